@@ -1,0 +1,27 @@
+#include "harness/time/clock.hpp"
+
+#include <ctime>
+
+namespace lockmark {
+namespace {
+
+std::string format_utc(std::int64_t wall_ns, const char* pattern) {
+  const std::time_t seconds = wall_ns / 1'000'000'000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, pattern, &parts)};
+}
+
+}  // namespace
+
+std::int64_t wall_time_ns() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+std::string iso8601_utc(std::int64_t wall_ns) { return format_utc(wall_ns, "%Y-%m-%dT%H:%M:%SZ"); }
+
+std::string compact_utc(std::int64_t wall_ns) { return format_utc(wall_ns, "%Y%m%d-%H%M%S"); }
+
+}  // namespace lockmark
