@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/async/loop.hpp"
+#include "harness/async/scope.hpp"
+#include "harness/async/signal.hpp"
+
+namespace lockmark {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct simulated : testing::Test {
+  simulated_clock clock;
+  loop l{clock};
+};
+
+task<void> sleep_and_note(loop& l, duration d, std::vector<int>& notes, int note) {
+  co_await l.sleep_for(d);
+  notes.push_back(note);
+}
+
+// Sleepers wake in the order of their deadlines, and an hour passes without waiting.
+TEST_F(simulated, sleepers_wake_in_order) {
+  std::vector<int> notes;
+  scope s{l};
+  s.spawn(sleep_and_note(l, 1h, notes, 3));
+  s.spawn(sleep_and_note(l, 5ms, notes, 1));
+  s.spawn(sleep_and_note(l, 10s, notes, 2));
+  l.run();
+  EXPECT_EQ(notes, (std::vector{1, 2, 3}));
+  EXPECT_EQ(clock.now(), time_point{1h});
+}
+
+task<void> wait_and_note(signal& s, time_point deadline, std::vector<bool>& notes) {
+  notes.push_back(co_await s.wait_until(deadline));
+}
+
+task<void> set_at(loop& l, signal& s, duration d) {
+  co_await l.sleep_for(d);
+  s.set();
+}
+
+// A signal that is set in time says so; one that is not ends at the deadline, not later.
+TEST_F(simulated, a_signal_or_its_deadline_ends_the_wait) {
+  signal early{l}, late{l};
+  std::vector<bool> notes;
+  scope s{l};
+  s.spawn(wait_and_note(early, time_point{1s}, notes));
+  s.spawn(set_at(l, early, 10ms));
+  l.run();
+  EXPECT_EQ(clock.now(), time_point{10ms});
+  s.spawn(wait_and_note(late, time_point{2s}, notes));
+  l.run();
+  EXPECT_EQ(clock.now(), time_point{2s});
+  EXPECT_EQ(notes, (std::vector{true, false}));
+}
+
+// A set() that comes before the wait is not lost, and counts once.
+TEST_F(simulated, an_early_set_is_remembered_once) {
+  signal s{l};
+  s.set();
+  s.set();
+  std::vector<bool> notes;
+  run_to_end(l, wait_and_note(s, time_point{1s}, notes));
+  run_to_end(l, wait_and_note(s, time_point{1s}, notes));
+  EXPECT_EQ(notes, (std::vector{true, false}));
+}
+
+task<void> fail() {
+  throw std::runtime_error("broken");
+  co_return;
+}
+
+// What a task throws comes out of the scope that it belongs to.
+TEST_F(simulated, a_failing_task_fails_its_scope) {
+  EXPECT_THROW(run_to_end(l, fail()), std::runtime_error);
+}
+
+// A task that nobody will ever wake is reported instead of hanging the test.
+TEST_F(simulated, a_deadlock_is_an_error) {
+  static signal s{l};
+  EXPECT_THROW(run_to_end(l, s.wait()), std::logic_error);
+}
+
+struct counting_timer final : timer {
+  explicit counting_timer(int& count) : count_(count) {}
+  void fire() override { ++count_; }
+  int& count_;
+};
+
+// Removing from the middle of the heap keeps the order of what is left.
+TEST(timer_queue, remove_keeps_the_order) {
+  timer_queue q;
+  int fired = 0;
+  std::vector<std::unique_ptr<counting_timer>> timers;
+  for (int i = 0; i < 100; ++i) timers.push_back(std::make_unique<counting_timer>(fired));
+  for (int i = 0; i < 100; ++i) {
+    q.add(*timers[static_cast<std::size_t>(i)], from_ns((i * 37) % 100));
+  }
+  for (std::size_t i = 0; i < 100; i += 3) q.remove(*timers[i]);
+  std::int64_t last = -1;
+  while (const auto next = q.earliest()) {
+    EXPECT_GT(to_ns(*next), last);
+    last = to_ns(*next);
+    q.fire_due(*next);
+  }
+  EXPECT_EQ(fired, 66);
+}
+
+// On the real clock: a sleep ends after its deadline, and a post from another thread arrives.
+TEST(real_loop, sleeps_and_takes_posts_from_other_threads) {
+  const real_clock clock;
+  loop l{clock};
+  signal posted{l};
+  std::vector<bool> notes;
+  const time_point start = clock.now();
+  std::thread other([&] { l.post([&] { posted.set(); }); });
+  run_to_end(l, wait_and_note(posted, start + 10s, notes));
+  run_to_end(l, l.sleep_until(start + 3ms));
+  EXPECT_GE(clock.now() - start, 3ms);
+  EXPECT_EQ(notes, std::vector{true});
+  other.join();
+}
+
+}  // namespace
+}  // namespace lockmark

@@ -1,0 +1,60 @@
+#include "harness/async/loop.hpp"
+
+#include <stdexcept>
+
+#include "harness/async/signal.hpp"
+
+namespace lockmark {
+
+loop::loop(const real_clock& clock) : clock_(clock), context_(1), alarm_(context_) {}
+
+loop::loop(simulated_clock& clock)
+    : clock_(clock), simulated_(&clock), context_(1), alarm_(context_) {}
+
+void loop::run() {
+  if (simulated_ != nullptr) return run_simulated();
+  const auto keep_alive = asio::make_work_guard(context_);
+  while (live_tasks_ > 0) {
+    context_.restart();
+    context_.run_one();
+  }
+}
+
+void loop::run_simulated() {
+  while (live_tasks_ > 0) {
+    context_.restart();
+    if (context_.poll() > 0) continue;
+    const auto next = timers_.earliest();
+    if (!next) throw std::logic_error("every task waits for something that will never happen");
+    simulated_->advance_to(*next);
+    timers_.fire_due(now());
+  }
+}
+
+task<void> loop::sleep_until(time_point when) {
+  signal never{*this};
+  co_await never.wait_until(when);
+}
+
+task<void> loop::yield() { co_await asio::post(context_, use_task); }
+
+void loop::add_timer(timer& t, time_point when) {
+  timers_.add(t, when);
+  if (simulated_ == nullptr && (!alarm_at_ || when < *alarm_at_)) arm(when);
+}
+
+// The alarm is left standing when its timer is removed: one spurious wake-up is cheaper than
+// arming the kernel again for every command that is answered in time.
+void loop::arm(time_point when) {
+  alarm_at_ = when;
+  alarm_.expires_at(when);
+  alarm_.async_wait([this](const std::error_code& error) {
+    if (error) return;
+    alarm_at_.reset();
+    timers_.fire_due(now());
+    const auto next = timers_.earliest();
+    if (next && (!alarm_at_ || *next < *alarm_at_)) arm(*next);
+  });
+}
+
+}  // namespace lockmark

@@ -1,0 +1,65 @@
+// One thread's event loop: an io_context, the deadlines of its coroutines, and a clock.
+//
+// Under a simulated clock the loop jumps to the next deadline whenever nothing else is left to do,
+// so that a test of an hour's run takes milliseconds. It does not own threads: whoever calls run()
+// lends one.
+#pragma once
+
+#include <asio/basic_waitable_timer.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <optional>
+#include <utility>
+
+#include "harness/async/task.hpp"
+#include "harness/async/timer_queue.hpp"
+#include "harness/time/clock.hpp"
+
+namespace lockmark {
+
+class loop {
+ public:
+  explicit loop(const real_clock& clock);
+  explicit loop(simulated_clock& clock);
+  loop(const loop&) = delete;
+  loop& operator=(const loop&) = delete;
+
+  time_point now() const { return clock_.now(); }
+  asio::io_context& context() { return context_; }
+
+  // Runs until every task spawned on this loop (see scope) has ended.
+  void run();
+
+  // Runs `f` on this loop's thread, after what is running there. Callable from any thread.
+  template <class F>
+  void post(F&& f) {
+    asio::post(context_, std::forward<F>(f));
+  }
+
+  // Ends at `when`, at once if it has passed.
+  task<void> sleep_until(time_point when);
+  task<void> sleep_for(duration d) { return sleep_until(now() + d); }
+
+  // Lets everything else that is ready on this loop run first.
+  task<void> yield();
+
+  void add_timer(timer& t, time_point when);
+  void remove_timer(timer& t) { timers_.remove(t); }
+
+ private:
+  friend class scope;
+  void arm(time_point when);
+  void run_simulated();
+
+  const clock& clock_;
+  simulated_clock* simulated_ = nullptr;
+  asio::io_context context_;
+  timer_queue timers_;
+  asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>,
+                             executor>
+      alarm_;
+  std::optional<time_point> alarm_at_;
+  std::size_t live_tasks_ = 0;
+};
+
+}  // namespace lockmark

@@ -1,0 +1,45 @@
+// A nursery: tasks belong to a scope, and the scope is empty before it is left.
+//
+// Nothing in this project runs detached. A task that throws ends the scope's join() with that
+// exception; the other tasks are not cancelled, because every one of them has a deadline.
+#pragma once
+
+#include <exception>
+
+#include "harness/async/loop.hpp"
+#include "harness/async/signal.hpp"
+
+namespace lockmark {
+
+class scope {
+ public:
+  explicit scope(loop& l) : loop_(l), empty_(l) {}
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+  // REQUIRES: empty.
+  ~scope();
+
+  // Starts `t` on the scope's loop. Called on the loop's thread, or before the loop runs.
+  void spawn(task<void> t);
+
+  // Ends when no task is left; throws what the first failing task threw.
+  task<void> join();
+
+  // The same, for a scope whose loop has already run to its end.
+  void rethrow_failure();
+
+  std::size_t size() const { return tasks_; }
+
+ private:
+  void ended(std::exception_ptr error);
+
+  loop& loop_;
+  signal empty_;
+  std::size_t tasks_ = 0;
+  std::exception_ptr first_failure_;
+};
+
+// Runs one task on a loop that does nothing else, and returns when it has ended.
+void run_to_end(loop& l, task<void> t);
+
+}  // namespace lockmark

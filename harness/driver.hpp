@@ -1,0 +1,188 @@
+// The contract of a backend: what the harness calls, in which order, and what it relies on.
+//
+//   driver      one per process, immutable, shared by all threads: what the lock is and where.
+//   session     one instance (one simulated application process) on one thread's loop.
+//
+// A run calls:  prepare()  ->  open() per instance  ->  acquire / renew / release ...  ->
+//               session.close() per instance  ->  wipe().
+//
+// Rules for every driver:
+//   * It neither measures, prints, retries nor reads a clock (the loop tells the time).
+//   * Every call ends by its deadline plus one round trip, whatever the server does.
+//   * What can happen to a lock is an outcome. An exception (usage_error, no_server) ends the run
+//     with its sentence, and never carries a password.
+//   * On the server it touches only names under names::run, and `wipe` removes them all.
+//   * One client has at most one call in flight; several clients of a session overlap freely.
+//   * A session whose connection broke connects again by itself at a client's next call.
+//
+// drivers/memory is the reference: copy it to start a new backend.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/async/loop.hpp"
+#include "harness/features.hpp"
+#include "harness/outcome.hpp"
+
+namespace lockmark {
+
+// The user asked for what cannot be: one sentence, exit status 2.
+struct usage_error : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+// No server that can be worked with: unreachable, silent, refused the login. Exit status 2.
+struct no_server : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+// The names of one run's keys. The driver turns them into its own: "lockmark:<run>:<key>" in Redis,
+// "/lockmark/<run>/<key>" in ZooKeeper, rows of tables "lockmark_<run>_..." in MySQL.
+struct names {
+  std::string run;                // [a-z0-9]+, unique among runs
+  std::vector<std::string> keys;  // request::key counts in here
+};
+
+// Who asks, for what, until when. `client` counts within the instance, from 0; owner = (instance id,
+// client). The harness chooses both, so a lock left in doubt can still be released or waited out.
+struct request {
+  std::uint32_t key = 0;
+  std::uint32_t client = 0;
+  duration lease{};       // meaningful for locks with a lease; > 0
+  time_point deadline{};  // of this call
+};
+
+struct grant {
+  std::uint64_t token = 0;                        // fencing token; optimistic: the version read
+  time_point valid_until = time_point::max();     // by the client's clock; max: no lease
+};
+
+// What a session has put on the wire; only ever grows.
+struct traffic {
+  std::uint64_t commands = 0;     // requests sent, whatever their number of keys
+  std::uint64_t round_trips = 0;  // times that a client waited for an answer
+  std::uint64_t bytes_out = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t wakeups = 0;  // waiters woken by the server (message, watch event)
+  std::uint64_t reconnects = 0;
+
+  traffic& operator+=(const traffic& t) {
+    commands += t.commands;
+    round_trips += t.round_trips;
+    bytes_out += t.bytes_out;
+    bytes_in += t.bytes_in;
+    wakeups += t.wakeups;
+    reconnects += t.reconnects;
+    return *this;
+  }
+};
+
+class session {
+ public:
+  virtual ~session() = default;
+
+  // Takes the key, or refuses. With server_wait it waits until the deadline; without, it tries
+  // once and refuses as busy. Optimistic: reads, and never refuses as busy.
+  virtual task<outcome<grant>> acquire(request r) = 0;
+
+  // Extends the lease of a key that the owner holds to r.lease from now. REQUIRES: renewable.
+  virtual task<outcome<grant>> renew(request r) = 0;
+
+  // Gives the key up. not_owner: it was not (any longer) the owner's. Reentrant locks: one level.
+  // Optimistic: commits what the last acquire read; conflict: somebody else had committed.
+  virtual task<outcome<nothing>> release(request r) = 0;
+
+  // False once the server may have freed what this session holds (expired session, lost
+  // connection of a session-bound lock). A later acquire may bring it back to life.
+  virtual bool alive() const = 0;
+
+  // Ends every connection; holds of session-bound locks end with it. Called once, last.
+  virtual task<void> close() = 0;
+
+  virtual traffic sent() const = 0;
+};
+
+// One simulated application process.
+struct instance {
+  std::string id;             // unique: what real clients use a UUID for
+  std::uint32_t number = 0;   // of the instance within the run, from 0
+  std::uint32_t clients = 1;  // request::client is below this
+  duration session_timeout{};  // ZooKeeper's
+};
+
+// What the server says of itself, for the run's provenance: ("server.version", "7.0.15").
+using description = std::vector<std::pair<std::string, std::string>>;
+
+// Server-side counters, totals since the server started: ("commands", 1234), ("cmd.evalsha", 12).
+using server_counters = std::map<std::string, std::uint64_t>;
+
+class driver {
+ public:
+  virtual ~driver() = default;
+
+  // The first contact with the server: checks access and creates what the lock needs before the
+  // first acquire. Throws no_server or usage_error.
+  virtual task<description> prepare(loop& l, time_point deadline) = 0;
+
+  // Removes everything that the run may have left on the server, also locks in doubt.
+  virtual task<void> wipe(loop& l, time_point deadline) = 0;
+
+  virtual task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) = 0;
+
+  virtual task<server_counters> counters(loop& l, time_point deadline) = 0;
+
+  // Optimistic locks: how many commits of this key the server has seen, for the lost-update check.
+  // Only called for locks with feature::optimistic.
+  virtual task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) = 0;
+};
+
+// What kind of safety a lock offers, in the words of the table.
+enum class safety : std::uint8_t { none, best_effort, lease_and_token, session, transaction };
+
+constexpr std::string_view name_of(safety s) {
+  switch (s) {
+    case safety::none: return "none";
+    case safety::best_effort: return "best-effort";
+    case safety::lease_and_token: return "lease+token";
+    case safety::session: return "session";
+    case safety::transaction: return "transaction";
+  }
+  return "?";
+}
+
+// An option of one lock, given in a job under `options:`.
+struct lock_option {
+  std::string_view name;
+  std::string_view values;   // what is allowed, for people: "true, false"
+  std::string_view preset;   // used when not given
+  std::string_view help;
+  bool (*accepts)(std::string_view value);
+};
+
+struct driver_setup {
+  std::string target;  // the URL as given, with its password: never print it
+  names run_names;
+  std::map<std::string, std::string, std::less<>> options;  // every option of the lock, checked
+};
+
+// One row of `lockmark list`.
+struct lock_kind {
+  std::string_view name;  // "redis/lua"
+  std::string_view summary;
+  features has;
+  safety promises;
+  std::string_view topologies;  // "redis"; several separated by a space
+  std::string_view algorithm;   // its source: the client whose protocol it speaks
+  std::vector<lock_option> options;
+  std::unique_ptr<driver> (*make)(const driver_setup&);
+};
+
+}  // namespace lockmark
