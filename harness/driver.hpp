@@ -51,8 +51,9 @@ struct names {
   std::vector<std::string> keys;  // request::key counts in here
 };
 
-// Who asks, for what, until when. `client` counts within the instance, from 0; owner = (instance id,
-// client). The harness chooses both, so a lock left in doubt can still be released or waited out.
+// Who asks, for what, until when. `client` counts within the instance, from 0; owner = (instance
+// id, client). The harness chooses both, so a lock left in doubt can still be released or waited
+// out.
 struct request {
   std::uint32_t key = 0;
   std::uint32_t client = 0;
@@ -61,8 +62,8 @@ struct request {
 };
 
 struct grant {
-  std::uint64_t token = 0;                        // fencing token; optimistic: the version read
-  time_point valid_until = time_point::max();     // by the client's clock; max: no lease
+  std::uint64_t token = 0;                     // fencing token; optimistic: the version read
+  time_point valid_until = time_point::max();  // by the client's clock; max: no lease
 };
 
 // What a session has put on the wire; only ever grows.
@@ -112,9 +113,9 @@ class session {
 
 // One simulated application process.
 struct instance {
-  std::string id;             // unique: what real clients use a UUID for
-  std::uint32_t number = 0;   // of the instance within the run, from 0
-  std::uint32_t clients = 1;  // request::client is below this
+  std::string id;              // unique: what real clients use a UUID for
+  std::uint32_t number = 0;    // of the instance within the run, from 0
+  std::uint32_t clients = 1;   // request::client is below this
   duration session_timeout{};  // ZooKeeper's
 };
 
@@ -161,8 +162,8 @@ constexpr std::string_view name_of(safety s) {
 // An option of one lock, given in a job under `options:`.
 struct lock_option {
   std::string_view name;
-  std::string_view values;   // what is allowed, for people: "true, false"
-  std::string_view preset;   // used when not given
+  std::string_view values;  // what is allowed, for people: "true, false"
+  std::string_view preset;  // used when not given
   std::string_view help;
   bool (*accepts)(std::string_view value);
 };

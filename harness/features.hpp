@@ -29,7 +29,9 @@ class features {
   constexpr bool has(feature f) const { return (bits_ & static_cast<std::uint32_t>(f)) != 0; }
   constexpr features without(features other) const { return features{bits_ & ~other.bits_}; }
   constexpr bool empty() const { return bits_ == 0; }
-  friend constexpr features operator|(features a, features b) { return features{a.bits_ | b.bits_}; }
+  friend constexpr features operator|(features a, features b) {
+    return features{a.bits_ | b.bits_};
+  }
   friend constexpr bool operator==(features, features) = default;
 
  private:
@@ -37,7 +39,9 @@ class features {
   std::uint32_t bits_ = 0;
 };
 
-constexpr features operator|(feature a, feature b) { return features{a} | features{b}; }
+constexpr features operator|(feature a, feature b) {
+  return features{a} | features{b};
+}
 
 inline constexpr std::array<std::pair<feature, std::string_view>, 9> feature_names{{
     {feature::fencing_token, "fencing token"},

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "harness/async/fd_watch.hpp"
 #include "harness/async/loop.hpp"
 #include "harness/async/scope.hpp"
 #include "harness/async/signal.hpp"
@@ -83,7 +85,7 @@ TEST_F(simulated, a_failing_task_fails_its_scope) {
 
 // A task that nobody will ever wake is reported instead of hanging the test.
 TEST_F(simulated, a_deadlock_is_an_error) {
-  static signal s{l};
+  signal s{l};
   EXPECT_THROW(run_to_end(l, s.wait()), std::logic_error);
 }
 
@@ -125,6 +127,29 @@ TEST(real_loop, sleeps_and_takes_posts_from_other_threads) {
   EXPECT_GE(clock.now() - start, 3ms);
   EXPECT_EQ(notes, std::vector{true});
   other.join();
+}
+
+task<void> wait_for(fd_watch& watch, unsigned events, time_point deadline,
+                    std::vector<unsigned>& notes) {
+  notes.push_back(co_await watch.wait(events, deadline));
+}
+
+// A pipe is not readable until something is written to it, and then it is.
+TEST(fd_watch, tells_readable_from_deadline) {
+  const real_clock clock;
+  loop l{clock};
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  {
+    fd_watch watch{l, ends[0]};
+    std::vector<unsigned> notes;
+    run_to_end(l, wait_for(watch, fd_watch::readable, clock.now() + 2ms, notes));
+    ASSERT_EQ(write(ends[1], "x", 1), 1);
+    run_to_end(l, wait_for(watch, fd_watch::readable, clock.now() + 10s, notes));
+    EXPECT_EQ(notes, (std::vector{0U, fd_watch::readable}));
+  }
+  close(ends[0]);
+  close(ends[1]);
 }
 
 }  // namespace

@@ -36,7 +36,9 @@ task<void> loop::sleep_until(time_point when) {
   co_await never.wait_until(when);
 }
 
-task<void> loop::yield() { co_await asio::post(context_, use_task); }
+task<void> loop::yield() {
+  co_await asio::post(context_, use_task);
+}
 
 void loop::add_timer(timer& t, time_point when) {
   timers_.add(t, when);

@@ -55,8 +55,8 @@ class loop {
   simulated_clock* simulated_ = nullptr;
   asio::io_context context_;
   timer_queue timers_;
-  asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>,
-                             executor>
+  asio::basic_waitable_timer<std::chrono::steady_clock,
+                             asio::wait_traits<std::chrono::steady_clock>, executor>
       alarm_;
   std::optional<time_point> alarm_at_;
   std::size_t live_tasks_ = 0;

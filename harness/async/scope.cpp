@@ -6,7 +6,9 @@
 
 namespace lockmark {
 
-scope::~scope() { assert(tasks_ == 0 || std::uncaught_exceptions() > 0); }
+scope::~scope() {
+  assert(tasks_ == 0 || std::uncaught_exceptions() > 0);
+}
 
 void scope::spawn(task<void> t) {
   ++tasks_;

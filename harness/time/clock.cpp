@@ -20,8 +20,12 @@ std::int64_t wall_time_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-std::string iso8601_utc(std::int64_t wall_ns) { return format_utc(wall_ns, "%Y-%m-%dT%H:%M:%SZ"); }
+std::string iso8601_utc(std::int64_t wall_ns) {
+  return format_utc(wall_ns, "%Y-%m-%dT%H:%M:%SZ");
+}
 
-std::string compact_utc(std::int64_t wall_ns) { return format_utc(wall_ns, "%Y%m%d-%H%M%S"); }
+std::string compact_utc(std::int64_t wall_ns) {
+  return format_utc(wall_ns, "%Y%m%d-%H%M%S");
+}
 
 }  // namespace lockmark

@@ -16,8 +16,12 @@ using duration = std::chrono::nanoseconds;
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
 // Nanoseconds since the clock's epoch; the form in which stamps are stored.
-constexpr std::int64_t to_ns(time_point t) { return t.time_since_epoch().count(); }
-constexpr time_point from_ns(std::int64_t ns) { return time_point{duration{ns}}; }
+constexpr std::int64_t to_ns(time_point t) {
+  return t.time_since_epoch().count();
+}
+constexpr time_point from_ns(std::int64_t ns) {
+  return time_point{duration{ns}};
+}
 
 class clock {
  public:

@@ -1,0 +1,48 @@
+#include "harness/async/fd_watch.hpp"
+
+namespace lockmark {
+
+struct fd_watch::state {
+  explicit state(loop& l) : changed(l) {}
+  signal changed;
+  unsigned asked = 0;
+  unsigned ready = 0;
+};
+
+fd_watch::fd_watch(loop& l, int fd)
+    : descriptor_(l.context(), fd), state_(std::make_shared<state>(l)) {}
+
+fd_watch::~fd_watch() {
+  descriptor_.release();
+}
+
+// A wait that nobody needs any longer is left standing, to be used by the next call.
+void fd_watch::start(unsigned event, asio::posix::descriptor_base::wait_type type) {
+  if ((state_->asked & event) != 0) return;
+  state_->asked |= event;
+  descriptor_.async_wait(type, [s = state_, event](const std::error_code& error) {
+    s->asked &= ~event;
+    if (error) return;
+    s->ready |= event;
+    s->changed.set();
+  });
+}
+
+task<unsigned> fd_watch::wait(unsigned events, time_point deadline) {
+  const auto s = state_;
+  if ((s->ready & events) == 0) {
+    s->changed.clear();
+    if ((events & readable) != 0) start(readable, descriptor::wait_read);
+    if ((events & writable) != 0) start(writable, descriptor::wait_write);
+    co_await s->changed.wait_until(deadline);
+  }
+  const unsigned got = s->ready & events;
+  s->ready &= ~got;
+  co_return got;
+}
+
+void fd_watch::interrupt() {
+  state_->changed.set();
+}
+
+}  // namespace lockmark
