@@ -1,0 +1,251 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "harness/check/exclusion.hpp"
+#include "harness/check/handoff.hpp"
+#include "harness/check/history.hpp"
+#include "harness/check/lost_update.hpp"
+#include "harness/check/merge.hpp"
+#include "harness/check/token_order.hpp"
+
+namespace lockmark::check {
+namespace {
+
+using enum event_kind;
+
+// One operation of a history, as Wing and Gong see it: it takes effect between the two instants.
+struct operation {
+  bool acquire;
+  std::uint32_t client;
+  std::int64_t invoked_ns, answered_ns;
+};
+
+// Whether some order of effects, each inside its interval, makes the history one of a mutex.
+// Tries them all: the oracle that the sweep is held against.
+bool linearizable(const std::vector<operation>& ops, unsigned done, int holder) {
+  if (done == (1U << ops.size()) - 1) return true;
+  std::int64_t first_answer_ns = INT64_MAX;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if ((done >> i & 1) == 0) first_answer_ns = std::min(first_answer_ns, ops[i].answered_ns);
+  }
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const operation& op = ops[i];
+    if ((done >> i & 1) != 0 || op.invoked_ns > first_answer_ns) continue;
+    const int me = static_cast<int>(op.client);
+    if (holder != (op.acquire ? -1 : me)) continue;
+    if (linearizable(ops, done | 1U << i, op.acquire ? me : -1)) return true;
+  }
+  return false;
+}
+
+// Up to four clients, each acquiring and releasing up to twice, at distinct random instants.
+std::vector<operation> random_history(std::mt19937& rng) {
+  const auto clients = static_cast<std::uint32_t>(2 + rng() % 3);
+  std::vector<std::int64_t> instants(64);
+  for (std::size_t i = 0; i < instants.size(); ++i) instants[i] = static_cast<std::int64_t>(i + 1);
+  std::shuffle(instants.begin(), instants.end(), rng);
+  std::vector<operation> ops;
+  std::size_t next = 0;
+  for (std::uint32_t c = 0; c < clients; ++c) {
+    const std::size_t cycles = clients > 2 ? 1 : 1 + rng() % 2;
+    std::vector<std::int64_t> mine(
+        instants.begin() + static_cast<std::ptrdiff_t>(next),
+        instants.begin() + static_cast<std::ptrdiff_t>(next + 4 * cycles));
+    next += 4 * cycles;
+    std::sort(mine.begin(), mine.end());
+    for (std::size_t i = 0; i < mine.size(); i += 2) {
+      ops.push_back({i % 4 == 0, c, mine[i], mine[i + 1]});
+    }
+  }
+  return ops;
+}
+
+exclusion sweep(const std::vector<operation>& ops) {
+  std::vector<event> events;
+  for (const operation& op : ops) {
+    events.push_back({op.acquire ? op.answered_ns : op.invoked_ns, 0, 0, op.client,
+                      op.acquire ? granted : released});
+  }
+  std::sort(events.begin(), events.end(), before);
+  exclusion found(1);
+  for (const event& e : events) e.kind == granted ? found.granted(e) : found.released(e);
+  found.finish(1000);
+  return found;
+}
+
+// The sweep over holds says exactly what trying every linearization says.
+TEST(exclusion, agrees_with_brute_force_on_10000_random_histories) {
+  std::mt19937 rng(7);
+  int linear = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const auto ops = random_history(rng);
+    const bool expected = linearizable(ops, 0, -1);
+    linear += expected;
+    ASSERT_EQ(sweep(ops).certain() == 0, expected) << "history " << i;
+  }
+  EXPECT_GT(linear, 500);
+  EXPECT_LT(linear, 9'500);
+}
+
+// A violation names the key, the two holders and both intervals.
+TEST(exclusion, names_both_holders_and_intervals) {
+  exclusion x(3);
+  x.granted({100, 7, 2, 11, granted});
+  x.granted({150, 8, 2, 12, granted});
+  x.released({180, 0, 2, 11, released});
+  x.released({300, 0, 2, 12, released});
+  ASSERT_EQ(x.certain(), 1U);
+  const violation v = x.examples().at(0);
+  EXPECT_EQ(v.key, 2U);
+  EXPECT_EQ(v.first.client, 11U);
+  EXPECT_EQ(v.first.granted_ns, 100);
+  EXPECT_EQ(v.first.release_sent_ns, 180);
+  EXPECT_EQ(v.second.client, 12U);
+  EXPECT_EQ(v.second.granted_ns, 150);
+  EXPECT_EQ(v.second.release_sent_ns, 300);
+  EXPECT_EQ(v.overlap_ns, 30);
+}
+
+// Three holders at once are three pairs, and a hold that never ends ends with the run.
+TEST(exclusion, counts_pairs_and_closes_open_holds) {
+  exclusion x(1);
+  for (std::uint32_t c = 0; c < 3; ++c) x.granted({10 + c, 0, 0, c, granted});
+  x.finish(50);
+  EXPECT_EQ(x.certain(), 3U);
+  EXPECT_TRUE(x.examples().at(0).first.open_at_end);
+}
+
+// An overlap within the error of two hosts' clocks is possible, not certain.
+TEST(exclusion, an_overlap_within_the_clock_error_is_only_possible) {
+  exclusion x(1, 20);
+  x.granted({100, 0, 0, 1, granted});
+  x.granted({190, 0, 0, 2, granted});
+  x.released({200, 0, 0, 1, released});
+  x.granted({250, 0, 0, 1, granted});
+  x.released({300, 0, 0, 1, released});
+  x.released({400, 0, 0, 2, released});
+  EXPECT_EQ(x.possible(), 1U);
+  EXPECT_EQ(x.certain(), 1U);
+}
+
+// Holds that touch at one instant do not overlap; nor does a client with itself.
+TEST(exclusion, touching_holds_and_reentry_are_no_violation) {
+  exclusion x(1);
+  x.granted({10, 0, 0, 1, granted});
+  x.granted({20, 0, 0, 2, granted});
+  x.released({20, 0, 0, 1, released});
+  x.granted({25, 0, 0, 2, granted});
+  x.released({30, 0, 0, 2, released});
+  x.released({40, 0, 0, 2, released});
+  x.finish(50);
+  EXPECT_EQ(x.certain() + x.possible(), 0U);
+  EXPECT_EQ(x.transfers(), 1U);
+}
+
+TEST(token_order, a_token_that_does_not_grow_is_stale) {
+  token_order t(2);
+  t.granted({1, 5, 0, 1, granted});
+  t.granted({2, 5, 1, 1, granted});
+  t.granted({3, 6, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 0U);
+  t.granted({4, 6, 0, 1, granted});
+  EXPECT_EQ(t.stale(), 1U);
+}
+
+// Two commits that replaced the same version: one of them is lost.
+TEST(lost_updates, a_version_replaced_twice_is_found) {
+  lost_updates l(1);
+  for (const std::uint64_t version : {0U, 2U, 1U, 3U}) l.committed({1, version, 0, 1, committed});
+  l.server_counted(0, 4);
+  EXPECT_EQ(l.found(), 0U);
+  l.committed({1, 3, 0, 2, committed});
+  EXPECT_EQ(l.found(), 1U);
+}
+
+// The server must have counted every confirmed commit, and at most those in doubt beyond them.
+TEST(lost_updates, the_servers_count_must_agree) {
+  const auto found = [](std::uint64_t server) {
+    lost_updates l(1);
+    l.committed({1, 0, 0, 1, committed});
+    l.committed({2, 1, 0, 1, committed});
+    l.doubtful({3, 2, 0, 1, doubtful});
+    l.server_counted(0, server);
+    return l.found();
+  };
+  EXPECT_EQ(found(1), 1U);
+  EXPECT_EQ(found(2), 0U);
+  EXPECT_EQ(found(3), 0U);
+  EXPECT_EQ(found(4), 1U);
+}
+
+// A scripted trace: transfer, self-reacquire and idle grants with the times worked out by hand.
+TEST(handoffs, a_scripted_trace_gives_the_hand_computed_values) {
+  handoffs h(1);
+  h.began({0, 0, 0, 1, began});
+  EXPECT_EQ(h.granted({10, 0, 0, 1, granted}).kind, handoff_kind::first);
+  h.began({20, 0, 0, 2, began});
+  EXPECT_EQ(h.released({50, 0, 0, 1, released}), 40);
+  const handoff to_2 = h.granted({57, 0, 0, 2, granted});
+  EXPECT_EQ(to_2.kind, handoff_kind::transfer);
+  EXPECT_EQ(to_2.took_ns, 7);
+  EXPECT_EQ(h.released({80, 0, 0, 2, released}), 23);
+  h.began({90, 0, 0, 2, began});
+  const handoff again = h.granted({94, 0, 0, 2, granted});
+  EXPECT_EQ(again.kind, handoff_kind::self_reacquire);
+  EXPECT_EQ(again.took_ns, 14);
+  h.released({100, 0, 0, 2, released});
+  h.began({200, 0, 0, 1, began});
+  EXPECT_EQ(h.granted({205, 0, 0, 1, granted}).kind, handoff_kind::idle);
+  // 0-10, 50-57, 90-94 and 200-205: somebody waited and nobody held.
+  EXPECT_EQ(h.idle_while_wanted_ns(), 10 + 7 + 4 + 5);
+}
+
+// Events of two threads come out in the order of time, and none before both have reported.
+TEST(merger, orders_two_threads_and_waits_for_the_slower) {
+  journal a, b;
+  merger merged({&a, &b});
+  std::vector<std::int64_t> seen;
+  const auto sink = [&](const event& e) { seen.push_back(e.at_ns); };
+  a.note({10, 0, 0, 1, began});
+  a.note({30, 0, 0, 1, granted});
+  a.publish(40);
+  merged.drain(sink);
+  EXPECT_TRUE(seen.empty());
+  b.note({20, 0, 0, 2, began});
+  b.publish(30);
+  merged.drain(sink);
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{10, 20}));
+  b.note({30, 0, 0, 2, released});
+  b.publish(100);
+  a.publish(100);
+  merged.drain(sink);
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{10, 20, 30, 30}));
+}
+
+// A writer and a reader on two threads lose nothing and keep the order (also run under TSan).
+TEST(journal, hands_over_between_threads) {
+  constexpr int count = 20'000;
+  journal j;
+  std::thread writer([&] {
+    for (int i = 1; i <= count; ++i) {
+      j.note({i, 0, 0, 1, began});
+      if (i % 100 == 0) j.publish(i + 1);
+    }
+  });
+  merger merged({&j});
+  std::int64_t last = 0;
+  while (last < count) {
+    merged.drain([&](const event& e) {
+      ASSERT_EQ(e.at_ns, last + 1);
+      last = e.at_ns;
+    });
+  }
+  writer.join();
+}
+
+}  // namespace
+}  // namespace lockmark::check

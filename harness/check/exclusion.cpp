@@ -1,0 +1,72 @@
+#include "harness/check/exclusion.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace lockmark::check {
+
+exclusion::exclusion(std::size_t keys, std::int64_t clock_error_ns, std::size_t keep)
+    : keys_(keys), clock_error_ns_(clock_error_ns), keep_(keep) {}
+
+void exclusion::granted(const event& e) {
+  key_state& state = keys_[e.key];
+  if (state.last_client != none && state.last_client != e.client) ++transfers_;
+  state.last_client = e.client;
+  const hold entered{e.client, e.token, e.at_ns, 0, false};
+  for (const hold& other : state.open) {
+    if (other.client == e.client) continue;
+    state.pairs.push_back({e.key, other, entered, 0, false});
+  }
+  state.open.push_back(entered);
+}
+
+void exclusion::released(const event& e) {
+  key_state& state = keys_[e.key];
+  const auto mine = std::find_if(state.open.begin(), state.open.end(),
+                                 [&](const hold& h) { return h.client == e.client; });
+  if (mine == state.open.end()) return;
+  close(state, static_cast<std::size_t>(mine - state.open.begin()), e.at_ns, false);
+}
+
+void exclusion::close(key_state& state, std::size_t place, std::int64_t at_ns, bool at_end) {
+  hold ended = state.open[place];
+  ended.release_sent_ns = at_ns;
+  ended.open_at_end = at_end;
+  state.open.erase(state.open.begin() + static_cast<std::ptrdiff_t>(place));
+  if (state.pairs.empty()) return;
+
+  const auto is_ended = [&](const hold& h) {
+    return h.client == ended.client && h.granted_ns == ended.granted_ns;
+  };
+  std::vector<violation> waiting;
+  for (violation& pair : state.pairs) {
+    const bool ends_first = is_ended(pair.first), ends_second = is_ended(pair.second);
+    if (ends_first) pair.first = ended;
+    if (ends_second) pair.second = ended;
+    const bool whole = pair.first.release_sent_ns != 0 && pair.second.release_sent_ns != 0;
+    if (whole) {
+      settle(pair);
+    } else {
+      waiting.push_back(pair);
+    }
+  }
+  state.pairs = std::move(waiting);
+}
+
+// Holds that only touch, or that an instant shared by grant and release made look overlapping,
+// are no violation.
+void exclusion::settle(violation v) {
+  v.overlap_ns = std::min(v.first.release_sent_ns, v.second.release_sent_ns) - v.second.granted_ns;
+  if (v.overlap_ns <= 0) return;
+  v.certain = v.overlap_ns > clock_error_ns_;
+  ++(v.certain ? certain_ : possible_);
+  if (examples_.size() < keep_) examples_.push_back(v);
+}
+
+void exclusion::finish(std::int64_t end_ns) {
+  for (key_state& state : keys_) {
+    while (!state.open.empty()) close(state, state.open.size() - 1, end_ns, true);
+  }
+}
+
+}  // namespace lockmark::check

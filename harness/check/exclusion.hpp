@@ -1,0 +1,71 @@
+// Did two clients ever hold one key? An exact answer, on line.
+//
+// A hold is the half-open interval from the grant to the moment before the release is sent. For
+// well-formed histories a mutex is linearizable if and only if the holds of different clients are
+// pairwise disjoint: put each acquire's effect at its answer and each release's at its sending.
+// An acquire in doubt never entered; a release in doubt ended when it was sent.
+//
+// Reads events in the order of time (see merge.hpp); per event it touches one key.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/check/history.hpp"
+
+namespace lockmark::check {
+
+struct hold {
+  std::uint32_t client = 0;
+  std::uint64_t token = 0;
+  std::int64_t granted_ns = 0;
+  std::int64_t release_sent_ns = 0;  // or the end of the run
+  bool open_at_end = false;          // never released
+};
+
+struct violation {
+  std::uint32_t key = 0;
+  hold first;   // granted earlier
+  hold second;  // granted while `first` was held
+  std::int64_t overlap_ns = 0;
+  bool certain = false;  // longer than the error of the clocks
+};
+
+class exclusion {
+ public:
+  // `clock_error_ns`: how far the clocks of two holders may differ; 0 within one host. A longer
+  // overlap is certain, a shorter one only possible. Keeps the first `keep` violations in full.
+  explicit exclusion(std::size_t keys, std::int64_t clock_error_ns = 0, std::size_t keep = 20);
+
+  void granted(const event& e);
+  void released(const event& e);
+  // Ends every hold that is still open.
+  void finish(std::int64_t end_ns);
+
+  std::uint64_t certain() const { return certain_; }
+  std::uint64_t possible() const { return possible_; }
+  // Times that a key went from one client to another: the chances to go wrong.
+  std::uint64_t transfers() const { return transfers_; }
+  const std::vector<violation>& examples() const { return examples_; }
+
+ private:
+  struct key_state {
+    std::vector<hold> open;        // usually none or one
+    std::vector<violation> pairs;  // overlaps whose second end is not known yet
+    std::uint32_t last_client = none;
+  };
+  static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+
+  void close(key_state& state, std::size_t place, std::int64_t at_ns, bool at_end);
+  void settle(violation v);
+
+  std::vector<key_state> keys_;
+  std::int64_t clock_error_ns_;
+  std::size_t keep_;
+  std::uint64_t certain_ = 0;
+  std::uint64_t possible_ = 0;
+  std::uint64_t transfers_ = 0;
+  std::vector<violation> examples_;
+};
+
+}  // namespace lockmark::check

@@ -1,0 +1,48 @@
+#include "harness/check/handoff.hpp"
+
+namespace lockmark::check {
+
+handoffs::key_state& handoffs::advance(const event& e) {
+  key_state& k = keys_[e.key];
+  if (k.waiters > 0 && k.holder == none) idle_while_wanted_ns_ += e.at_ns - k.last_event_ns;
+  k.last_event_ns = e.at_ns;
+  return k;
+}
+
+void handoffs::began(const event& e) {
+  ++advance(e).waiters;
+}
+
+void handoffs::ended(const event& e) {
+  key_state& k = advance(e);
+  if (k.waiters > 0) --k.waiters;
+}
+
+handoff handoffs::granted(const event& e) {
+  key_state& k = advance(e);
+  if (k.waiters > 0) --k.waiters;
+  handoff h;
+  if (k.last_holder != none) {
+    h.took_ns = e.at_ns - k.released_ns;
+    if (k.last_holder == e.client) {
+      h.kind = handoff_kind::self_reacquire;
+    } else {
+      h.kind = k.waiters_at_release > 0 ? handoff_kind::transfer : handoff_kind::idle;
+    }
+  }
+  k.holder = e.client;
+  k.granted_ns = e.at_ns;
+  return h;
+}
+
+std::int64_t handoffs::released(const event& e) {
+  key_state& k = advance(e);
+  const std::int64_t held_ns = e.at_ns - k.granted_ns;
+  k.released_ns = e.at_ns;
+  k.waiters_at_release = k.waiters;
+  k.last_holder = e.client;
+  if (k.holder == e.client) k.holder = none;
+  return held_ns;
+}
+
+}  // namespace lockmark::check

@@ -1,0 +1,52 @@
+// How a key goes from one holder to the next: hand-off, idle time, utilisation.
+//
+// A hand-off runs from the sending of a release to the next grant of that key. It is a *transfer*
+// when the owner changed while somebody was already waiting, a *self-reacquire* when the same
+// client took the key again; a grant that nobody was waiting for is neither.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/check/history.hpp"
+
+namespace lockmark::check {
+
+enum class handoff_kind : std::uint8_t { first, transfer, self_reacquire, idle };
+
+struct handoff {
+  handoff_kind kind = handoff_kind::first;
+  std::int64_t took_ns = 0;
+};
+
+class handoffs {
+ public:
+  explicit handoffs(std::size_t keys) : keys_(keys) {}
+
+  void began(const event& e);
+  void ended(const event& e);
+  handoff granted(const event& e);
+  // Returns how long the key was held.
+  std::int64_t released(const event& e);
+
+  // Sum over keys of the time with a waiter and no holder, up to the last event of each key.
+  std::int64_t idle_while_wanted_ns() const { return idle_while_wanted_ns_; }
+
+ private:
+  static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+  struct key_state {
+    std::int64_t last_event_ns = 0;
+    std::int64_t granted_ns = 0;
+    std::int64_t released_ns = 0;
+    std::uint32_t waiters = 0;
+    std::uint32_t waiters_at_release = 0;
+    std::uint32_t holder = none;
+    std::uint32_t last_holder = none;
+  };
+  key_state& advance(const event& e);
+
+  std::vector<key_state> keys_;
+  std::int64_t idle_while_wanted_ns_ = 0;
+};
+
+}  // namespace lockmark::check

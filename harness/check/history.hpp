@@ -1,0 +1,82 @@
+// What happened to the locks of a run, as a stream of small events in the order of time.
+//
+// Each worker thread notes events as it stamps them; one analyst reads them, merged. Everything
+// that is said about exclusion, tokens, hand-off and fairness comes from this one stream.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace lockmark::check {
+
+enum class event_kind : std::uint8_t {
+  began,      // a client wants the key: its attempt is sent
+  released,   // the holder starts to release
+  ended,      // an attempt ended without a grant (refused, in doubt)
+  granted,    // the client was told that it holds the key; token
+  committed,  // optimistic: the commit was confirmed; token = the version it replaced
+  doubtful,   // optimistic: a commit whose fate is unknown; token = the version it would replace
+};
+
+struct event {
+  std::int64_t at_ns = 0;
+  std::uint64_t token = 0;
+  std::uint32_t key = 0;
+  std::uint32_t client = 0;  // counts over all instances of the run
+  event_kind kind = event_kind::began;
+};
+
+// One thread's events. note() is the writer's alone and costs a few nanoseconds; publish() hands
+// over what was noted, together with the promise that nothing earlier than `complete_until_ns` will
+// come any more; collect() is the reader's.
+class journal {
+ public:
+  // REQUIRES: at_ns never falls.
+  void note(const event& e) { noted_.push_back(e); }
+
+  std::size_t pending() const { return noted_.size(); }
+
+  void publish(std::int64_t complete_until_ns) {
+    const std::lock_guard guard(mutex_);
+    if (published_.empty()) {
+      published_.swap(noted_);
+    } else {
+      published_.insert(published_.end(), noted_.begin(), noted_.end());
+      noted_.clear();
+    }
+    complete_until_ns_ = complete_until_ns;
+  }
+
+  // Appends everything published since the last call to `to`; returns the promise.
+  std::int64_t collect(std::vector<event>& to) {
+    std::vector<event> taken;
+    std::int64_t complete_until_ns = 0;
+    {
+      const std::lock_guard guard(mutex_);
+      taken.swap(published_);
+      complete_until_ns = complete_until_ns_;
+    }
+    if (to.empty()) {
+      to.swap(taken);
+    } else {
+      to.insert(to.end(), taken.begin(), taken.end());
+    }
+    return complete_until_ns;
+  }
+
+ private:
+  std::vector<event> noted_;
+  std::mutex mutex_;
+  std::vector<event> published_;
+  std::int64_t complete_until_ns_ = 0;
+};
+
+// Whether `a` is read before `b`. At the same instant a release comes before a grant, because holds
+// are half-open intervals: [granted, release sent).
+inline bool before(const event& a, const event& b) {
+  return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.kind < b.kind;
+}
+
+}  // namespace lockmark::check

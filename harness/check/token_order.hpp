@@ -1,0 +1,31 @@
+// Fencing tokens must grow with every grant of a key, or the resource cannot tell old from new.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/check/history.hpp"
+
+namespace lockmark::check {
+
+class token_order {
+ public:
+  explicit token_order(std::size_t keys) : last_(keys) {}
+
+  void granted(const event& e) {
+    if (e.token <= last_[e.key]) {
+      ++stale_;
+    } else {
+      last_[e.key] = e.token;
+    }
+  }
+
+  // Grants whose token was not above every earlier one of its key.
+  std::uint64_t stale() const { return stale_; }
+
+ private:
+  std::vector<std::uint64_t> last_;
+  std::uint64_t stale_ = 0;
+};
+
+}  // namespace lockmark::check
