@@ -1,0 +1,16 @@
+// What the samplers of this folder ask of a source of randomness. They are templates on it, so that
+// the same seed gives the same plan whoever owns the generator.
+#pragma once
+
+#include <concepts>
+
+namespace lockmark::config {
+
+// uniform01() is uniform in [0, 1); normal() is standard normal.
+template <class T>
+concept generator = requires(T& random) {
+  { random.uniform01() } -> std::convertible_to<double>;
+  { random.normal() } -> std::convertible_to<double>;
+};
+
+}  // namespace lockmark::config

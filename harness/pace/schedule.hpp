@@ -1,0 +1,71 @@
+// When the next arrival is due: schedules as pure functions of (rate, seed, worker).
+//
+// An offset is counted from the start of the load; a schedule reads no clock, waits for nobody and
+// never catches up or slows down: what is late stays due at its own time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <utility>
+#include <variant>
+
+#include "harness/config/quantity.hpp"
+#include "harness/time/clock.hpp"
+
+namespace lockmark::pace {
+
+// Which part of the whole load a worker drives: number `worker` of `workers`.
+// Invariant: worker < workers.
+struct share {
+  std::uint32_t worker = 0;
+  std::uint32_t workers = 1;
+};
+
+// The offset of arrival `index` (from 0) of a constant rate: index * per / events, rounded down to
+// the nanosecond and computed exactly, so nothing drifts. Stops at the largest duration.
+duration constant_offset(config::rate rate, std::uint64_t index);
+
+// The arrivals of one worker, in order. The same arguments always give the same plan.
+class schedule {
+ public:
+  // No arrivals by time: a closed loop begins the next attempt when the last one ends.
+  static schedule closed();
+
+  // Arrivals of the whole load at 0, 1/rate, 2/rate, ...; arrival i belongs to worker i mod
+  // workers.
+  static schedule constant(config::rate total, share mine);
+
+  // Poisson arrivals. The workers' parts are independent Poisson processes of rate total / workers,
+  // which add up to one of rate `total`; each is seeded with (seed, worker).
+  static schedule poisson(config::rate total, share mine, std::uint64_t seed);
+
+  // The intended offset of this worker's next arrival; nothing in a closed loop.
+  std::optional<duration> next();
+
+ private:
+  struct no_arrivals {};
+
+  struct constant_arrivals {
+    config::rate total;
+    std::uint64_t index;
+    std::uint64_t stride;
+    duration next();
+  };
+
+  // mt19937_64 because the standard fixes its every output: a plan does not depend on the library.
+  // The offset is kept in fractions of a nanosecond: rounding each gap would bend the rate.
+  struct poisson_arrivals {
+    double mean_gap_ns;
+    double offset_ns;
+    std::mt19937_64 random;
+    duration next();
+  };
+
+  using arrivals = std::variant<no_arrivals, constant_arrivals, poisson_arrivals>;
+  explicit schedule(arrivals plan) : plan_(std::move(plan)) {}
+
+  arrivals plan_;
+};
+
+}  // namespace lockmark::pace

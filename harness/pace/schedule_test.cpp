@@ -1,0 +1,139 @@
+#include "harness/pace/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace lockmark::pace {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr config::rate two_hundred{1, 5ms};
+
+std::vector<duration> plan(schedule from, std::size_t arrivals) {
+  std::vector<duration> offsets;
+  for (std::size_t i = 0; i < arrivals; ++i) offsets.push_back(from.next().value());
+  return offsets;
+}
+
+std::vector<double> gaps_ns(const std::vector<duration>& offsets) {
+  std::vector<double> gaps;
+  duration before{};
+  for (const duration offset : offsets) {
+    gaps.push_back(static_cast<double>((offset - before).count()));
+    before = offset;
+  }
+  return gaps;
+}
+
+// Kolmogorov-Smirnov against an exponential distribution of this mean: the asymptotic probability
+// of a greater distance, with Stephens's correction for finite n.
+double ks_exponential_p(std::vector<double> sample, double mean) {
+  std::sort(sample.begin(), sample.end());
+  const auto n = static_cast<double>(sample.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const double ideal = -std::expm1(-sample[i] / mean);
+    const auto rank = static_cast<double>(i);
+    distance = std::max({distance, ideal - rank / n, (rank + 1) / n - ideal});
+  }
+  const double t = distance * (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n));
+  double p = 0;
+  for (int k = 1; k <= 100; ++k) {
+    p += 2 * (k % 2 == 1 ? 1 : -1) * std::exp(-2.0 * k * k * t * t);
+  }
+  return std::clamp(p, 0.0, 1.0);
+}
+
+// A closed loop has no arrivals by time.
+TEST(schedule, closed_has_no_arrivals) {
+  schedule closed = schedule::closed();
+  EXPECT_FALSE(closed.next().has_value());
+  EXPECT_FALSE(closed.next().has_value());
+}
+
+// A constant rate is start + i * interval, beginning with the start itself.
+TEST(schedule, constant_is_a_ruler) {
+  EXPECT_EQ(plan(schedule::constant(two_hundred, {}), 4),
+            (std::vector<duration>{0ms, 5ms, 10ms, 15ms}));
+}
+
+// A billion arrivals later the offset is still exact, also where the interval is no whole number
+// of nanoseconds.
+TEST(schedule, constant_does_not_drift) {
+  EXPECT_EQ(constant_offset(two_hundred, 1'000'000'000), 5'000'000s);
+  const config::rate three_per_second{3, 1s};
+  EXPECT_EQ(constant_offset(three_per_second, 1), 333'333'333ns);
+  EXPECT_EQ(constant_offset(three_per_second, 3'000'000'000), 1'000'000'000s);
+  EXPECT_EQ(constant_offset(three_per_second, 1'000'000'001), duration{333'333'333'666'666'666});
+}
+
+// Beyond the largest duration an offset stays there instead of wrapping round.
+TEST(schedule, constant_saturates) {
+  const config::rate rare{1, std::chrono::hours{1'000'000}};
+  EXPECT_EQ(constant_offset(rare, 1'000'000'000'000), duration::max());
+}
+
+// Arrival i goes to worker i mod R: the workers' plans interleave to the whole plan.
+TEST(schedule, constant_stripes_over_workers) {
+  const auto whole = plan(schedule::constant(two_hundred, {}), 30);
+  for (std::uint32_t worker = 0; worker < 3; ++worker) {
+    const auto part = plan(schedule::constant(two_hundred, {worker, 3}), 10);
+    for (std::size_t k = 0; k < part.size(); ++k) EXPECT_EQ(part[k], whole[worker + 3 * k]);
+  }
+}
+
+// The same seed is the same plan; another seed or another worker is another.
+TEST(schedule, poisson_is_its_seed) {
+  const auto first = plan(schedule::poisson(two_hundred, {0, 2}, 7), 1000);
+  EXPECT_EQ(first, plan(schedule::poisson(two_hundred, {0, 2}, 7), 1000));
+  EXPECT_NE(first, plan(schedule::poisson(two_hundred, {1, 2}, 7), 1000));
+  EXPECT_NE(first, plan(schedule::poisson(two_hundred, {0, 2}, 8), 1000));
+  EXPECT_NE(first, plan(schedule::poisson(two_hundred, {0, 2}, 7 + (1ULL << 32)), 1000));
+}
+
+// The gaps of a Poisson schedule are exponential, for several seeds.
+TEST(schedule, poisson_gaps_are_exponential) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const auto gaps = gaps_ns(plan(schedule::poisson(two_hundred, {}, seed), 4096));
+    EXPECT_GT(ks_exponential_p(gaps, 5e6), 1e-3) << "seed " << seed;
+  }
+}
+
+// The test above can fail: evenly spaced gaps and gaps of a wrong mean do not pass it.
+TEST(schedule, the_exponential_test_has_teeth) {
+  const auto even = gaps_ns(plan(schedule::constant(two_hundred, {}), 4096));
+  EXPECT_LT(ks_exponential_p(even, 5e6), 1e-3);
+  const auto fast = gaps_ns(plan(schedule::poisson(two_hundred, {}, 1), 4096));
+  EXPECT_LT(ks_exponential_p(fast, 5.5e6), 1e-3);
+}
+
+// Offsets never go back, and the rate of all workers together is kept within 1 %.
+TEST(schedule, poisson_workers_add_up_to_the_rate) {
+  constexpr std::uint32_t workers = 4;
+  double total_per_second = 0;
+  for (std::uint32_t worker = 0; worker < workers; ++worker) {
+    const auto part = plan(schedule::poisson(two_hundred, {worker, workers}, 42), 100'000);
+    EXPECT_TRUE(std::is_sorted(part.begin(), part.end()));
+    total_per_second += 100'000 / std::chrono::duration<double>(part.back()).count();
+  }
+  EXPECT_NEAR(total_per_second, 200, 2);
+}
+
+// Merged, the workers' parts are again a Poisson process of the whole rate.
+TEST(schedule, merged_poisson_parts_are_poisson) {
+  std::vector<duration> merged;
+  for (std::uint32_t worker = 0; worker < 4; ++worker) {
+    const auto part = plan(schedule::poisson(two_hundred, {worker, 4}, 3), 2048);
+    merged.insert(merged.end(), part.begin(), part.end());
+  }
+  std::sort(merged.begin(), merged.end());
+  merged.resize(4096);
+  EXPECT_GT(ks_exponential_p(gaps_ns(merged), 5e6), 1e-3);
+}
+
+}  // namespace
+}  // namespace lockmark::pace
