@@ -8,7 +8,8 @@
 //
 // Rules for every driver:
 //   * It neither measures, prints, retries nor reads a clock (the loop tells the time).
-//   * Every call ends by its deadline plus one round trip, whatever the server does.
+//   * A call stops waiting at its deadline, and ends by `answer_by` whatever the server does: what
+//     was asked and not answered by then is in doubt.
 //   * What can happen to a lock is an outcome. An exception (usage_error, no_server) ends the run
 //     with its sentence, and never carries a password.
 //   * On the server it touches only names under names::run, and `wipe` removes them all.
@@ -58,7 +59,10 @@ struct request {
   std::uint32_t key = 0;
   std::uint32_t client = 0;
   duration lease{};       // meaningful for locks with a lease; > 0
-  time_point deadline{};  // of this call
+  time_point deadline{};  // of waiting for the lock: nothing new is tried after it
+  // Of the server's answers: later than the deadline by what a healthy server needs at most. An
+  // acquire cut off at its deadline could leave a lock behind that nobody knows of.
+  time_point answer_by{};
 };
 
 struct grant {

@@ -5,6 +5,12 @@
 namespace lockmark {
 namespace {
 
+std::int64_t cpu_ns(clockid_t which) {
+  timespec t{};
+  clock_gettime(which, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
 std::string format_utc(std::int64_t wall_ns, const char* pattern) {
   const std::time_t seconds = wall_ns / 1'000'000'000;
   std::tm parts{};
@@ -14,6 +20,10 @@ std::string format_utc(std::int64_t wall_ns, const char* pattern) {
 }
 
 }  // namespace
+
+std::int64_t thread_cpu_ns() { return cpu_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+std::int64_t process_cpu_ns() { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 std::int64_t wall_time_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();

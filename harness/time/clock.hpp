@@ -49,6 +49,10 @@ class simulated_clock final : public clock {
   std::atomic<std::int64_t> now_ns_{0};
 };
 
+// CPU time used so far by the calling thread, and by the whole process (user + system).
+std::int64_t thread_cpu_ns();
+std::int64_t process_cpu_ns();
+
 // Nanoseconds since 1970 (UTC), by the system's clock, which may jump.
 std::int64_t wall_time_ns();
 
