@@ -1,0 +1,238 @@
+#include "harness/run/actor.hpp"
+
+#include <algorithm>
+
+namespace lockmark::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A client whose server cannot even be asked does not hammer the network.
+constexpr duration least_pause_when_unavailable = 10ms;
+
+counter counter_of(refusal r) {
+  switch (r) {
+    case refusal::busy: return counter::refused_busy;
+    case refusal::conflict: return counter::refused_conflict;
+    case refusal::unavailable: return counter::unavailable;
+    case refusal::deadline:
+    case refusal::not_owner: break;
+  }
+  return counter::refused_deadline;
+}
+
+}  // namespace
+
+actor::actor(const stage& s, session& lock, std::uint32_t number, std::uint32_t within)
+    : stage_(s),
+      lock_(lock),
+      number_(number),
+      within_(within),
+      random_(s.job.seed, number),
+      wake_(s.where) {}
+
+void actor::draw_plan() {
+  plan_.key = static_cast<std::uint32_t>(stage_.keys(random_, number_));
+  plan_.hold = stage_.job.hold.sample(random_);
+  plan_.wait = stage_.job.wait;
+  plan_.depth = static_cast<std::uint32_t>(stage_.job.reentrancy);
+}
+
+task<void> actor::attempt(time_point intended, lateness why) {
+  draw_plan();
+  intended_ = intended;
+  why_late_ = why;
+  counted_ = stage_.window.contains(to_ns(intended));
+  in_attempt_ = true;
+  started_ = false;
+  ending_ = ending::open;
+  failures_ = 0;
+  co_await stage_.what.attempt(*this);
+  if (ending_ != ending::granted) finish(stage_.where.now());
+  in_attempt_ = false;
+}
+
+task<void> actor::pause_until(time_point when) {
+  wake_.clear();
+  co_await wake_.wait_until(when);
+}
+
+void actor::hurry() {
+  hurry_ = true;
+  wake_.set();
+}
+
+void actor::note(check::event_kind kind, time_point at, std::uint64_t token) {
+  stage_.journal.note({to_ns(at), token, plan_.key, number_, kind});
+}
+
+request actor::make_request(time_point deadline) const {
+  const time_point answer_by = deadline + stage_.job.command_timeout;
+  return {plan_.key, within_, stage_.job.lease, deadline, answer_by};
+}
+
+request actor::ask() {
+  count(counter::tries);
+  if (started_) return make_request(sent_ + plan_.wait);
+  started_ = true;
+  sent_ = stage_.where.now();
+  record(why_late_ == lateness::timer ? series::timer_lag : series::queue_lag, sent_ - intended_);
+  in_flight_ = true;
+  gauges::add(stage_.gauges.in_flight, 1);
+  note(check::event_kind::began, sent_);
+  return make_request(sent_ + plan_.wait);
+}
+
+bool actor::answered(const outcome<grant>& answer) {
+  if (answer.done()) {
+    granted_ = stage_.where.now();
+    token_ = answer.value().token;
+    got_it(granted_);
+    note(check::event_kind::granted, granted_, token_);
+    return true;
+  }
+  if (answer.refused()) {
+    missed(answer.why_refused());
+  } else {
+    missed(answer.why_in_doubt());
+  }
+  return false;
+}
+
+void actor::got_it(time_point at) {
+  ending_ = ending::granted;
+  reached(at);
+  gauges::add(stage_.gauges.granted, 1);
+  count(counter::granted);
+  record(series::response, at - intended_);
+  record(series::service, at - sent_);
+}
+
+void actor::missed(refusal r) {
+  ending_ = ending::refused;
+  refusal_ = r;
+  ++failures_;
+  if (r != refusal::unavailable) reached(stage_.where.now());
+}
+
+void actor::missed(doubt d) {
+  ending_ = ending::doubt;
+  doubt_ = d;
+}
+
+task<bool> actor::retry() {
+  if (ending_ != ending::refused || refusal_ == refusal::deadline || hurry_) co_return false;
+  auto pause = stage_.job.retry.next_pause(failures_, random_);
+  if (refusal_ == refusal::unavailable) {
+    pause = std::max(pause.value_or(0ns), least_pause_when_unavailable);
+  }
+  if (!pause) co_return false;
+  const time_point next = stage_.where.now() + *pause;
+  if (next >= sent_ + plan_.wait) {
+    if (refusal_ == refusal::busy) refusal_ = refusal::deadline;
+    co_return false;
+  }
+  if (*pause > 0ns) {
+    co_await stage_.where.sleep_until(next);
+  } else {
+    co_await stage_.where.yield();
+  }
+  co_return true;
+}
+
+task<void> actor::hold() {
+  const time_point until = stage_.where.now() + plan_.hold;
+  const bool renews = stage_.job.renew && stage_.lock_has.has(feature::renewable);
+  while (!hurry_) {
+    const time_point now = stage_.where.now();
+    if (now >= until) break;
+    const time_point renew_at = now + stage_.job.lease / 3;
+    co_await pause_until(renews ? std::min(until, renew_at) : until);
+    if (!renews || hurry_ || stage_.where.now() >= until) continue;
+    const request r = make_request(stage_.where.now());
+    const auto answer = co_await lock_.renew(r);
+    count(answer.done() ? counter::renewals : counter::renewals_lost);
+  }
+}
+
+request actor::nested() { return make_request(stage_.where.now() + plan_.wait); }
+
+void actor::broke(std::string_view) { count(counter::broken_promises); }
+
+request actor::giving_back() {
+  release_sent_ = stage_.where.now();
+  record(series::hold, release_sent_ - granted_);
+  note(check::event_kind::released, release_sent_, token_);
+  leave();
+  return make_request(release_sent_);
+}
+
+void actor::gave_back(const outcome<nothing>& answer) {
+  const time_point now = stage_.where.now();
+  record(series::release, now - release_sent_);
+  if (answer.in_doubt()) {
+    count(counter::release_doubt);
+  } else if (answer.refused(refusal::unavailable)) {
+    count(counter::release_unavailable);
+  } else if (answer.refused()) {
+    count(counter::release_not_owner);
+  }
+  finish(now);
+}
+
+bool actor::read(const outcome<grant>& answer) {
+  if (answer.done()) {
+    token_ = answer.value().token;
+    granted_ = stage_.where.now();
+    return true;
+  }
+  if (answer.refused()) {
+    missed(answer.why_refused());
+  } else {
+    missed(answer.why_in_doubt());
+  }
+  return false;
+}
+
+request actor::committing() {
+  release_sent_ = stage_.where.now();
+  record(series::hold, release_sent_ - granted_);
+  return make_request(release_sent_);
+}
+
+bool actor::committed(const outcome<nothing>& answer) {
+  const time_point now = stage_.where.now();
+  if (answer.done()) {
+    record(series::release, now - release_sent_);
+    got_it(now);
+    note(check::event_kind::committed, now, token_);
+    finish(now);
+    return true;
+  }
+  if (answer.refused()) {
+    missed(answer.why_refused());
+  } else {
+    missed(answer.why_in_doubt());
+    note(check::event_kind::doubtful, now, token_);
+  }
+  return false;
+}
+
+void actor::leave() {
+  if (in_flight_) gauges::add(stage_.gauges.in_flight, -1);
+  in_flight_ = false;
+}
+
+void actor::finish(time_point at) {
+  finished_ = at;
+  leave();
+  gauges::add(stage_.gauges.finished, 1);
+  if (counted_) gauges::add(stage_.gauges.counted, 1);
+  if (ending_ == ending::granted) return;
+  if (started_) note(check::event_kind::ended, at);
+  count(ending_ == ending::refused ? counter_of(refusal_)
+        : doubt_ == doubt::deadline ? counter::doubt_deadline
+                                    : counter::doubt_lost);
+}
+
+}  // namespace lockmark::run

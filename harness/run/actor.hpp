@@ -1,0 +1,116 @@
+// One simulated client: stamps, counts and notes what its workload reports.
+//
+// The hot path of the harness: per complete cycle five reads of the clock, four histogram counts
+// and three events, no allocation and no lock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "harness/check/history.hpp"
+#include "harness/config/job.hpp"
+#include "harness/config/key_choice.hpp"
+#include "harness/run/phases.hpp"
+#include "harness/run/recorder.hpp"
+#include "harness/stats/random.hpp"
+#include "harness/workload.hpp"
+
+namespace lockmark::run {
+
+// What all actors of one worker share. Everything must outlive the actors.
+struct stage {
+  loop& where;
+  const config::job& job;
+  const config::key_sampler& keys;
+  const workload& what;
+  features lock_has;
+  const run::window& window;
+  run::gauges& gauges;
+  run::recorder& recorder;
+  check::journal& journal;
+};
+
+// Where an attempt's lateness came from: the harness's timer, or no client being free.
+enum class lateness : std::uint8_t { timer, queue };
+
+class actor final : public client {
+ public:
+  // `number` counts over all clients of the run, `within` within the session's instance.
+  actor(const stage& s, session& lock, std::uint32_t number, std::uint32_t within);
+
+  // Makes one attempt that was due at `intended`.
+  task<void> attempt(time_point intended, lateness why);
+
+  // When the last attempt ended.
+  time_point finished_at() const { return finished_; }
+  // Draws a think time.
+  duration think() { return stage_.job.think.sample(random_); }
+
+  // Pauses until `when`, or until wake() is called.
+  task<void> pause_until(time_point when);
+  void wake() { wake_.set(); }
+  // From now on holds are cut short, so that every lock is given back soon.
+  void hurry();
+  bool in_attempt() const { return in_attempt_; }
+  bool counts_now() const { return counted_; }
+
+  // client
+  const plan& todo() const override { return plan_; }
+  session& lock() override { return lock_; }
+  request ask() override;
+  bool answered(const outcome<grant>& answer) override;
+  task<bool> retry() override;
+  task<void> hold() override;
+  request nested() override;
+  void broke(std::string_view what) override;
+  request giving_back() override;
+  void gave_back(const outcome<nothing>& answer) override;
+  bool read(const outcome<grant>& answer) override;
+  request committing() override;
+  bool committed(const outcome<nothing>& answer) override;
+
+ private:
+  enum class ending : std::uint8_t { open, granted, refused, doubt };
+
+  void draw_plan();
+  void note(check::event_kind kind, time_point at, std::uint64_t token = 0);
+  void got_it(time_point at);
+  void missed(refusal r);
+  void missed(doubt d);
+  void leave();
+  void finish(time_point at);
+  request make_request(time_point deadline) const;
+  void record(series s, duration d) {
+    if (counted_) stage_.recorder.record(s, d.count());
+  }
+  void count(counter c) {
+    if (counted_) stage_.recorder.count(c);
+  }
+  void reached(time_point at) {
+    stage_.gauges.reached_ns.store(to_ns(at), std::memory_order_relaxed);
+  }
+
+  const stage& stage_;
+  session& lock_;
+  const std::uint32_t number_;
+  const std::uint32_t within_;
+  stats::random random_;
+  signal wake_;
+  plan plan_;
+
+  // Of the attempt in progress.
+  lateness why_late_ = lateness::timer;
+  bool in_attempt_ = false;
+  bool counted_ = false;
+  bool started_ = false;
+  bool in_flight_ = false;  // between the first try and the end or the release
+  bool hurry_ = false;
+  ending ending_ = ending::open;
+  refusal refusal_ = refusal::busy;
+  doubt doubt_ = doubt::deadline;
+  std::uint32_t failures_ = 0;
+  std::uint64_t token_ = 0;
+  time_point intended_, sent_, granted_, release_sent_, finished_;
+};
+
+}  // namespace lockmark::run

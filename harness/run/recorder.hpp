@@ -1,0 +1,97 @@
+// What one worker thread measures: histograms and counts of the current interval.
+//
+// The worker is the only writer and takes no lock to record. Once per interval it swaps the whole
+// set for a fresh one; the full one then belongs to the reader, who gives it back empty.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/run/tally.hpp"
+#include "harness/stats/histogram.hpp"
+
+namespace lockmark::run {
+
+// The durations that a worker stamps, of counted attempts.
+enum class series : std::uint8_t {
+  response,   // granted - intended: what a user of the lock waits
+  service,    // granted - sent: what the lock needs
+  timer_lag,  // sent late although a client was free: the harness's own error
+  queue_lag,  // sent late because every client was busy: the load's concurrency
+  hold,       // from grant to the sending of the release
+  release,    // from there to the release's answer
+  loop_lag,   // overshoot of the worker's own heartbeat
+};
+inline constexpr std::array<std::string_view, 7> series_names{
+    "response", "service", "timer_lag", "queue_lag", "hold", "release", "loop_lag"};
+
+struct interval {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::array<stats::histogram, series_names.size()> durations;
+  tally counts;
+
+  stats::histogram& operator[](series s) { return durations[static_cast<std::size_t>(s)]; }
+  const stats::histogram& operator[](series s) const {
+    return durations[static_cast<std::size_t>(s)];
+  }
+
+  void merge(const interval& other) {
+    for (std::size_t i = 0; i < durations.size(); ++i) durations[i].merge(other.durations[i]);
+    counts += other.counts;
+  }
+  void reset() {
+    for (stats::histogram& h : durations) h.reset();
+    counts = tally{};
+  }
+};
+
+class recorder {
+ public:
+  recorder() : current_(std::make_unique<interval>()) {}
+
+  void record(series s, std::int64_t ns) { (*current_)[s].record(ns); }
+  void count(counter c, std::uint64_t n = 1) { current_->counts[c] += n; }
+
+  // Writer: ends the current interval at `now_ns`.
+  void swap(std::int64_t now_ns) {
+    current_->end_ns = now_ns;
+    std::unique_ptr<interval> fresh;
+    {
+      const std::lock_guard guard(mutex_);
+      full_.push_back(std::move(current_));
+      if (!spare_.empty()) {
+        fresh = std::move(spare_.back());
+        spare_.pop_back();
+      }
+    }
+    current_ = fresh ? std::move(fresh) : std::make_unique<interval>();
+    current_->start_ns = now_ns;
+  }
+
+  // Reader: the intervals that have ended, oldest first.
+  std::vector<std::unique_ptr<interval>> take() {
+    const std::lock_guard guard(mutex_);
+    return std::exchange(full_, {});
+  }
+
+  // Reader: gives an interval back to be used again.
+  void give_back(std::unique_ptr<interval> used) {
+    used->reset();
+    const std::lock_guard guard(mutex_);
+    spare_.push_back(std::move(used));
+  }
+
+ private:
+  std::unique_ptr<interval> current_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<interval>> full_;
+  std::vector<std::unique_ptr<interval>> spare_;
+};
+
+}  // namespace lockmark::run

@@ -1,0 +1,61 @@
+// How the attempts of a run ended, counted.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace lockmark::run {
+
+// Every counted attempt ends as exactly one of the first eight.
+enum class counter : std::uint8_t {
+  granted,            // optimistic: committed
+  refused_busy,       // one try, no retry policy
+  refused_deadline,   // not granted within the wait timeout
+  refused_conflict,   // optimistic: lost to others until the wait timeout
+  unavailable,        // no server could be asked within the wait timeout
+  doubt_deadline,     // asked, never answered
+  doubt_lost,         // asked, connection lost
+  in_flight_at_end,   // still waiting when the run was over
+  dropped,            // open loop: due, but the backlog was full; not an attempt
+  tries,              // calls of acquire, also the refused ones of polling locks
+  release_not_owner,  // the lock was gone when its holder gave it up
+  release_doubt,
+  release_unavailable,
+  renewals,
+  renewals_lost,      // the lease could not be extended: the hold went on without the lock
+  broken_promises,    // a nested acquire or release that the lock refused
+};
+
+inline constexpr std::array<std::string_view, 16> counter_names{
+    "granted",        "refused_busy",     "refused_deadline",  "refused_conflict",
+    "unavailable",    "doubt_deadline",   "doubt_lost",        "in_flight_at_end",
+    "dropped",        "tries",            "release_not_owner", "release_doubt",
+    "release_unavailable", "renewals",    "renewals_lost",     "broken_promises"};
+
+class tally {
+ public:
+  std::uint64_t& operator[](counter c) { return counts_[static_cast<std::size_t>(c)]; }
+  std::uint64_t operator[](counter c) const { return counts_[static_cast<std::size_t>(c)]; }
+
+  tally& operator+=(const tally& other) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+    return *this;
+  }
+
+  // Attempts that ended without the lock, whatever the reason.
+  std::uint64_t not_granted() const { return attempts() - (*this)[counter::granted]; }
+
+  std::uint64_t attempts() const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i <= static_cast<std::size_t>(counter::in_flight_at_end); ++i) {
+      sum += counts_[i];
+    }
+    return sum;
+  }
+
+ private:
+  std::array<std::uint64_t, counter_names.size()> counts_{};
+};
+
+}  // namespace lockmark::run

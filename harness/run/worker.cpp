@@ -1,0 +1,223 @@
+#include "harness/run/worker.hpp"
+
+#include <fmt/core.h>
+
+namespace lockmark::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How often a worker hands over its events and tests its own punctuality.
+constexpr duration publish_every = 20ms;
+constexpr duration heartbeat_every = 5ms;
+constexpr duration interval_length = 1s;
+// An overloaded dispatcher lets its clients run after so many arrivals.
+constexpr int arrivals_per_turn = 64;
+
+}  // namespace
+
+struct worker::seat {
+  seat(loop& l, const stage& s, session& lock, std::uint32_t number, std::uint32_t within)
+      : who(s, lock, number, within), called(l) {}
+  actor who;
+  signal called;  // open loops: `next` is due, or the run is over
+  std::optional<due> next;
+};
+
+worker::worker(loop& l, const cast& c, share mine)
+    : loop_(l),
+      cast_(c),
+      mine_(mine),
+      stage_{l, c.job, c.keys, c.what, c.lock_has, c.window, gauges_, recorder_, journal_},
+      go_(l),
+      all_idle_(l) {}
+
+void worker::go(time_point start) {
+  loop_.post([this, start] {
+    start_ = start;
+    go_.set();
+  });
+}
+
+void worker::stop() {
+  loop_.post([this] {
+    stopping_ = true;
+    for (const auto& s : seats_) {
+      if (!s->who.in_attempt()) s->who.wake();
+      if (!s->next) s->called.set();
+    }
+    go_.set();
+  });
+}
+
+void worker::hurry() {
+  loop_.post([this] {
+    hurrying_ = true;
+    const auto lost = static_cast<std::uint64_t>(backlog_.size());
+    recorder_.count(counter::in_flight_at_end, lost);
+    backlog_.clear();
+    for (const auto& s : seats_) s->who.hurry();
+  });
+}
+
+task<void> worker::live(time_point open_by) {
+  co_await open_sessions(open_by);
+  ready_.store(true, std::memory_order_release);
+  co_await go_.wait();
+  scope clients{loop_};
+  scope background{loop_};
+  background.spawn(heartbeat());
+  background.spawn(tick());
+  for (const auto& s : seats_) {
+    clients.spawn(cast_.job.arrives_by_rate() ? serve(*s) : closed_loop(*s));
+  }
+  if (cast_.job.arrives_by_rate()) clients.spawn(dispatch());
+  co_await clients.join();
+  over_ = true;
+  co_await background.join();
+  sent_ = traffic_so_far();
+  co_await close_sessions();
+  ended_.store(true, std::memory_order_release);
+}
+
+task<void> worker::open_sessions(time_point open_by) {
+  const auto clients = static_cast<std::uint32_t>(cast_.job.clients);
+  for (std::uint32_t i = mine_.worker; i < cast_.job.instances; i += mine_.workers) {
+    instance who;
+    who.id = fmt::format("{}-{:04x}", cast_.run_id, i);
+    who.number = i;
+    who.clients = clients;
+    who.session_timeout = cast_.job.session_timeout;
+    sessions_.push_back(co_await const_cast<driver&>(cast_.behind).open(loop_, who, open_by));
+    for (std::uint32_t c = 0; c < clients; ++c) {
+      seats_.push_back(
+          std::make_unique<seat>(loop_, stage_, *sessions_.back(), i * clients + c, c));
+    }
+  }
+}
+
+task<void> worker::close_sessions() {
+  for (const auto& s : sessions_) co_await s->close();
+}
+
+traffic worker::traffic_so_far() const {
+  traffic sum;
+  for (const auto& s : sessions_) sum += s->sent();
+  return sum;
+}
+
+// Each client starts its next attempt when the last one has ended and its think time is over.
+task<void> worker::closed_loop(seat& s) {
+  const bool thinks = !cast_.job.think.always_zero();
+  time_point intended = loop_.now();
+  while (!stopping_) {
+    co_await s.who.attempt(intended, lateness::timer);
+    intended = s.who.finished_at();
+    if (thinks) {
+      intended += s.who.think();
+      co_await s.who.pause_until(intended);
+    } else {
+      co_await loop_.yield();
+      intended = loop_.now();
+    }
+  }
+}
+
+// Calls a client for every arrival of the schedule, at its intended time and never earlier.
+task<void> worker::dispatch() {
+  for (const auto& s : seats_) idle_.push_back(s.get());
+  auto plan = cast_.job.loop == config::loop_kind::open
+                  ? pace::schedule::constant(*cast_.job.rate, mine_)
+                  : pace::schedule::poisson(*cast_.job.rate, mine_, cast_.job.seed);
+  int arrivals = 0;
+  while (!stopping_) {
+    const time_point intended = start_ + plan.next().value();
+    if (intended > loop_.now()) {
+      go_.clear();
+      co_await go_.wait_until(intended);
+      if (stopping_) break;
+    } else if (++arrivals % arrivals_per_turn == 0) {
+      co_await loop_.yield();
+    }
+    assign(intended);
+  }
+}
+
+void worker::assign(time_point intended) {
+  if (!idle_.empty()) {
+    seat* const free = idle_.front();
+    idle_.pop_front();
+    free->next = due{intended, lateness::timer};
+    free->called.set();
+  } else if (backlog_.size() < cast_.job.backlog) {
+    backlog_.push_back(intended);
+  } else if (cast_.window.contains(to_ns(intended))) {
+    recorder_.count(counter::dropped);
+  }
+}
+
+// Waits to be called; after an attempt it takes the longest waiting one from the backlog.
+task<void> worker::serve(seat& s) {
+  while (true) {
+    if (!s.next) {
+      if (stopping_) co_return;
+      co_await s.called.wait();
+      continue;
+    }
+    const due first = *s.next;
+    co_await make_attempts(s, first);
+    s.next.reset();
+    if (!backlog_.empty()) {
+      s.next = due{backlog_.front(), lateness::queue};
+      backlog_.pop_front();
+    } else {
+      idle_.push_back(&s);
+    }
+  }
+}
+
+// One attempt, or, for a partly open loop, a session of several with think time between them.
+task<void> worker::make_attempts(seat& s, due first) {
+  co_await s.who.attempt(first.intended, first.why);
+  if (cast_.job.loop != config::loop_kind::partly_open) co_return;
+  for (std::uint64_t cycle = 1; cycle < cast_.job.cycles && !stopping_; ++cycle) {
+    const time_point intended = s.who.finished_at() + s.who.think();
+    co_await s.who.pause_until(intended);
+    co_await s.who.attempt(intended, lateness::timer);
+  }
+}
+
+// The loop's own punctuality: how much later than asked a sleeping coroutine runs.
+task<void> worker::heartbeat() {
+  while (!over_) {
+    const time_point intended = loop_.now() + heartbeat_every;
+    co_await loop_.sleep_until(intended);
+    const time_point now = loop_.now();
+    if (cast_.window.contains(to_ns(intended))) {
+      recorder_.record(series::loop_lag, (now - intended).count());
+    }
+  }
+}
+
+task<void> worker::tick() {
+  time_point next_swap = start_ + interval_length;
+  while (!over_) {
+    co_await loop_.sleep_for(publish_every);
+    const time_point now = loop_.now();
+    publish(now);
+    if (now < next_swap) continue;
+    recorder_.swap(to_ns(now));
+    while (next_swap <= now) next_swap += interval_length;
+  }
+  const time_point now = loop_.now();
+  publish(now);
+  journal_.publish(window::never);
+  recorder_.swap(to_ns(now));
+}
+
+void worker::publish(time_point now) {
+  journal_.publish(to_ns(now));
+  gauges_.busy_ns.store(thread_cpu_ns(), std::memory_order_relaxed);
+}
+
+}  // namespace lockmark::run

@@ -1,0 +1,98 @@
+// One load thread: an event loop with many clients, driven by a closed or an open loop.
+//
+// A worker opens the sessions of its instances, waits for go(), keeps its clients busy until
+// stop(), lets what is in flight end, and closes the sessions. It decides nothing about the run.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "harness/async/scope.hpp"
+#include "harness/pace/schedule.hpp"
+#include "harness/run/actor.hpp"
+
+namespace lockmark::run {
+
+// What a worker needs to know of the run. Everything must outlive the worker.
+struct cast {
+  const config::job& job;
+  const config::key_sampler& keys;
+  const workload& what;
+  const driver& behind;
+  features lock_has;
+  const run::window& window;
+  std::string run_id;
+};
+
+// Which part of the load a worker carries: instance i belongs to worker i mod workers.
+using pace::share;
+
+class worker {
+ public:
+  worker(loop& l, const cast& c, share mine);
+
+  // The whole life of the worker; ends when every client has ended and every session is closed.
+  // Throws what opening a session threw.
+  task<void> live(time_point open_by);
+
+  // Called on any thread. `hurry` cuts holds and think times short.
+  void go(time_point start);
+  void stop();
+  void hurry();
+
+  bool ready() const { return ready_.load(std::memory_order_acquire); }
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+
+  run::gauges& gauges() { return gauges_; }
+  run::recorder& recorder() { return recorder_; }
+  check::journal& journal() { return journal_; }
+  // REQUIRES: ended().
+  traffic sent() const { return sent_; }
+
+ private:
+  struct seat;  // a client with what the open loop hands to it
+  struct due {
+    time_point intended;
+    lateness why;
+  };
+
+  task<void> open_sessions(time_point open_by);
+  task<void> close_sessions();
+  task<void> closed_loop(seat& s);
+  task<void> dispatch();
+  task<void> serve(seat& s);
+  task<void> make_attempts(seat& s, due first);
+  task<void> heartbeat();
+  task<void> tick();
+  void assign(time_point intended);
+  void publish(time_point now);
+  traffic traffic_so_far() const;
+
+  loop& loop_;
+  const cast& cast_;
+  const share mine_;
+  run::gauges gauges_;
+  run::recorder recorder_;
+  check::journal journal_;
+  stage stage_;
+
+  std::vector<std::unique_ptr<session>> sessions_;
+  std::vector<std::unique_ptr<seat>> seats_;
+  std::deque<seat*> idle_;      // open loops: clients without an attempt, longest idle first
+  std::deque<time_point> backlog_;  // open loops: due, but no client was free
+  std::size_t busy_clients_ = 0;
+
+  signal go_;
+  signal all_idle_;
+  time_point start_;
+  bool stopping_ = false;
+  bool hurrying_ = false;
+  bool over_ = false;  // no client runs any more: heartbeat and tick may end
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> ended_{false};
+  traffic sent_;
+};
+
+}  // namespace lockmark::run
