@@ -1,0 +1,112 @@
+// Fairness of one lock: who was granted it, in which order, and who was passed over.
+//
+// A `key_fairness` is fed the grants of one key in grant order; what it learns goes into a
+// `fairness_totals`, which many keys share and which adds up over threads and processes. Whole-run
+// Jain alone hides starvation (a lock that serves one client for a second and then the next looks
+// fair), hence the windows, the owner changes and the bypass counts.
+//
+// It orders nothing, reads no clock and does not synchronise: one thread per totals object.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "harness/stats/histogram.hpp"
+
+namespace lockmark::stats {
+
+// Sums over keys. Ratios are weighted by grants, so that rarely used keys weigh little.
+class fairness_totals {
+ public:
+  std::int64_t grants() const { return grants_; }
+
+  // Jain's index (sum x)^2 / (n * sum x^2) of grants per competing client over the whole run, and
+  // its mean over consecutive windows of 4n grants (unfinished windows do not count): 1 if all got
+  // the same, 1/n if one got everything. A fair lottery has about 0.8 in the windows. NaN if there
+  // was no grant, or no whole window.
+  double jain_run() const;
+  double jain_windowed() const;
+  // Lock working set size (Dave Dice, "Measuring short-term fairness for locks"): the mean number
+  // of distinct winners in a window of 4n grants. NaN if there was no whole window.
+  double working_set_size() const;
+  // The share of grants that went to another client than the grant before. NaN if no grant had one
+  // before it.
+  double owner_change_share() const;
+  std::int64_t windows() const { return windows_; }
+
+  // Per grant: how many grants until the same client had the key again; 1 is at once, n is in turn.
+  // Its median is Dice's MTTR. The "nanoseconds" of the histogram are grants.
+  const histogram& reacquire_distance() const { return reacquire_; }
+  // Per grant: how many grants were made, while it waited, to clients that had invoked later.
+  const histogram& bypass() const { return bypass_; }
+  // The longest wait of a granted attempt, or of one given to add_unfinished().
+  std::int64_t longest_wait_ns() const { return longest_wait_ns_; }
+
+  // An attempt that ended without a grant, or had not ended, after waiting for `wait_ns`.
+  void add_unfinished(std::int64_t wait_ns) {
+    longest_wait_ns_ = std::max(longest_wait_ns_, wait_ns);
+  }
+
+  void merge(const fairness_totals& other);
+
+ private:
+  friend class key_fairness;
+  void end_windows(std::int64_t n, std::int64_t length, double jain, std::int64_t winners);
+
+  std::int64_t grants_ = 0;
+  std::int64_t successions_ = 0;  // grants with a grant of the same key before them
+  std::int64_t owner_changes_ = 0;
+  std::int64_t windows_ = 0;
+  std::int64_t window_grants_ = 0;  // the sum of the windows' lengths
+  double jain_windows_ = 0;         // weighted by the windows' lengths
+  double winners_ = 0;              // likewise
+  double jain_runs_ = 0;            // weighted by the keys' grants
+  std::int64_t longest_wait_ns_ = 0;
+  histogram reacquire_{2};
+  histogram bypass_{2};
+};
+
+// The state of one key: 32 bytes, and with several competitors some kilobytes from the first grant.
+class key_fairness {
+ public:
+  // `competitors`: how many clients try to get this key, at least 1. With one, every grant is taken
+  // to be that client's.
+  explicit key_fairness(std::int64_t competitors);
+  ~key_fairness();
+  key_fairness(key_fairness&&) noexcept;
+  key_fairness& operator=(key_fairness&&) noexcept;
+
+  // The next grant of this key. The stamps are of one clock. A client has one attempt at a time.
+  void grant(fairness_totals& totals, std::uint32_t client, std::int64_t invoked_ns,
+             std::int64_t granted_ns) {
+    ++grants_;
+    totals.add_unfinished(granted_ns - invoked_ns);
+    if (competitors_ > 1) grant_contended(totals, client, invoked_ns);
+  }
+
+  // Adds what is known only at the end (the run's Jain index) and forgets everything: the key is as
+  // new. Call it once per key before reading the totals.
+  void finish(fairness_totals& totals);
+
+  std::int64_t grants() const { return grants_; }
+  std::int64_t competitors() const { return competitors_; }
+
+  // Grants per client, in no order; nothing for a key with one competitor.
+  struct share {
+    std::uint32_t client;
+    std::int64_t grants;
+  };
+  std::vector<share> shares() const;
+
+ private:
+  struct contended;
+  void grant_contended(fairness_totals& totals, std::uint32_t client, std::int64_t invoked_ns);
+
+  std::int64_t competitors_;
+  std::int64_t grants_ = 0;
+  std::unique_ptr<contended> state_;
+};
+
+}  // namespace lockmark::stats
