@@ -10,8 +10,7 @@ namespace {
 
 using shape = distribution::shape;
 
-constexpr std::string_view known =
-    "a duration such as 5ms, or exponential(5ms), uniform(1ms, 3ms) or lognormal(5ms, 0.5)";
+constexpr std::string_view known = distribution::forms;
 
 parsed<distribution> parse_lognormal(const call& split, std::string_view text) {
   const auto median = parse_duration(split.arguments[0]);

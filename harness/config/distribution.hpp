@@ -22,6 +22,10 @@ namespace lockmark::config {
 struct distribution {
   enum class shape { constant, exponential, uniform, lognormal };
 
+  // What may be written, for errors and help.
+  static constexpr std::string_view forms =
+      "a duration such as 5ms, or exponential(5ms), uniform(1ms, 3ms) or lognormal(5ms, 0.5)";
+
   shape kind = shape::constant;
   duration first{};   // the constant, the mean, the least or the median
   duration second{};  // uniform: the greatest; otherwise zero

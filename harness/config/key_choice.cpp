@@ -10,8 +10,7 @@ namespace {
 
 using shape = key_choice::shape;
 
-constexpr std::string_view known =
-    "one, own, uniform(KEYS), zipf(KEYS, EXPONENT) or hotspot(KEYS, HOT_KEYS, HOT_SHARE)";
+constexpr std::string_view known = key_choice::forms;
 
 parsed<std::uint64_t> parse_keys(std::string_view text) {
   const auto keys = parse_count(text);

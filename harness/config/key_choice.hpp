@@ -23,6 +23,10 @@ namespace lockmark::config {
 struct key_choice {
   enum class shape { one, own, uniform, zipf, hotspot };
 
+  // What may be written, for errors and help.
+  static constexpr std::string_view forms =
+      "one, own, uniform(KEYS), zipf(KEYS, EXPONENT) or hotspot(KEYS, HOT_KEYS, HOT_SHARE)";
+
   shape kind = shape::one;
   std::uint64_t keys = 1;  // uniform, zipf, hotspot: 1 to most_keys; otherwise 1
   double exponent = 0;     // zipf: above 0, at most 10

@@ -10,8 +10,7 @@ namespace {
 
 using shape = retry_policy::shape;
 
-constexpr std::string_view known =
-    "none, spin, fixed(PAUSE), jittered(LEAST, GREATEST) or exponential(FIRST, GREATEST)";
+constexpr std::string_view known = retry_policy::forms;
 
 // A pause of zero is called spin, so that nobody spins by accident.
 parsed<duration> parse_pause(std::string_view text) {

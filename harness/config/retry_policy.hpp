@@ -27,6 +27,10 @@ namespace lockmark::config {
 struct retry_policy {
   enum class shape { none, spin, fixed, jittered, exponential };
 
+  // What may be written, for errors and help.
+  static constexpr std::string_view forms =
+      "none, spin, fixed(PAUSE), jittered(LEAST, GREATEST) or exponential(FIRST, GREATEST)";
+
   shape kind = shape::none;
   duration least{};     // fixed: the pause; jittered: the least; exponential: the first
   duration greatest{};  // jittered, exponential: the greatest; otherwise zero

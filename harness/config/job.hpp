@@ -1,0 +1,96 @@
+// A job: what to run, as typed values. Reads YAML and --set, checks, prints.
+//
+// Does not know which locks, workloads or lock options exist: those names are checked by who does.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/config/distribution.hpp"
+#include "harness/config/key_choice.hpp"
+#include "harness/config/option.hpp"
+#include "harness/config/quantity.hpp"
+#include "harness/config/retry_policy.hpp"
+#include "harness/time/clock.hpp"
+
+namespace lockmark::config {
+
+// When the next attempt begins. closed: when the client's last one ended. open: at a constant rate;
+// poisson: at random with a mean rate; partly_open: sessions begin at random with a mean rate and
+// make load.cycles attempts each.
+enum class loop_kind { closed, open, poisson, partly_open };
+
+template <>
+struct text_form<loop_kind> {
+  static constexpr std::string_view what = "closed, open, poisson or partly_open";
+  static parsed<loop_kind> parse(std::string_view text);
+  static std::string print(loop_kind value);
+};
+
+// Meanings, units, defaults and bounds of the members stand in job_options() (job.cpp); a job{} is
+// all zeros and no valid job, so begin with default_job().
+struct job {
+  std::string lock;  // "backend/algorithm"; empty: not chosen yet
+  std::string workload;
+  std::map<std::string, std::string> options;  // of the lock, keys without "options."
+
+  loop_kind loop{};
+  std::uint64_t instances{};
+  std::uint64_t clients{};  // of each instance
+  std::uint64_t threads{};  // 0: one per core
+  std::optional<config::rate> rate;
+  std::uint64_t cycles{};  // 0: not given
+  distribution think;
+  std::uint64_t backlog{};
+
+  key_choice keys;
+  distribution hold;
+  duration wait{};
+  duration lease{};
+  bool renew{};
+  retry_policy retry;
+  std::uint64_t reentrancy{};
+  duration session_timeout{};
+
+  duration warmup{};
+  std::uint64_t stop_samples{};  // 0: none
+  duration stop_duration{};      // 0: none
+  duration stop_at_most{};
+  duration give_up_after{};
+  duration floor{};  // 0: no floor measurement
+  std::uint64_t seed{};
+
+  std::uint64_t clients_in_all() const { return instances * clients; }
+  bool arrives_by_rate() const { return loop != loop_kind::closed; }
+  bool operator==(const job&) const = default;
+};
+
+// The one table of options, in the order in which they are printed and explained.
+option_table<job> job_options();
+
+// All options at their defaults. Not yet a job that can run: it has no end (stop.*).
+job default_job();
+
+// Reads a job, then gives it the assignments ("KEY=VALUE", as after --set) in their order, then
+// checks that its options fit together. Throws config_error.
+job parse_job(const std::string& yaml, const std::string& file,
+              const std::vector<std::string>& assignments = {});
+job load_job(const std::string& path, const std::vector<std::string>& assignments = {});
+
+// One assignment, "KEY=VALUE", without the check of the whole. Throws config_error.
+void apply_set(job& target, std::string_view assignment);
+
+// Throws config_error ("key: sentence") where options do not fit together, as parse_job does.
+void check_job(const job& checked);
+
+// The whole job as YAML, with what was left to its default: parse_job(print_job(j), ...) == j.
+std::string print_job(const job& printed);
+
+// For --help: every option with default, allowed values and meaning.
+std::string help_text();
+
+}  // namespace lockmark::config
