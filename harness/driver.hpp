@@ -88,6 +88,15 @@ struct traffic {
     reconnects += t.reconnects;
     return *this;
   }
+  traffic& operator-=(const traffic& t) {
+    commands -= t.commands;
+    round_trips -= t.round_trips;
+    bytes_out -= t.bytes_out;
+    bytes_in -= t.bytes_in;
+    wakeups -= t.wakeups;
+    reconnects -= t.reconnects;
+    return *this;
+  }
 };
 
 class session {

@@ -16,6 +16,7 @@ void loop::run() {
   const auto keep_alive = asio::make_work_guard(context_);
   while (live_tasks_ > 0) {
     context_.restart();
+    ++turn_;
     context_.run_one();
   }
 }
@@ -23,7 +24,8 @@ void loop::run() {
 void loop::run_simulated() {
   while (live_tasks_ > 0) {
     context_.restart();
-    if (context_.poll() > 0) continue;
+    ++turn_;
+    if (context_.poll_one() > 0) continue;
     const auto next = timers_.earliest();
     if (!next) throw std::logic_error("every task waits for something that will never happen");
     simulated_->advance_to(*next);

@@ -8,6 +8,7 @@
 #include <asio/basic_waitable_timer.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -26,6 +27,10 @@ class loop {
 
   time_point now() const { return clock_.now(); }
   asio::io_context& context() { return context_; }
+
+  // Grows whenever the loop goes on to something else: equal before and after a co_await if nothing
+  // in it had to wait.
+  std::uint64_t turn() const { return turn_; }
 
   // Runs until every task spawned on this loop (see scope) has ended.
   void run();
@@ -60,6 +65,7 @@ class loop {
       alarm_;
   std::optional<time_point> alarm_at_;
   std::size_t live_tasks_ = 0;
+  std::uint64_t turn_ = 0;
 };
 
 }  // namespace lockmark

@@ -180,6 +180,8 @@ option_table<job> job_options() {
             "the measurement ends after this time and stop.samples; 0s: does not matter"),
     declare("stop.at_most", &job::stop_at_most, "10m", {1ms, longest_duration},
             "the measurement ends after this time in any case"),
+    declare("command_timeout", &job::command_timeout, "1s", {1ms, 24h},
+            "a server's answer that is overdue by so much leaves its attempt in doubt"),
     declare("give_up_after", &job::give_up_after, "5s", {1ms, 24h},
             "the run ends when no attempt has reached a server for so long"),
     declare("floor", &job::floor, "500ms", {0s, 1h},

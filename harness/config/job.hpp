@@ -60,6 +60,7 @@ struct job {
   std::uint64_t stop_samples{};  // 0: none
   duration stop_duration{};      // 0: none
   duration stop_at_most{};
+  duration command_timeout{};
   duration give_up_after{};
   duration floor{};  // 0: no floor measurement
   std::uint64_t seed{};

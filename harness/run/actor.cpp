@@ -112,12 +112,18 @@ void actor::missed(refusal r) {
   ending_ = ending::refused;
   refusal_ = r;
   ++failures_;
-  if (r != refusal::unavailable) reached(stage_.where.now());
+  const time_point now = stage_.where.now();
+  if (r == refusal::unavailable) {
+    failed(now);
+  } else {
+    reached(now);
+  }
 }
 
 void actor::missed(doubt d) {
   ending_ = ending::doubt;
   doubt_ = d;
+  failed(stage_.where.now());
 }
 
 task<bool> actor::retry() {

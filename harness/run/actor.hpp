@@ -89,6 +89,9 @@ class actor final : public client {
   void reached(time_point at) {
     stage_.gauges.reached_ns.store(to_ns(at), std::memory_order_relaxed);
   }
+  void failed(time_point at) {
+    stage_.gauges.failed_ns.store(to_ns(at), std::memory_order_relaxed);
+  }
 
   const stage& stage_;
   session& lock_;

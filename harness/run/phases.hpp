@@ -28,6 +28,7 @@ struct alignas(64) gauges {
   std::atomic<std::int64_t> counted{0};     // of these, the ones that count
   std::atomic<std::int64_t> granted{0};     // grants, counted or not
   std::atomic<std::int64_t> reached_ns{0};  // when a server last answered anything
+  std::atomic<std::int64_t> failed_ns{0};   // when an attempt last ended unanswered
   std::atomic<std::int64_t> busy_ns{0};     // CPU time of the worker's thread
 
   static void add(std::atomic<std::int64_t>& gauge, std::int64_t by) {

@@ -30,7 +30,7 @@ worker::worker(loop& l, const cast& c, share mine)
       mine_(mine),
       stage_{l, c.job, c.keys, c.what, c.lock_has, c.window, gauges_, recorder_, journal_},
       go_(l),
-      all_idle_(l) {}
+      close_(l) {}
 
 void worker::go(time_point start) {
   loop_.post([this, start] {
@@ -50,18 +50,32 @@ void worker::stop() {
   });
 }
 
+void worker::close() {
+  loop_.post([this] { close_.set(); });
+}
+
 void worker::hurry() {
   loop_.post([this] {
-    hurrying_ = true;
-    const auto lost = static_cast<std::uint64_t>(backlog_.size());
-    recorder_.count(counter::in_flight_at_end, lost);
+    for (const time_point due_at : backlog_) {
+      if (cast_.window.contains(to_ns(due_at))) recorder_.count(counter::in_flight_at_end);
+    }
     backlog_.clear();
     for (const auto& s : seats_) s->who.hurry();
   });
 }
 
 task<void> worker::live(time_point open_by) {
-  co_await open_sessions(open_by);
+  std::exception_ptr failure;
+  try {
+    co_await open_sessions(open_by);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    co_await close_sessions();
+    std::rethrow_exception(failure);
+  }
+  sent_before_ = traffic_so_far();
   ready_.store(true, std::memory_order_release);
   co_await go_.wait();
   scope clients{loop_};
@@ -76,8 +90,10 @@ task<void> worker::live(time_point open_by) {
   over_ = true;
   co_await background.join();
   sent_ = traffic_so_far();
+  sent_ -= sent_before_;
+  quiet_.store(true, std::memory_order_release);
+  co_await close_.wait();
   co_await close_sessions();
-  ended_.store(true, std::memory_order_release);
 }
 
 task<void> worker::open_sessions(time_point open_by) {
@@ -111,14 +127,15 @@ task<void> worker::closed_loop(seat& s) {
   const bool thinks = !cast_.job.think.always_zero();
   time_point intended = loop_.now();
   while (!stopping_) {
+    const std::uint64_t turn = loop_.turn();
     co_await s.who.attempt(intended, lateness::timer);
     intended = s.who.finished_at();
+    if (stopping_) break;
     if (thinks) {
       intended += s.who.think();
       co_await s.who.pause_until(intended);
-    } else {
-      co_await loop_.yield();
-      intended = loop_.now();
+    } else if (turn == loop_.turn()) {
+      co_await loop_.yield();  // nothing in this attempt had to wait: let the others have a turn
     }
   }
 }
@@ -183,6 +200,7 @@ task<void> worker::make_attempts(seat& s, due first) {
   for (std::uint64_t cycle = 1; cycle < cast_.job.cycles && !stopping_; ++cycle) {
     const time_point intended = s.who.finished_at() + s.who.think();
     co_await s.who.pause_until(intended);
+    if (stopping_) break;
     co_await s.who.attempt(intended, lateness::timer);
   }
 }
@@ -201,10 +219,16 @@ task<void> worker::heartbeat() {
 
 task<void> worker::tick() {
   time_point next_swap = start_ + interval_length;
+  bool aligned = false;  // intervals count their seconds from the beginning of the window
   while (!over_) {
     co_await loop_.sleep_for(publish_every);
     const time_point now = loop_.now();
     publish(now);
+    const std::int64_t window_start_ns = cast_.window.start_ns.load(std::memory_order_relaxed);
+    if (!aligned && window_start_ns <= to_ns(now)) {
+      aligned = true;
+      next_swap = from_ns(window_start_ns);
+    }
     if (now < next_swap) continue;
     recorder_.swap(to_ns(now));
     while (next_swap <= now) next_swap += interval_length;

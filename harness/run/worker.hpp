@@ -1,7 +1,8 @@
 // One load thread: an event loop with many clients, driven by a closed or an open loop.
 //
 // A worker opens the sessions of its instances, waits for go(), keeps its clients busy until
-// stop(), lets what is in flight end, and closes the sessions. It decides nothing about the run.
+// stop(), lets what is in flight end, and at close() closes the sessions. It decides nothing about
+// the run.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct cast {
   const config::job& job;
   const config::key_sampler& keys;
   const workload& what;
-  const driver& behind;
+  driver& behind;
   features lock_has;
   const run::window& window;
   std::string run_id;
@@ -33,7 +34,7 @@ class worker {
  public:
   worker(loop& l, const cast& c, share mine);
 
-  // The whole life of the worker; ends when every client has ended and every session is closed.
+  // The whole life of the worker; ends when every session is closed.
   // Throws what opening a session threw.
   task<void> live(time_point open_by);
 
@@ -41,15 +42,17 @@ class worker {
   void go(time_point start);
   void stop();
   void hurry();
+  void close();
 
   bool ready() const { return ready_.load(std::memory_order_acquire); }
-  bool ended() const { return ended_.load(std::memory_order_acquire); }
+  // No client runs any more; the sessions stay open until close().
+  bool quiet() const { return quiet_.load(std::memory_order_acquire); }
 
   run::gauges& gauges() { return gauges_; }
   run::recorder& recorder() { return recorder_; }
   check::journal& journal() { return journal_; }
-  // REQUIRES: ended().
-  traffic sent() const { return sent_; }
+  // What the sessions sent between go() and the last client's end. REQUIRES: quiet().
+  const traffic& sent() const { return sent_; }
 
  private:
   struct seat;  // a client with what the open loop hands to it
@@ -82,16 +85,15 @@ class worker {
   std::vector<std::unique_ptr<seat>> seats_;
   std::deque<seat*> idle_;      // open loops: clients without an attempt, longest idle first
   std::deque<time_point> backlog_;  // open loops: due, but no client was free
-  std::size_t busy_clients_ = 0;
 
   signal go_;
-  signal all_idle_;
+  signal close_;
   time_point start_;
   bool stopping_ = false;
-  bool hurrying_ = false;
   bool over_ = false;  // no client runs any more: heartbeat and tick may end
   std::atomic<bool> ready_{false};
-  std::atomic<bool> ended_{false};
+  std::atomic<bool> quiet_{false};
+  traffic sent_before_;
   traffic sent_;
 };
 

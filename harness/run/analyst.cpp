@@ -1,0 +1,122 @@
+#include "harness/run/analyst.hpp"
+
+#include <algorithm>
+
+namespace lockmark::run {
+
+using check::event;
+using check::event_kind;
+
+analyst::analyst(const shape& s, const window& w)
+    : window_(w),
+      lock_has_(s.lock_has),
+      exclusion_(s.keys, s.clock_error_ns),
+      tokens_(s.keys),
+      updates_(s.keys),
+      handoffs_(s.keys),
+      began_ns_(s.clients) {
+  fairness_.reserve(s.keys);
+  for (std::size_t k = 0; k < s.keys; ++k) {
+    fairness_.emplace_back(static_cast<std::int64_t>(s.competitors));
+  }
+  found_.grants_by_client.resize(s.clients);
+}
+
+void analyst::see(const event& e) {
+  const bool inside = window_.contains(e.at_ns);
+  if (inside != in_window_) {
+    if (inside) idle_before_window_ns_ = handoffs_.idle_while_wanted_ns();
+    if (!inside) {
+      found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns() - idle_before_window_ns_;
+    }
+    in_window_ = inside;
+  }
+  switch (e.kind) {
+    case event_kind::began: return began(e);
+    case event_kind::ended: return ended(e);
+    case event_kind::granted: return granted(e);
+    case event_kind::released: return released(e);
+    case event_kind::committed:
+      updates_.committed(e);
+      change_in_flight(e.at_ns, -1);
+      return count_grant(e);
+    case event_kind::doubtful: return updates_.doubtful(e);
+  }
+}
+
+void analyst::began(const event& e) {
+  began_ns_[e.client] = e.at_ns;
+  handoffs_.began(e);
+  change_in_flight(e.at_ns, +1);
+}
+
+void analyst::ended(const event& e) {
+  handoffs_.ended(e);
+  change_in_flight(e.at_ns, -1);
+  if (in_window_) found_.fairness.add_unfinished(e.at_ns - began_ns_[e.client]);
+}
+
+void analyst::granted(const event& e) {
+  exclusion_.granted(e);
+  if (lock_has_.has(feature::fencing_token)) tokens_.granted(e);
+  const check::handoff h = handoffs_.granted(e);
+  count_grant(e);
+  if (!in_window_) return;
+  found_.handed_ns += h.took_ns;
+  if (h.kind == check::handoff_kind::transfer) found_.transfer.record(h.took_ns);
+  if (h.kind == check::handoff_kind::self_reacquire) found_.self_reacquire.record(h.took_ns);
+}
+
+void analyst::released(const event& e) {
+  exclusion_.released(e);
+  const std::int64_t held_ns = handoffs_.released(e);
+  change_in_flight(e.at_ns, -1);
+  if (in_window_) found_.held_ns += held_ns;
+}
+
+void analyst::count_grant(const event& e) {
+  if (!in_window_) return;
+  ++found_.grants;
+  ++found_.grants_by_client[e.client];
+  fairness_[e.key].grant(found_.fairness, e.client, began_ns_[e.client], e.at_ns);
+}
+
+void analyst::integrate_until(std::int64_t at_ns) {
+  const std::int64_t from = std::max(integrated_until_ns_,
+                                     window_.start_ns.load(std::memory_order_relaxed));
+  const std::int64_t to = std::min(at_ns, window_.end_ns.load(std::memory_order_relaxed));
+  if (to > from) in_flight_area_ns_ += static_cast<__int128>(to - from) * in_flight_;
+  integrated_until_ns_ = at_ns;
+}
+
+void analyst::change_in_flight(std::int64_t at_ns, int by) {
+  integrate_until(at_ns);
+  in_flight_ += by;
+}
+
+void analyst::finish(std::int64_t end_ns) {
+  integrate_until(end_ns);
+  exclusion_.finish(end_ns);
+  for (stats::key_fairness& k : fairness_) k.finish(found_.fairness);
+  if (in_window_) {
+    found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns() - idle_before_window_ns_;
+  }
+  const std::int64_t length_ns = window_.end_ns.load() - window_.start_ns.load();
+  if (window_.end_ns.load() != window::never && length_ns > 0) {
+    found_.clients_in_flight =
+        static_cast<double>(in_flight_area_ns_) / static_cast<double>(length_ns);
+  }
+}
+
+findings analyst::result() const {
+  findings f = found_;
+  f.certain_violations = exclusion_.certain();
+  f.possible_violations = exclusion_.possible();
+  f.violations = exclusion_.examples();
+  f.stale_tokens = tokens_.stale();
+  f.lost_updates = updates_.found();
+  f.transfers = exclusion_.transfers();
+  return f;
+}
+
+}  // namespace lockmark::run

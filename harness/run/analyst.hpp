@@ -1,0 +1,90 @@
+// Reads the merged history of a run and draws from it everything that needs the order of events:
+// exclusion, tokens, lost updates, hand-off, fairness, and the time integral of clients in flight.
+//
+// Exclusion, tokens and lost updates are checked over the whole history; the figures come from the
+// measured window. One thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/check/exclusion.hpp"
+#include "harness/check/handoff.hpp"
+#include "harness/check/lost_update.hpp"
+#include "harness/check/token_order.hpp"
+#include "harness/features.hpp"
+#include "harness/run/phases.hpp"
+#include "harness/stats/fairness.hpp"
+#include "harness/stats/histogram.hpp"
+
+namespace lockmark::run {
+
+struct findings {
+  std::uint64_t certain_violations = 0;
+  std::uint64_t possible_violations = 0;
+  std::vector<check::violation> violations;  // the first ones in full
+  std::uint64_t stale_tokens = 0;
+  std::uint64_t lost_updates = 0;
+  std::uint64_t transfers = 0;  // changes of owner in the whole history: chances to go wrong
+
+  // In the window:
+  std::uint64_t grants = 0;       // optimistic: commits
+  std::int64_t held_ns = 0;       // sum of holds that ended in it
+  std::int64_t handed_ns = 0;     // sum of all hand-offs and idle times before its grants
+  std::int64_t idle_while_wanted_ns = 0;
+  stats::histogram transfer;
+  stats::histogram self_reacquire;
+  stats::fairness_totals fairness;
+  std::vector<std::uint64_t> grants_by_client;
+  double clients_in_flight = 0;  // mean, by the stamps; 0 without a finished window
+};
+
+class analyst {
+ public:
+  struct shape {
+    std::size_t keys = 1;
+    std::size_t clients = 1;
+    std::size_t competitors = 1;  // for each key
+    features lock_has;
+    std::int64_t clock_error_ns = 0;
+  };
+  analyst(const shape& s, const window& w);
+
+  // The next event, in the order of time.
+  void see(const check::event& e);
+
+  // The last event was seen. `end_ns`: when the run ended.
+  void finish(std::int64_t end_ns);
+
+  check::lost_updates& updates() { return updates_; }
+  // So far; whole after finish().
+  std::uint64_t violations_so_far() const { return exclusion_.certain(); }
+  findings result() const;
+
+ private:
+  void began(const check::event& e);
+  void ended(const check::event& e);
+  void granted(const check::event& e);
+  void released(const check::event& e);
+  void count_grant(const check::event& e);
+  void change_in_flight(std::int64_t at_ns, int by);
+  void integrate_until(std::int64_t at_ns);
+
+  const window& window_;
+  features lock_has_;
+  check::exclusion exclusion_;
+  check::token_order tokens_;
+  check::lost_updates updates_;
+  check::handoffs handoffs_;
+  std::vector<stats::key_fairness> fairness_;
+  std::vector<std::int64_t> began_ns_;  // of each client's attempt in progress
+  findings found_;
+
+  std::int64_t in_flight_ = 0;
+  std::int64_t integrated_until_ns_ = 0;
+  __int128 in_flight_area_ns_ = 0;
+  std::int64_t idle_before_window_ns_ = 0;
+  bool in_window_ = false;
+};
+
+}  // namespace lockmark::run

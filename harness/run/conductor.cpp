@@ -1,0 +1,395 @@
+#include "harness/run/conductor.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "harness/stats/littles_law.hpp"
+#include "harness/stats/stationarity.hpp"
+
+namespace lockmark::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration tick_length = 10ms;
+constexpr duration first_contact_within = 5s;
+constexpr duration cleaning_within = 10s;
+constexpr int ticks_per_collection = 4;
+constexpr int ticks_per_progress = 20;
+constexpr int ticks_per_warmup_sample = 10;
+// Warm-up that does not settle is cut off here, in multiples of what was asked for.
+constexpr int longest_warmup = 3;
+// A client that is still not done so long after every deadline is a defect of a driver.
+constexpr duration stuck_after = 20s;
+
+class conductor {
+ public:
+  conductor(const setup& s, loop& l, crew& workers, window& w)
+      : setup_(s), job_(s.job), loop_(l), crew_(workers), window_(w) {
+    const std::size_t clients = job_.clients_in_all();
+    analyst::shape shape;
+    shape.keys = job_.keys.count(clients);
+    shape.clients = clients;
+    shape.competitors = job_.keys.kind == config::key_choice::shape::own ? 1 : clients;
+    shape.lock_has = s.lock.has;
+    gathering_ = std::make_unique<gathering>(
+        crew_.workers(), shape, window_,
+        [this](const interval& i, std::int64_t at_ns) {
+          if (setup_.on_interval) setup_.on_interval(i, at_ns);
+        });
+  }
+
+  task<void> conduct(result& r);
+
+ private:
+  task<void> open();
+  task<void> warm_up(result& r);
+  task<void> measure(result& r);
+  task<void> drain(result& r);
+  task<void> count_on_server(result& r);
+  task<void> close();
+  task<void> next_tick();
+  void run_tick(progress::phase phase, time_point since);
+  bool enough(time_point now) const;
+  bool server_is_lost() const;
+  int interrupts() const { return setup_.interrupts ? setup_.interrupts->load() : 0; }
+  double done_fraction(double elapsed_s) const;
+  void report(progress::phase phase, double elapsed_s);
+  void draw_conclusions(result& r);
+
+  const setup& setup_;
+  const config::job& job_;
+  loop& loop_;
+  crew& crew_;
+  window& window_;
+  std::unique_ptr<gathering> gathering_;
+  int ticks_ = 0;
+  time_point tick_at_;
+  time_point went_;
+  std::int64_t granted_before_ = 0;
+  time_point granted_before_at_;
+  server_counters server_before_;
+};
+
+task<void> conductor::conduct(result& r) {
+  std::exception_ptr failure;
+  bool started = false;
+  try {
+    r.server_is = co_await setup_.behind.prepare(loop_, loop_.now() + first_contact_within);
+    started = true;
+    co_await open();
+    co_await warm_up(r);
+    co_await measure(r);
+    co_await drain(r);
+    co_await count_on_server(r);
+    draw_conclusions(r);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (started) co_await close();
+  if (failure) std::rethrow_exception(failure);
+}
+
+task<void> conductor::open() {
+  crew_.start(loop_.now() + first_contact_within);
+  tick_at_ = loop_.now();
+  const time_point since = tick_at_;
+  while (!crew_.all_ready()) {
+    co_await next_tick();
+    run_tick(progress::phase::opening, since);
+  }
+  server_before_ = co_await setup_.behind.counters(loop_, loop_.now() + first_contact_within);
+}
+
+task<void> conductor::next_tick() {
+  tick_at_ = std::max(tick_at_ + tick_length, loop_.now());
+  co_await loop_.sleep_until(tick_at_);
+}
+
+void conductor::run_tick(progress::phase phase, time_point since) {
+  ++ticks_;
+  if (ticks_ % ticks_per_collection == 0) gathering_->collect();
+  if (ticks_ % ticks_per_progress != 0) return;
+  const duration elapsed = loop_.now() - since;
+  report(phase, std::chrono::duration<double>(elapsed).count());
+}
+
+// At least as long as asked for, and then until the throughput has settled.
+task<void> conductor::warm_up(result& r) {
+  went_ = loop_.now();
+  granted_before_at_ = went_;
+  crew_.go(went_);
+  std::vector<double> rates;
+  std::int64_t before = 0;
+  while (interrupts() == 0 && !server_is_lost()) {
+    const duration elapsed = loop_.now() - went_;
+    const bool settled = stats::warmup_ended(rates);
+    if (elapsed >= job_.warmup && (settled || elapsed >= longest_warmup * job_.warmup)) break;
+    co_await next_tick();
+    run_tick(progress::phase::warming_up, went_);
+    if (ticks_ % ticks_per_warmup_sample != 0) continue;
+    const std::int64_t granted = gathering_->sum(&gauges::granted);
+    rates.push_back(static_cast<double>(granted - before));
+    before = granted;
+  }
+  r.warmup_s = std::chrono::duration<double>(loop_.now() - went_).count();
+}
+
+task<void> conductor::measure(result& r) {
+  const time_point start = loop_.now();
+  const host_sample host_before = sample_host();
+  const std::int64_t busy_before = gathering_->latest(&gauges::busy_ns);
+  r.started_wall_ns = wall_time_ns();
+  if (setup_.on_window) setup_.on_window(r.started_wall_ns);
+  window_.start_ns.store(to_ns(start));
+  r.how = ending::complete;
+  while (!enough(loop_.now())) {
+    co_await next_tick();
+    gathering_->sample_in_flight();
+    run_tick(progress::phase::measuring, start);
+    if (interrupts() > 0) {
+      r.how = ending::interrupted;
+      r.why = "interrupted before the measurement was complete";
+      break;
+    }
+    if (server_is_lost()) {
+      r.how = ending::server_lost;
+      r.why = fmt::format("no server at {} answered for {}", setup_.target,
+                          config::print_duration(job_.give_up_after));
+      break;
+    }
+  }
+  const time_point end = loop_.now();
+  window_.end_ns.store(to_ns(end));
+  crew_.stop();
+  r.window_ns = (end - start).count();
+  const host_sample host_after = sample_host();
+  const auto length = static_cast<double>(r.window_ns);
+  r.harness_cpu =
+      static_cast<double>(host_after.process_cpu_ns - host_before.process_cpu_ns) / length;
+  r.busiest_worker =
+      static_cast<double>(gathering_->latest(&gauges::busy_ns) - busy_before) / length;
+  r.self.steal = steal_share(host_before, host_after);
+  r.self.times_throttled =
+      host_after.times_throttled.value_or(0) - host_before.times_throttled.value_or(0);
+}
+
+bool conductor::enough(time_point now) const {
+  const duration elapsed = now - from_ns(window_.start_ns.load());
+  if (elapsed >= job_.stop_at_most) return true;
+  const auto counted = static_cast<std::uint64_t>(gathering_->sum(&gauges::counted));
+  return elapsed >= job_.stop_duration && counted >= job_.stop_samples;
+}
+
+// Failures count only where nothing was answered since: waiting long for a lock is no failure.
+bool conductor::server_is_lost() const {
+  const std::int64_t reached_ns = std::max(gathering_->latest(&gauges::reached_ns), to_ns(went_));
+  if (gathering_->latest(&gauges::failed_ns) <= reached_ns) return false;
+  return loop_.now() - from_ns(reached_ns) > job_.give_up_after;
+}
+
+// Lets what is in flight end by itself, then cuts holds short. Every call of a driver has a
+// deadline, so this ends.
+task<void> conductor::drain(result&) {
+  const time_point since = loop_.now();
+  const duration patience = job_.wait + job_.command_timeout;
+  bool hurried = false;
+  while (!crew_.all_quiet()) {
+    co_await next_tick();
+    run_tick(progress::phase::draining, since);
+    const duration waited = loop_.now() - since;
+    if (!hurried && (waited > patience || interrupts() > 1)) {
+      crew_.hurry();
+      hurried = true;
+    }
+    if (waited > 3 * patience + stuck_after) {
+      throw stuck_client(fmt::format("a client of {} did not end within {} of its deadline; "
+                                     "this is a defect of its driver",
+                                     setup_.lock.name, config::print_duration(stuck_after)));
+    }
+  }
+  gathering_->finish(to_ns(loop_.now()));
+}
+
+// After the last client and before the sessions close, so that exactly the load is in it.
+task<void> conductor::count_on_server(result& r) {
+  for (worker* w : crew_.workers()) r.sent += w->sent();
+  r.grants_in_all = static_cast<std::uint64_t>(gathering_->sum(&gauges::granted));
+  if (r.how == ending::server_lost) co_return;
+  const time_point deadline = loop_.now() + cleaning_within;
+  const server_counters after = co_await setup_.behind.counters(loop_, deadline);
+  for (const auto& [name, value] : after) {
+    const auto before = server_before_.find(name);
+    if (before != server_before_.end() && value >= before->second) {
+      r.server[name] = value - before->second;
+    }
+  }
+  if (!setup_.lock.has.has(feature::optimistic)) co_return;
+  const auto keys = static_cast<std::uint32_t>(job_.keys.count(job_.clients_in_all()));
+  for (std::uint32_t key = 0; key < keys; ++key) {
+    const std::uint64_t commits = co_await setup_.behind.commits(loop_, key, deadline);
+    gathering_->history().updates().server_counted(key, commits);
+  }
+}
+
+task<void> conductor::close() {
+  report(progress::phase::cleaning, 0);
+  crew_.stop();
+  crew_.hurry();
+  crew_.close();
+  co_await crew_.join(loop_);
+  try {
+    co_await setup_.behind.wipe(loop_, loop_.now() + cleaning_within);
+  } catch (const no_server&) {
+    // Nothing can be removed from a server that is gone; the run's own ending says so.
+  }
+}
+
+double conductor::done_fraction(double elapsed_s) const {
+  const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 1.0; };
+  const auto counted = static_cast<double>(gathering_->sum(&gauges::counted));
+  const double by_time =
+      share(elapsed_s, std::chrono::duration<double>(job_.stop_duration).count());
+  const double by_samples = share(counted, static_cast<double>(job_.stop_samples));
+  const double by_cap = share(elapsed_s, std::chrono::duration<double>(job_.stop_at_most).count());
+  return std::min(1.0, std::max(by_cap, std::min(by_time, by_samples)));
+}
+
+void conductor::report(progress::phase phase, double elapsed_s) {
+  if (!setup_.on_progress) return;
+  progress p;
+  p.now = phase;
+  p.elapsed_s = elapsed_s;
+  p.attempts = gathering_->sum(&gauges::counted);
+  p.in_flight = gathering_->sum(&gauges::in_flight);
+  p.violations = gathering_->history().violations_so_far();
+  if (phase == progress::phase::measuring) {
+    p.fraction = done_fraction(elapsed_s);
+    if (p.fraction > 0) p.remaining_s = elapsed_s * (1 - p.fraction) / p.fraction;
+  }
+  const std::int64_t granted = gathering_->sum(&gauges::granted);
+  const time_point now = loop_.now();
+  const double since_s = std::chrono::duration<double>(now - granted_before_at_).count();
+  if (since_s > 0) p.tps = static_cast<double>(granted - granted_before_) / since_s;
+  granted_before_ = granted;
+  granted_before_at_ = now;
+  setup_.on_progress(p);
+}
+
+void conductor::draw_conclusions(result& r) {
+  gathering_->fill(r);
+  const stats::trend trend = stats::find_trend(gathering_->p50_series(), 1.0);
+  r.steady.known = r.timeline.size() >= 4;
+  r.steady.drifts = trend.non_stationary;
+  r.steady.change_per_minute = trend.slope_percent_per_min / 100;
+  const auto little =
+      stats::check_littles_law(gathering_->in_flight_samples(), r.found.clients_in_flight);
+  r.self.littles_law_fails = little.checked && little.failed;
+  r.self.littles_law_difference = little.relative_difference;
+}
+
+result blank_result(const setup& s) {
+  result r;
+  r.run_id = s.run_id;
+  r.job = s.job;
+  r.lock = s.lock.name;
+  r.workload = s.workload.name;
+  r.target = s.target;
+  r.topology = s.topology;
+  r.lock_has = s.lock.has;
+  r.promises = s.lock.promises;
+  r.floor = s.floor;
+  return r;
+}
+
+void judge_run(result& r, double cores) {
+  self_measurement& m = r.self;
+  m.closed_loop = !r.job.arrives_by_rate();
+#ifndef NDEBUG
+  m.debug_build = true;
+#endif
+  m.reported_p99_ns = r.totals[series::response].value_at_quantile(0.99);
+  m.timer_lag_p99_ns = r.totals[series::timer_lag].value_at_quantile(0.99);
+  m.hiccup_p999_ns = r.hiccup.value_at_quantile(0.999);
+  m.dropped = r.totals.counts[counter::dropped];
+  m.clients_all_busy = !r.totals[series::queue_lag].empty();
+  if (r.job.rate) m.offered_per_s = r.job.rate->per_second();
+  if (r.job.loop == config::loop_kind::partly_open) {
+    m.offered_per_s *= static_cast<double>(r.job.cycles);
+  }
+  if (r.window_ns > 0) m.achieved_per_s = static_cast<double>(r.attempts()) / r.window_s();
+  m.busiest_worker = r.busiest_worker;
+  m.process_cpu = r.harness_cpu / cores;
+  if (r.floor) m.floor_rate_per_s = r.floor->cycles_per_s;
+  r.verdict = judge(m);
+}
+
+}  // namespace
+
+std::uint32_t workers_for(const config::job& job) {
+  auto wanted = static_cast<std::uint32_t>(job.threads);
+  if (wanted == 0) wanted = std::max(1U, static_cast<std::uint32_t>(usable_cores()) - 1);
+  return std::min(wanted, static_cast<std::uint32_t>(job.instances));
+}
+
+void check_fit(const config::job& job, const lock_kind& lock, const workload_kind& workload) {
+  const features missing = workload.needs.without(lock.has);
+  if (!missing.empty()) {
+    throw usage_error(fmt::format("workload {} needs what lock {} does not have: {}",
+                                  workload.name, lock.name, to_string(missing)));
+  }
+  const features common = workload.opposes.without(workload.opposes.without(lock.has));
+  if (!common.empty()) {
+    throw usage_error(fmt::format("workload {} does not go with lock {}, which is {}",
+                                  workload.name, lock.name, to_string(common)));
+  }
+  if (job.reentrancy > 1 && !lock.has.has(feature::reentrant)) {
+    throw usage_error(fmt::format("reentrancy: {} needs a reentrant lock, and {} is none",
+                                  job.reentrancy, lock.name));
+  }
+  if (job.renew && lock.has.has(feature::lease) && !lock.has.has(feature::renewable)) {
+    throw usage_error(
+        fmt::format("renew: lock {} has a lease that cannot be renewed", lock.name));
+  }
+}
+
+result run_job(const setup& s, const real_clock& clock) {
+  check_fit(s.job, s.lock, s.workload);
+  const auto what = s.workload.make();
+  const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
+  window measured;
+  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  result r = blank_result(s);
+  r.workers = workers_for(s.job);
+  r.host = describe_host();
+  loop l{clock};
+  crew workers(clock, roles, r.workers);
+  hiccup_meter meter(clock, measured);
+  conductor baton(s, l, workers, measured);
+  run_to_end(l, baton.conduct(r));
+  meter.stop();
+  r.hiccup = meter.overshoot();
+  judge_run(r, usable_cores());
+  return r;
+}
+
+result run_job_simulated(const setup& s, simulated_clock& clock) {
+  check_fit(s.job, s.lock, s.workload);
+  const auto what = s.workload.make();
+  const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
+  window measured;
+  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  result r = blank_result(s);
+  loop l{clock};
+  crew workers(l, roles);
+  conductor baton(s, l, workers, measured);
+  run_to_end(l, baton.conduct(r));
+  r.harness_cpu = r.busiest_worker = 0;
+  r.self.steal = 0;
+  r.self.times_throttled = 0;
+  judge_run(r, 1);
+  return r;
+}
+
+}  // namespace lockmark::run

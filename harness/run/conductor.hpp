@@ -1,0 +1,71 @@
+// One run, from the first contact with the server to the last trace removed:
+// prepare -> open -> warm up -> measure -> drain -> count -> close -> wipe.
+//
+// Decides when phases begin and end, and gathers what the workers measure. Writes no file and
+// prints nothing.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "harness/run/crew.hpp"
+#include "harness/run/hiccup.hpp"
+#include "harness/run/result.hpp"
+
+namespace lockmark::run {
+
+// A glance at a run in progress, a few times a second.
+struct progress {
+  enum class phase { opening, warming_up, measuring, draining, cleaning };
+  phase now = phase::opening;
+  double elapsed_s = 0;    // of the phase
+  double fraction = 0;     // of the measurement that is done, 0 to 1
+  double remaining_s = 0;  // of the measurement, an estimate
+  double tps = 0;          // over the last second or so
+  std::int64_t in_flight = 0;
+  std::int64_t attempts = 0;  // counted so far
+  std::uint64_t violations = 0;
+};
+
+struct setup {
+  config::job job;
+  const lock_kind& lock;
+  driver& behind;
+  const workload_kind& workload;
+  std::string run_id;
+  std::string target;    // redacted
+  std::string topology;
+  std::optional<floor_measurement> floor;
+
+  // How often the user asked to stop; the first one ends the measurement early, the second one
+  // does not even wait for what is in flight.
+  const std::atomic<int>* interrupts = nullptr;
+  std::function<void(const progress&)> on_progress;
+  // Every merged interval as soon as it is whole; `at_ns` since the window began.
+  std::function<void(const interval&, std::int64_t at_ns)> on_interval;
+  // The window begins at this wall time.
+  std::function<void(std::int64_t wall_ns)> on_window;
+};
+
+// A driver whose call never ended. The threads cannot be joined any more: the process must end.
+struct stuck_client : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+// Throws usage_error and no_server when nothing could be measured at all. A server that is lost on
+// the way is a result (ending::server_lost), and so is an interrupt.
+result run_job(const setup& s, const real_clock& clock);
+
+// The same under simulated time, on one loop, without threads and without host figures.
+result run_job_simulated(const setup& s, simulated_clock& clock);
+
+// Refuses, with a usage_error, a job whose workload and lock do not fit.
+void check_fit(const config::job& job, const lock_kind& lock, const workload_kind& workload);
+
+// Worker threads for this job on this machine: as asked, or one less than there are cores, and
+// never more than there are instances.
+std::uint32_t workers_for(const config::job& job);
+
+}  // namespace lockmark::run

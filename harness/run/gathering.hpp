@@ -1,0 +1,57 @@
+// Collects what the workers of a run measure, while they measure it: intervals, events, gauges.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "harness/check/merge.hpp"
+#include "harness/run/analyst.hpp"
+#include "harness/run/result.hpp"
+#include "harness/run/worker.hpp"
+
+namespace lockmark::run {
+
+class gathering {
+ public:
+  using interval_sink = std::function<void(const interval&, std::int64_t at_ns)>;
+
+  gathering(std::vector<worker*> workers, const analyst::shape& shape, const window& w,
+            interval_sink sink);
+
+  // Reads the events and intervals that the workers have handed over so far.
+  void collect();
+  // Adds a sample of the clients in flight. Taken independently of all stamps (Little's law).
+  void sample_in_flight();
+
+  // REQUIRES: the workers are quiet. Reads the rest; `end_ns` is the end of the run.
+  void finish(std::int64_t end_ns);
+
+  std::int64_t sum(std::atomic<std::int64_t> gauges::* which) const;
+  std::int64_t latest(std::atomic<std::int64_t> gauges::* which) const;
+  const std::vector<double>& in_flight_samples() const { return in_flight_samples_; }
+  analyst& history() { return analyst_; }
+
+  // What has been collected, for the result.
+  void fill(result& into) const;
+  std::vector<double> p50_series() const;
+
+ private:
+  void merge_whole_intervals();
+  void take(const interval& whole);
+  void add_point(const interval& whole, double at_s);
+
+  std::vector<worker*> workers_;
+  const window& window_;
+  interval_sink sink_;
+  analyst analyst_;
+  check::merger merger_;
+  std::vector<std::deque<std::unique_ptr<interval>>> waiting_;
+  interval totals_;
+  std::vector<timeline_point> timeline_;
+  stats::interval_bootstrap bootstrap_;
+  std::vector<double> in_flight_samples_;
+};
+
+}  // namespace lockmark::run

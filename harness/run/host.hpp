@@ -1,0 +1,33 @@
+// What the operating system says about the machine under the harness, before and after a window.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace lockmark::run {
+
+struct host_sample {
+  std::int64_t process_cpu_ns = 0;
+  std::optional<std::uint64_t> steal_ticks;    // of all cores, in kernel ticks
+  std::optional<std::uint64_t> total_ticks;    // busy and idle together
+  std::optional<std::uint64_t> times_throttled;  // by the cgroup's CPU quota
+};
+
+host_sample sample_host();
+
+// Share of the machine that the hypervisor gave to others between two samples; 0 where unknown.
+double steal_share(const host_sample& before, const host_sample& after);
+
+// Cores that this process may use: affinity, then the cgroup's quota.
+double usable_cores();
+
+// For the run's provenance; empty where the system does not say.
+struct host_facts {
+  std::string host_name, kernel, cpu_model, clock_source;
+  unsigned cores = 0;
+  double load_average = 0;
+};
+host_facts describe_host();
+
+}  // namespace lockmark::run

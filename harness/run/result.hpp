@@ -1,0 +1,108 @@
+// Everything that one run found out, as values. Writing it down is harness/report's business.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/config/job.hpp"
+#include "harness/driver.hpp"
+#include "harness/run/analyst.hpp"
+#include "harness/run/host.hpp"
+#include "harness/run/recorder.hpp"
+#include "harness/run/validity.hpp"
+#include "harness/stats/confidence.hpp"
+
+namespace lockmark::run {
+
+// How the run came to its end.
+enum class ending : std::uint8_t { complete, interrupted, server_lost, failed };
+
+// One second (about) of the window.
+struct timeline_point {
+  double at_s = 0;  // since the window began
+  double length_s = 0;
+  std::uint64_t attempts = 0;
+  std::uint64_t granted = 0;
+  std::uint64_t not_granted = 0;
+  std::int64_t response_p50_ns = 0;
+  std::int64_t response_p99_ns = 0;
+  std::int64_t timer_lag_p99_ns = 0;
+};
+
+// What the harness does with the memory lock in place of a server.
+struct floor_measurement {
+  double cycles_per_s = 0;
+  std::int64_t response_p50_ns = 0;
+  std::int64_t response_p99_ns = 0;
+};
+
+struct stability {
+  bool known = false;        // enough intervals to tell
+  bool drifts = false;
+  double change_per_minute = 0;  // relative, of the per-second p50
+};
+
+struct result {
+  // What was run.
+  std::string run_id;
+  config::job job;
+  std::string lock;
+  std::string workload;
+  std::string target;    // redacted
+  std::string topology;
+  features lock_has;
+  safety promises = safety::none;
+  std::vector<std::string> arguments;
+
+  // How it ended.
+  ending how = ending::failed;
+  std::string why;  // a sentence, unless complete
+  std::int64_t started_wall_ns = 0;
+  std::int64_t window_ns = 0;
+  double warmup_s = 0;
+
+  // What was measured.
+  interval totals;  // counted attempts
+  findings found;
+  std::vector<timeline_point> timeline;
+  stats::interval_bootstrap bootstrap;
+  std::optional<floor_measurement> floor;
+  stats::histogram hiccup;
+
+  // What it cost, over the whole life of the load (warm-up to drain).
+  std::uint64_t grants_in_all = 0;
+  traffic sent;
+  server_counters server;  // deltas
+  description server_is;
+  host_facts host;
+  double harness_cpu = 0;        // cores used, in the window
+  double busiest_worker = 0;     // share of a core
+  std::uint32_t workers = 1;
+
+  self_measurement self;
+  validity verdict;
+  stability steady;
+
+  double window_s() const { return static_cast<double>(window_ns) / 1e9; }
+  double tps() const {
+    return window_ns > 0 ? static_cast<double>(found.grants) / window_s() : 0;
+  }
+  std::uint64_t attempts() const { return totals.counts.attempts(); }
+  double success_rate() const {
+    const auto all = static_cast<double>(attempts());
+    return all > 0 ? static_cast<double>(totals.counts[counter::granted]) / all : 0;
+  }
+  stats::attempts responses() const {
+    return {totals[series::response], static_cast<std::int64_t>(totals.counts.not_granted()),
+            job.wait.count()};
+  }
+  // Times that the lock was proved to be none.
+  std::uint64_t violations() const {
+    return found.certain_violations + found.stale_tokens + found.lost_updates +
+           totals.counts[counter::broken_promises];
+  }
+};
+
+}  // namespace lockmark::run

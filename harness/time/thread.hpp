@@ -1,0 +1,15 @@
+// Sleeping and waking on time: what threads that measure need from the kernel.
+#pragma once
+
+#include "harness/time/clock.hpp"
+
+namespace lockmark {
+
+// Lets the calling thread's timed waits end on time: Linux otherwise adds up to 50 us to save power
+// (timer slack).
+void punctual_thread();
+
+// Blocks the calling thread until `when`, by an absolute timer. Not for event loops.
+void block_until(time_point when);
+
+}  // namespace lockmark
