@@ -16,8 +16,8 @@ namespace lockmark {
 // What the harness wants of one attempt.
 struct plan {
   std::uint32_t key = 0;
-  duration hold{};       // length of the critical section; zero: none
-  duration wait{};       // from the first try to giving up
+  duration hold{};          // length of the critical section; zero: none
+  duration wait{};          // from the first try to giving up
   std::uint32_t depth = 1;  // times that a reentrant lock is taken
 };
 

@@ -1,6 +1,7 @@
 // The use of an optimistic lock: read, work, write back only if nobody else did. An attempt
 // succeeds when its write is committed; after a conflict it starts over, as the job's retry policy
-// says, until the wait timeout. It never excludes anybody, so it is checked for lost updates instead.
+// says, until the wait timeout. It never excludes anybody, so it is checked for lost updates
+// instead.
 #pragma once
 
 #include "harness/workload.hpp"

@@ -161,9 +161,13 @@ task<void> actor::hold() {
   }
 }
 
-request actor::nested() { return make_request(stage_.where.now() + plan_.wait); }
+request actor::nested() {
+  return make_request(stage_.where.now() + plan_.wait);
+}
 
-void actor::broke(std::string_view) { count(counter::broken_promises); }
+void actor::broke(std::string_view) {
+  count(counter::broken_promises);
+}
 
 request actor::giving_back() {
   release_sent_ = stage_.where.now();
@@ -236,7 +240,7 @@ void actor::finish(time_point at) {
   if (counted_) gauges::add(stage_.gauges.counted, 1);
   if (ending_ == ending::granted) return;
   if (started_) note(check::event_kind::ended, at);
-  count(ending_ == ending::refused ? counter_of(refusal_)
+  count(ending_ == ending::refused  ? counter_of(refusal_)
         : doubt_ == doubt::deadline ? counter::doubt_deadline
                                     : counter::doubt_lost);
 }

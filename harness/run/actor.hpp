@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "harness/async/signal.hpp"
 #include "harness/check/history.hpp"
 #include "harness/config/job.hpp"
 #include "harness/config/key_choice.hpp"

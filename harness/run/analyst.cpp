@@ -82,8 +82,8 @@ void analyst::count_grant(const event& e) {
 }
 
 void analyst::integrate_until(std::int64_t at_ns) {
-  const std::int64_t from = std::max(integrated_until_ns_,
-                                     window_.start_ns.load(std::memory_order_relaxed));
+  const std::int64_t from =
+      std::max(integrated_until_ns_, window_.start_ns.load(std::memory_order_relaxed));
   const std::int64_t to = std::min(at_ns, window_.end_ns.load(std::memory_order_relaxed));
   if (to > from) in_flight_area_ns_ += static_cast<__int128>(to - from) * in_flight_;
   integrated_until_ns_ = at_ns;

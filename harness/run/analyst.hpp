@@ -28,9 +28,9 @@ struct findings {
   std::uint64_t transfers = 0;  // changes of owner in the whole history: chances to go wrong
 
   // In the window:
-  std::uint64_t grants = 0;       // optimistic: commits
-  std::int64_t held_ns = 0;       // sum of holds that ended in it
-  std::int64_t handed_ns = 0;     // sum of all hand-offs and idle times before its grants
+  std::uint64_t grants = 0;    // optimistic: commits
+  std::int64_t held_ns = 0;    // sum of holds that ended in it
+  std::int64_t handed_ns = 0;  // sum of all hand-offs and idle times before its grants
   std::int64_t idle_while_wanted_ns = 0;
   stats::histogram transfer;
   stats::histogram self_reacquire;

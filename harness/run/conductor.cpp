@@ -33,11 +33,10 @@ class conductor {
     shape.clients = clients;
     shape.competitors = job_.keys.kind == config::key_choice::shape::own ? 1 : clients;
     shape.lock_has = s.lock.has;
-    gathering_ = std::make_unique<gathering>(
-        crew_.workers(), shape, window_,
-        [this](const interval& i, std::int64_t at_ns) {
-          if (setup_.on_interval) setup_.on_interval(i, at_ns);
-        });
+    gathering_ = std::make_unique<gathering>(crew_.workers(), shape, window_,
+                                             [this](const interval& i, std::int64_t at_ns) {
+                                               if (setup_.on_interval) setup_.on_interval(i, at_ns);
+                                             });
   }
 
   task<void> conduct(result& r);
@@ -204,9 +203,10 @@ task<void> conductor::drain(result&) {
       hurried = true;
     }
     if (waited > 3 * patience + stuck_after) {
-      throw stuck_client(fmt::format("a client of {} did not end within {} of its deadline; "
-                                     "this is a defect of its driver",
-                                     setup_.lock.name, config::print_duration(stuck_after)));
+      setup_.on_stuck(
+          fmt::format("a client of {} did not end within {} of its deadline; "
+                      "this is a defect of its driver",
+                      setup_.lock.name, config::print_duration(stuck_after)));
     }
   }
   gathering_->finish(to_ns(loop_.now()));
@@ -336,8 +336,8 @@ std::uint32_t workers_for(const config::job& job) {
 void check_fit(const config::job& job, const lock_kind& lock, const workload_kind& workload) {
   const features missing = workload.needs.without(lock.has);
   if (!missing.empty()) {
-    throw usage_error(fmt::format("workload {} needs what lock {} does not have: {}",
-                                  workload.name, lock.name, to_string(missing)));
+    throw usage_error(fmt::format("workload {} needs what lock {} does not have: {}", workload.name,
+                                  lock.name, to_string(missing)));
   }
   const features common = workload.opposes.without(workload.opposes.without(lock.has));
   if (!common.empty()) {
@@ -349,8 +349,7 @@ void check_fit(const config::job& job, const lock_kind& lock, const workload_kin
                                   job.reentrancy, lock.name));
   }
   if (job.renew && lock.has.has(feature::lease) && !lock.has.has(feature::renewable)) {
-    throw usage_error(
-        fmt::format("renew: lock {} has a lease that cannot be renewed", lock.name));
+    throw usage_error(fmt::format("renew: lock {} has a lease that cannot be renewed", lock.name));
   }
 }
 

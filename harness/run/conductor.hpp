@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,7 +36,7 @@ struct setup {
   driver& behind;
   const workload_kind& workload;
   std::string run_id;
-  std::string target;    // redacted
+  std::string target;  // redacted
   std::string topology;
   std::optional<floor_measurement> floor;
 
@@ -47,11 +48,11 @@ struct setup {
   std::function<void(const interval&, std::int64_t at_ns)> on_interval;
   // The window begins at this wall time.
   std::function<void(std::int64_t wall_ns)> on_window;
-};
-
-// A driver whose call never ended. The threads cannot be joined any more: the process must end.
-struct stuck_client : std::runtime_error {
-  using runtime_error::runtime_error;
+  // A call of the driver never ended, against its contract. The threads cannot be joined any more:
+  // must end the process.
+  std::function<void(const std::string& sentence)> on_stuck = [](const std::string&) {
+    std::abort();
+  };
 };
 
 // Throws usage_error and no_server when nothing could be measured at all. A server that is lost on

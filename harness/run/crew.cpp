@@ -44,7 +44,9 @@ crew::crew(const real_clock& clock, const cast& c, std::uint32_t workers) {
   }
 }
 
-crew::crew(loop& l, const cast& c) { members_.push_back(std::make_unique<member>(l, c)); }
+crew::crew(loop& l, const cast& c) {
+  members_.push_back(std::make_unique<member>(l, c));
+}
 
 crew::~crew() = default;
 

@@ -80,13 +80,13 @@ void gathering::sample_in_flight() {
   in_flight_samples_.push_back(static_cast<double>(sum(&gauges::in_flight)));
 }
 
-std::int64_t gathering::sum(std::atomic<std::int64_t> gauges::* which) const {
+std::int64_t gathering::sum(std::atomic<std::int64_t> gauges::*which) const {
   std::int64_t total = 0;
   for (worker* w : workers_) total += (w->gauges().*which).load(std::memory_order_relaxed);
   return total;
 }
 
-std::int64_t gathering::latest(std::atomic<std::int64_t> gauges::* which) const {
+std::int64_t gathering::latest(std::atomic<std::int64_t> gauges::*which) const {
   std::int64_t last = 0;
   for (worker* w : workers_) {
     last = std::max(last, (w->gauges().*which).load(std::memory_order_relaxed));

@@ -28,8 +28,8 @@ class gathering {
   // REQUIRES: the workers are quiet. Reads the rest; `end_ns` is the end of the run.
   void finish(std::int64_t end_ns);
 
-  std::int64_t sum(std::atomic<std::int64_t> gauges::* which) const;
-  std::int64_t latest(std::atomic<std::int64_t> gauges::* which) const;
+  std::int64_t sum(std::atomic<std::int64_t> gauges::*which) const;
+  std::int64_t latest(std::atomic<std::int64_t> gauges::*which) const;
   const std::vector<double>& in_flight_samples() const { return in_flight_samples_; }
   analyst& history() { return analyst_; }
 

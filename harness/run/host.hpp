@@ -9,8 +9,8 @@ namespace lockmark::run {
 
 struct host_sample {
   std::int64_t process_cpu_ns = 0;
-  std::optional<std::uint64_t> steal_ticks;    // of all cores, in kernel ticks
-  std::optional<std::uint64_t> total_ticks;    // busy and idle together
+  std::optional<std::uint64_t> steal_ticks;      // of all cores, in kernel ticks
+  std::optional<std::uint64_t> total_ticks;      // busy and idle together
   std::optional<std::uint64_t> times_throttled;  // by the cgroup's CPU quota
 };
 

@@ -39,7 +39,7 @@ struct floor_measurement {
 };
 
 struct stability {
-  bool known = false;        // enough intervals to tell
+  bool known = false;  // enough intervals to tell
   bool drifts = false;
   double change_per_minute = 0;  // relative, of the per-second p50
 };
@@ -50,7 +50,7 @@ struct result {
   config::job job;
   std::string lock;
   std::string workload;
-  std::string target;    // redacted
+  std::string target;  // redacted
   std::string topology;
   features lock_has;
   safety promises = safety::none;
@@ -77,8 +77,8 @@ struct result {
   server_counters server;  // deltas
   description server_is;
   host_facts host;
-  double harness_cpu = 0;        // cores used, in the window
-  double busiest_worker = 0;     // share of a core
+  double harness_cpu = 0;     // cores used, in the window
+  double busiest_worker = 0;  // share of a core
   std::uint32_t workers = 1;
 
   self_measurement self;
@@ -86,9 +86,7 @@ struct result {
   stability steady;
 
   double window_s() const { return static_cast<double>(window_ns) / 1e9; }
-  double tps() const {
-    return window_ns > 0 ? static_cast<double>(found.grants) / window_s() : 0;
-  }
+  double tps() const { return window_ns > 0 ? static_cast<double>(found.grants) / window_s() : 0; }
   std::uint64_t attempts() const { return totals.counts.attempts(); }
   double success_rate() const {
     const auto all = static_cast<double>(attempts());

@@ -23,15 +23,26 @@ enum class counter : std::uint8_t {
   release_doubt,
   release_unavailable,
   renewals,
-  renewals_lost,      // the lease could not be extended: the hold went on without the lock
-  broken_promises,    // a nested acquire or release that the lock refused
+  renewals_lost,    // the lease could not be extended: the hold went on without the lock
+  broken_promises,  // a nested acquire or release that the lock refused
 };
 
-inline constexpr std::array<std::string_view, 16> counter_names{
-    "granted",        "refused_busy",     "refused_deadline",  "refused_conflict",
-    "unavailable",    "doubt_deadline",   "doubt_lost",        "in_flight_at_end",
-    "dropped",        "tries",            "release_not_owner", "release_doubt",
-    "release_unavailable", "renewals",    "renewals_lost",     "broken_promises"};
+inline constexpr std::array<std::string_view, 16> counter_names{"granted",
+                                                                "refused_busy",
+                                                                "refused_deadline",
+                                                                "refused_conflict",
+                                                                "unavailable",
+                                                                "doubt_deadline",
+                                                                "doubt_lost",
+                                                                "in_flight_at_end",
+                                                                "dropped",
+                                                                "tries",
+                                                                "release_not_owner",
+                                                                "release_doubt",
+                                                                "release_unavailable",
+                                                                "renewals",
+                                                                "renewals_lost",
+                                                                "broken_promises"};
 
 class tally {
  public:

@@ -17,20 +17,20 @@ namespace lockmark::run {
 struct self_measurement {
   bool closed_loop = true;
   bool debug_build = false;
-  std::int64_t reported_p99_ns = 0;    // response, granted attempts
-  std::int64_t timer_lag_p99_ns = 0;   // sends that were late although a client was free
+  std::int64_t reported_p99_ns = 0;   // response, granted attempts
+  std::int64_t timer_lag_p99_ns = 0;  // sends that were late although a client was free
   std::int64_t hiccup_p999_ns = 0;
-  double offered_per_s = 0;            // open loops: the job's rate
-  double achieved_per_s = 0;           // open loops: attempts begun
+  double offered_per_s = 0;   // open loops: the job's rate
+  double achieved_per_s = 0;  // open loops: attempts begun
   std::uint64_t dropped = 0;
-  bool clients_all_busy = false;       // open loops: attempts waited for a free client
-  double busiest_worker = 0;           // CPU share of its core, 0 to 1
-  double process_cpu = 0;              // CPU share of all usable cores, 0 to 1
-  double steal = 0;                    // share of the machine taken by the hypervisor
+  bool clients_all_busy = false;  // open loops: attempts waited for a free client
+  double busiest_worker = 0;      // CPU share of its core, 0 to 1
+  double process_cpu = 0;         // CPU share of all usable cores, 0 to 1
+  double steal = 0;               // share of the machine taken by the hypervisor
   std::uint64_t times_throttled = 0;
   std::optional<double> floor_rate_per_s;  // what the harness does with no lock behind it
   bool littles_law_fails = false;
-  double littles_law_difference = 0;   // relative
+  double littles_law_difference = 0;  // relative
 };
 
 struct validity {

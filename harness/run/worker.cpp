@@ -32,6 +32,8 @@ worker::worker(loop& l, const cast& c, share mine)
       go_(l),
       close_(l) {}
 
+worker::~worker() = default;
+
 void worker::go(time_point start) {
   loop_.post([this, start] {
     start_ = start;

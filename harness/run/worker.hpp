@@ -33,6 +33,7 @@ using pace::share;
 class worker {
  public:
   worker(loop& l, const cast& c, share mine);
+  ~worker();
 
   // The whole life of the worker; ends when every session is closed.
   // Throws what opening a session threw.
@@ -83,7 +84,7 @@ class worker {
 
   std::vector<std::unique_ptr<session>> sessions_;
   std::vector<std::unique_ptr<seat>> seats_;
-  std::deque<seat*> idle_;      // open loops: clients without an attempt, longest idle first
+  std::deque<seat*> idle_;          // open loops: clients without an attempt, longest idle first
   std::deque<time_point> backlog_;  // open loops: due, but no client was free
 
   signal go_;

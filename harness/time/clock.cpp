@@ -21,9 +21,13 @@ std::string format_utc(std::int64_t wall_ns, const char* pattern) {
 
 }  // namespace
 
-std::int64_t thread_cpu_ns() { return cpu_ns(CLOCK_THREAD_CPUTIME_ID); }
+std::int64_t thread_cpu_ns() {
+  return cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+}
 
-std::int64_t process_cpu_ns() { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID); }
+std::int64_t process_cpu_ns() {
+  return cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
 
 std::int64_t wall_time_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -7,7 +7,9 @@
 
 namespace lockmark {
 
-void punctual_thread() { prctl(PR_SET_TIMERSLACK, 1UL); }
+void punctual_thread() {
+  prctl(PR_SET_TIMERSLACK, 1UL);
+}
 
 void block_until(time_point when) {
   const std::int64_t ns = to_ns(when);
