@@ -68,7 +68,7 @@ TEST(fairness, of_a_greedy_lock_is_seen_in_windows) {
 
 // A fair lottery: equal over the run, about 0.8 in windows, as the header says.
 TEST(fairness, of_a_lottery_is_fair_on_average) {
-  random rng(4);
+  random_source rng(4);
   const fairness_totals t =
       simulate(16, 64'000, [&](const auto& waiting) { return rng.below(waiting.size()); });
   EXPECT_GT(t.jain_run(), 0.99);
@@ -179,7 +179,7 @@ TEST(fairness, keeps_many_clients_apart) {
 
 // The sorted array agrees with counting by brute force while it is exact.
 TEST(invocation_order, agrees_with_brute_force) {
-  random rng(8);
+  random_source rng(8);
   invocation_order order(16);
   std::vector<std::int64_t> seen;
   for (std::int64_t i = 0; i < 5'000; ++i) {

@@ -8,7 +8,7 @@ namespace lockmark::stats {
 namespace {
 
 histogram sample(int digits, int n) {
-  random rng(11);
+  random_source rng(11);
   histogram h(digits);
   for (int i = 0; i < n; ++i) h.record(static_cast<std::int64_t>(rng.lognormal(13, 2)));
   return h;
@@ -96,7 +96,7 @@ TEST(hdr_encoding, refuses_damaged_bytes) {
 
 // Arbitrary counters after a good header are refused or decoded, never out of bounds.
 TEST(hdr_encoding, survives_arbitrary_counters) {
-  random rng(5);
+  random_source rng(5);
   const std::string empty = encode_v2(histogram(1));
   for (int run = 0; run < 2'000; ++run) {
     std::string bytes = empty;

@@ -10,7 +10,7 @@ namespace lockmark::stats {
 namespace {
 
 std::vector<std::int64_t> lognormal_values(std::uint64_t seed, int n) {
-  random rng(seed);
+  random_source rng(seed);
   std::vector<std::int64_t> values;
   for (int i = 0; i < n; ++i) values.push_back(static_cast<std::int64_t>(rng.lognormal(13, 1.5)));
   return values;

@@ -68,7 +68,7 @@ struct recorded {
 };
 
 // `intervals` seconds of log-normal latencies; their number differs from one to the next.
-recorded record_series(hlog_writer& writer, const char* tag, int intervals, random& rng) {
+recorded record_series(hlog_writer& writer, const char* tag, int intervals, random_source& rng) {
   recorded result;
   for (int second = 0; second < intervals; ++second) {
     histogram interval;
@@ -101,7 +101,7 @@ void expect_agreement(const std::vector<std::vector<double>>& rows, const record
 
 // Counts are equal, times grow, quantiles are the same, for the headline and for a tagged series.
 TEST_F(hlog_oracle, reads_what_we_recorded) {
-  random rng(3);
+  random_source rng(3);
   std::ofstream file(folder_ / "run.hlog");
   const std::vector<std::string> comments = {"lock: memory/mutex, " + std::string(300, 'x')};
   hlog_writer writer(file, 1'769'850'307'250'000'000, comments);

@@ -22,14 +22,15 @@ constexpr std::uint64_t splitmix64(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-class random {
+class random_source {
  public:
-  explicit constexpr random(std::uint64_t seed) {
+  explicit constexpr random_source(std::uint64_t seed) {
     for (std::uint64_t& word : state_) word = splitmix64(seed);
   }
 
   // An independent stream of the same seed: one per client, key, or purpose.
-  constexpr random(std::uint64_t seed, std::uint64_t stream) : random(seed ^ splitmix64(stream)) {}
+  constexpr random_source(std::uint64_t seed, std::uint64_t stream)
+      : random_source(seed ^ splitmix64(stream)) {}
 
   // All 64 bits are random.
   constexpr std::uint64_t next() {

@@ -18,7 +18,7 @@ TEST(random, splitmix64_gives_the_published_numbers) {
 
 // A seed means the same numbers everywhere; these were written down once.
 TEST(random, is_the_same_for_the_same_seed) {
-  random a(42), b(42), c(43), stream(42, 1);
+  random_source a(42), b(42), c(43), stream(42, 1);
   const std::uint64_t first = a.next();
   EXPECT_EQ(first, b.next());
   EXPECT_NE(first, c.next());
@@ -28,7 +28,7 @@ TEST(random, is_the_same_for_the_same_seed) {
 
 // Every remainder is equally likely (chi-squared of 9 degrees of freedom, far tail).
 TEST(random, below_is_uniform) {
-  random rng(1);
+  random_source rng(1);
   std::array<int, 10> seen{};
   for (int i = 0; i < 100'000; ++i) ++seen[rng.below(10)];
   double chi_squared = 0;
@@ -55,7 +55,7 @@ moments moments_of(draw&& next) {
 
 // Mean and variance of each distribution are the theoretical ones within four standard errors.
 TEST(random, distributions_have_their_moments) {
-  random rng(7);
+  random_source rng(7);
   const moments u = moments_of([&] { return rng.uniform01(); });
   EXPECT_NEAR(u.mean, 0.5, 0.003);
   EXPECT_NEAR(u.variance, 1.0 / 12, 0.001);

@@ -1,0 +1,46 @@
+// Quantiles over all attempts, also those that were never granted.
+//
+// A histogram of granted attempts alone looks better the worse the lock gets. So attempts that
+// timed out, failed or had not ended count as later than every grant, and a quantile that falls
+// among them is only known to exceed the time they were watched for: "> T".
+//
+// It formats nothing, and estimates no error (confidence.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "harness/stats/histogram.hpp"
+
+namespace lockmark::stats {
+
+// A number of nanoseconds or, if `censored`, only a lower bound: "> value_ns".
+struct quantile_ns {
+  std::int64_t value_ns = 0;
+  bool censored = false;
+
+  bool operator==(const quantile_ns&) const = default;
+};
+
+// A view of one series of attempts; `granted` must outlive it.
+struct attempts {
+  const histogram& granted;
+  std::int64_t censored = 0;  // attempts without a grant, >= 0
+  std::int64_t limit_ns = 0;  // T: the wait timeout, that a censored attempt would have exceeded
+
+  std::int64_t count() const { return granted.count() + censored; }
+
+  // The rank-th smallest of all attempts, rank from 1; {0, false} if there are none.
+  quantile_ns at_rank(std::int64_t rank) const {
+    if (rank > granted.count() && censored > 0) return {limit_ns, true};
+    return {granted.value_at_rank(rank), false};
+  }
+
+  // By HdrHistogram's convention: rank ceil(q * count). Censored exactly if the share of attempts
+  // without a grant exceeds 1 - q.
+  quantile_ns at_quantile(double q) const {
+    return at_rank(histogram::rank_of_quantile(q, count()));
+  }
+};
+
+}  // namespace lockmark::stats

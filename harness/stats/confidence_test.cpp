@@ -1,0 +1,235 @@
+#include "harness/stats/confidence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/stats/random.hpp"
+
+namespace lockmark::stats {
+namespace {
+
+constexpr std::int64_t timeout_ns = 1'000'000'000;
+
+// `n` values: 1 us, 2 us, ...
+histogram ramp(int n) {
+  histogram h;
+  for (int i = 1; i <= n; ++i) h.record(i * 1'000);
+  return h;
+}
+
+// R4: with 5 % timeouts p99 is only known to exceed the timeout, p90 is a number.
+TEST(censored, quantiles_are_over_all_attempts) {
+  const histogram granted = ramp(950);
+  const attempts all{granted, 50, timeout_ns};
+  EXPECT_EQ(all.count(), 1'000);
+  EXPECT_EQ(all.at_quantile(0.99), (quantile_ns{timeout_ns, true}));
+  EXPECT_EQ(all.at_quantile(0.9), (quantile_ns{granted.highest_equivalent(900'000), false}));
+  // Exactly 1 - q without a grant is not more than 1 - q.
+  EXPECT_FALSE(all.at_quantile(0.95).censored);
+  EXPECT_TRUE(all.at_quantile(0.9501).censored);
+}
+
+// Without any grant everything is censored; without any attempt there is nothing to say.
+TEST(censored, knows_its_extremes) {
+  const histogram none;
+  EXPECT_EQ((attempts{none, 7, timeout_ns}.at_quantile(0.5)), (quantile_ns{timeout_ns, true}));
+  EXPECT_EQ((attempts{none, 0, timeout_ns}.at_quantile(0.5)), (quantile_ns{0, false}));
+}
+
+// R15: the numbers of samples below which a quantile is not printed.
+TEST(confidence, supports_what_the_sample_bounds) {
+  EXPECT_EQ(samples_needed(0.99), 368);
+  EXPECT_EQ(samples_needed(0.999), 3'688);
+  EXPECT_EQ(samples_needed(0.9999), 36'887);
+  EXPECT_EQ(samples_needed(0.5), 6);
+  EXPECT_EQ(samples_needed(0.01), samples_needed(0.99));
+  EXPECT_FALSE(is_supported(0.999, 2'000));
+  EXPECT_FALSE(is_supported(0.99, 367));
+  EXPECT_TRUE(is_supported(0.99, 368));
+  EXPECT_FALSE(is_supported(1.0, 1'000'000));
+}
+
+// Both rules say the same: the high rank exists exactly if the quantile is supported.
+TEST(confidence, ranks_end_where_support_ends) {
+  for (double q : {0.5, 0.9, 0.99, 0.999}) {
+    const std::int64_t n = samples_needed(q);
+    EXPECT_EQ(order_statistic_ranks(q, n).high, n) << q;
+    EXPECT_EQ(order_statistic_ranks(q, n - 1).high, n) << q;  // one more than there are
+  }
+}
+
+// The textbook's interval of the median of 20, and the normal approximation where that is good.
+TEST(confidence, ranks_are_those_of_the_binomial) {
+  const rank_interval median = order_statistic_ranks(0.5, 20);
+  EXPECT_EQ(median.low, 6);
+  EXPECT_EQ(median.high, 15);
+  const double n = 10'000'000;
+  const rank_interval many = order_statistic_ranks(0.9, 10'000'000);
+  const double half_width = 1.959964 * std::sqrt(n * 0.9 * 0.1);
+  EXPECT_NEAR(static_cast<double>(many.low), n * 0.9 - half_width, 2);
+  EXPECT_NEAR(static_cast<double>(many.high), n * 0.9 + half_width + 1, 2);
+}
+
+// What is wider, in particular with open ends.
+TEST(confidence, the_wider_interval_is_chosen) {
+  const confidence_interval narrow{{10, false}, {20, false}}, wide{{5, false}, {20, false}};
+  const confidence_interval open{{15, false}, {timeout_ns, true}};
+  const confidence_interval closed_low{{timeout_ns, true}, {timeout_ns, true}};
+  EXPECT_EQ(wider(narrow, wide), wide);
+  EXPECT_EQ(wider(wide, narrow), wide);
+  EXPECT_EQ(wider(open, wide), open);
+  EXPECT_EQ(wider(wide, open), open);
+  EXPECT_EQ(wider(closed_low, open), open);
+}
+
+// Latencies of a process whose logarithm is AR(1) with the given coefficient.
+class latency_source {
+ public:
+  latency_source(std::uint64_t seed, double correlation)
+      : rng_(seed), correlation_(correlation), state_(rng_.normal()) {}
+
+  std::int64_t next_ns() {
+    const double innovation = std::sqrt(1 - correlation_ * correlation_);
+    state_ = correlation_ * state_ + innovation * rng_.normal();
+    return static_cast<std::int64_t>(1e6 * std::exp(0.5 * state_));
+  }
+
+ private:
+  random_source rng_;
+  double correlation_;
+  double state_;
+};
+
+struct quantile_case {
+  double q;
+  double normal_quantile;  // of a standard normal variable
+  double true_ns() const { return 1e6 * std::exp(0.5 * normal_quantile); }
+};
+constexpr quantile_case p50{0.5, 0.0}, p99{0.99, 2.3263479};
+
+struct coverage {
+  int order_statistic = 0;
+  int printed = 0;
+};
+
+// How often, in 1,000, runs of `rows` intervals of `per_row` attempts cover the true quantile.
+coverage coverage_of(const quantile_case& c, double correlation, int rows, int per_row) {
+  constexpr int runs = 500;
+  coverage covered;
+  for (int run = 0; run < runs; ++run) {
+    latency_source source(static_cast<std::uint64_t>(run) + 1, correlation);
+    histogram total, interval;
+    interval_bootstrap series;
+    for (int r = 0; r < rows; ++r) {
+      interval.reset();
+      for (int i = 0; i < per_row; ++i) interval.record(source.next_ns());
+      series.add(interval, 0);
+      total.merge(interval);
+    }
+    const auto covers = [&](const confidence_interval& ci) {
+      return static_cast<double>(ci.low.value_ns) <= c.true_ns() * 1.0005 &&
+             static_cast<double>(ci.high.value_ns) >= c.true_ns() * 0.9995;
+    };
+    const auto exact = order_statistic_interval({total, 0, timeout_ns}, c.q);
+    const auto redrawn = series.intervals(std::span(&c.q, 1), timeout_ns, 1, 200);
+    covered.order_statistic += covers(*exact) ? 1 : 0;
+    covered.printed += covers(wider(*exact, *redrawn.front())) ? 1 : 0;
+  }
+  return {covered.order_statistic * 1'000 / runs, covered.printed * 1'000 / runs};
+}
+
+// R15: 93 to 97 % on independent attempts. (500 runs: a standard error of 1 %.)
+TEST(confidence, covers_the_quantile_of_independent_attempts) {
+  for (const quantile_case& c : {p50, p99}) {
+    const coverage found = coverage_of(c, 0, 30, 30);
+    EXPECT_GE(found.order_statistic, 930) << c.q;
+    EXPECT_LE(found.order_statistic, 975) << c.q;
+    EXPECT_GE(found.printed, 930) << c.q;
+  }
+}
+
+// R15: at least 90 % on attempts with a correlation of 0.3; the bootstrap is what achieves it.
+TEST(confidence, covers_the_quantile_of_correlated_attempts) {
+  for (const quantile_case& c : {p50, p99}) {
+    const coverage found = coverage_of(c, 0.3, 30, 30);
+    EXPECT_GE(found.printed, 900) << c.q;
+    EXPECT_GE(found.printed, found.order_statistic) << c.q;
+  }
+}
+
+// The same seed gives the same interval; too few intervals give none.
+TEST(bootstrap, is_deterministic_and_needs_two_blocks) {
+  latency_source source(1, 0);
+  interval_bootstrap series;
+  const double q = 0.9;
+  for (int r = 0; r < 20; ++r) {
+    EXPECT_EQ(r >= 10, series.intervals(std::span(&q, 1), 0, 1).front().has_value());
+    histogram interval;
+    for (int i = 0; i < 50; ++i) interval.record(source.next_ns());
+    series.add(interval, 0);
+  }
+  const auto first = series.intervals(std::span(&q, 1), 0, 1);
+  ASSERT_TRUE(first.front());
+  EXPECT_EQ(first, series.intervals(std::span(&q, 1), 0, 1));
+  // With few resamples chance shows; with many, any seed finds the same buckets.
+  EXPECT_NE(series.intervals(std::span(&q, 1), 0, 1, 10),
+            series.intervals(std::span(&q, 1), 0, 2, 10));
+  EXPECT_LT(first.front()->low.value_ns, first.front()->high.value_ns);
+}
+
+// Timeouts in a few intervals leave the upper end open, and the lower one a number.
+TEST(bootstrap, carries_censored_attempts) {
+  interval_bootstrap series;
+  histogram total;
+  for (int r = 0; r < 20; ++r) {
+    histogram interval = ramp(1'000);
+    total.merge(interval);
+    series.add(interval, r >= 10 && r < 15 ? 35 : 0);
+  }
+  const double quantiles[] = {0.5, 0.99};
+  const auto estimates = estimate_quantiles({total, 5 * 35, timeout_ns}, series, quantiles, 1);
+  EXPECT_FALSE(estimates[0].interval.high.censored);
+  EXPECT_FALSE(estimates[1].value.censored);
+  EXPECT_EQ(estimates[1].interval.high, (quantile_ns{timeout_ns, true}));
+  EXPECT_FALSE(estimates[1].interval.low.censored);
+}
+
+// Intervals without any attempt, and runs without any, are no trouble.
+TEST(bootstrap, bears_empty_intervals) {
+  interval_bootstrap series;
+  const double q = 0.5;
+  for (int r = 0; r < 20; ++r) series.add(histogram(), 0);
+  EXPECT_FALSE(series.intervals(std::span(&q, 1), 0, 1).front());
+  for (int r = 0; r < 20; ++r) series.add(ramp(10), 0);
+  EXPECT_TRUE(series.intervals(std::span(&q, 1), 0, 1).front());
+}
+
+// A run longer than the rows kept is combined, and keeps every attempt.
+TEST(bootstrap, combines_the_intervals_of_long_runs) {
+  interval_bootstrap series;
+  histogram interval;
+  interval.record(1'000);
+  for (int r = 0; r < 3'600; ++r) series.add(interval, 1);
+  const double quantiles[] = {0.4, 0.6};
+  const auto found = series.intervals(quantiles, timeout_ns, 1, 50);
+  EXPECT_EQ(found[0]->low, (quantile_ns{1'000, false}));
+  EXPECT_EQ(found[1]->high, (quantile_ns{timeout_ns, true}));
+}
+
+// What the sample does not support is not estimated.
+TEST(confidence, estimates_only_what_is_supported) {
+  const histogram granted = ramp(2'000);
+  const double quantiles[] = {0.5, 0.99, 0.999};
+  const auto estimates =
+      estimate_quantiles({granted, 0, timeout_ns}, interval_bootstrap(), quantiles, 1);
+  EXPECT_TRUE(estimates[0].supported);
+  EXPECT_TRUE(estimates[1].supported);
+  EXPECT_FALSE(estimates[2].supported);
+  EXPECT_EQ(estimates[1].n, 2'000);
+  EXPECT_LT(estimates[1].interval.low.value_ns, 1'980'000);
+  EXPECT_GT(estimates[1].interval.high.value_ns, 1'980'000);
+}
+
+}  // namespace
+}  // namespace lockmark::stats
