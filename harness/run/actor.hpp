@@ -98,7 +98,7 @@ class actor final : public client {
   session& lock_;
   const std::uint32_t number_;
   const std::uint32_t within_;
-  stats::random random_;
+  stats::random_source random_;
   signal wake_;
   plan plan_;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/run/gathering.hpp"
 #include "harness/stats/littles_law.hpp"
 #include "harness/stats/stationarity.hpp"
 
