@@ -40,7 +40,7 @@ void cluster::state::receive() {
   std::string text(largest_reply, '\0');
   const ssize_t size = recv(control.get(), text.data(), text.size(), 0);
   if (size < 0 && errno == EINTR)
-    throw start_error(fmt::format("{} was interrupted by a signal", name));
+    throw start_error(fmt::format("the start of {} was interrupted by a signal", name));
   if (size <= 0) throw start_error(fmt::format("the keeper of {} has died", name));
   text.resize(static_cast<std::size_t>(size));
   reply answer = reply_from_json(text);

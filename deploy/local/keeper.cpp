@@ -54,6 +54,7 @@ class keeper {
   void kill_server(server& which, int signal);
   void stop_all() noexcept;
   void wait_for_all(time_point deadline);
+  void kill_escaped() noexcept;
 
   server& find(const std::string& name);
   pid_t launch_in(const std::filesystem::path& folder, const std::filesystem::path& log,
@@ -171,8 +172,8 @@ void keeper::run_command(const command& what) {
   const std::filesystem::path log = directory_.path() / "prepare.log";
   const pid_t pid = launch_in(directory_.path(), log, what.argv);
   if (!wait_for_end(pid, clock_.now() + what.time_limit)) {
-    throw start_error(fmt::format("could not {}: {} did not end within {} s", what.purpose,
-                                  what.argv[0], what.time_limit / 1s),
+    throw start_error(fmt::format("could not {}: {} did not end within {} ms", what.purpose,
+                                  what.argv[0], what.time_limit / 1ms),
                       tail(log));
   }
   if (ended_.at(pid) != 0) {
@@ -252,11 +253,27 @@ void keeper::stop_all() noexcept {
   wait_for_all(clock_.now() + grace);
   for (const auto& [pid, lives] : living_) kill(-pid, SIGKILL);
   wait_for_all(clock_.now() + grace);
+  kill_escaped();
   directory_.remove();
 }
 
 void keeper::wait_for_all(time_point deadline) {
   while (!living_.empty() && clock_.now() < deadline) poll_once(deadline - clock_.now(), false);
+}
+
+// Ends what left its process group, as daemons do: as orphans they are children of this subreaper.
+// Each that dies may leave further ones.
+void keeper::kill_escaped() noexcept {
+  const time_point deadline = clock_.now() + grace;
+  while (clock_.now() < deadline) {
+    std::ifstream children(fmt::format("/proc/self/task/{}/children", getpid()));
+    pid_t pid = 0;
+    if (!(children >> pid)) return;
+    do {
+      kill(pid, SIGKILL);
+    } while (children >> pid);
+    poll_once(deadline - clock_.now(), false);
+  }
 }
 
 // --- waiting ---

@@ -4,7 +4,6 @@
 
 #include <random>
 
-#include "deploy/local/process.hpp"
 #include "deploy/local/servers.hpp"
 
 namespace lockmark::local {
@@ -39,11 +38,12 @@ void allow_root(std::vector<std::string>& argv) {
   if (geteuid() == 0) argv.push_back("--user=root");
 }
 
-command make_data_directory(const std::filesystem::path& folder, const std::string& server) {
+command make_data_directory(const site& where, const std::string& server) {
+  const std::filesystem::path folder = where.folder(server);
   command install;
   install.purpose = fmt::format("create the data directory of {}", server);
   install.argv = {
-      find_program("mariadb-install-db", "mariadb-server"),
+      where.program("mariadb-install-db", "mariadb-server"),
       "--no-defaults",
       fmt::format("--datadir={}", (folder / "data").string()),
       "--auth-root-authentication-method=normal",
@@ -62,10 +62,10 @@ command make_data_directory(const std::filesystem::path& folder, const std::stri
   return install;
 }
 
-std::vector<std::string> command_line(const server_spec& server,
-                                      const std::filesystem::path& folder) {
+std::vector<std::string> command_line(const site& where, const server_spec& server) {
+  const std::filesystem::path folder = where.folder(server.name);
   std::vector<std::string> argv = {
-      find_program("mariadbd", "mariadb-server"),
+      where.program("mariadbd", "mariadb-server"),
       // Nothing of /etc/mysql: the same server on every machine.
       "--no-defaults",
       fmt::format("--datadir={}", (folder / "data").string()),
@@ -104,8 +104,8 @@ plan single_mariadb(site& where) {
   const std::string password = random_password();
   const std::filesystem::path folder = where.folder(server.name);
   server.files.push_back({folder / "accounts.sql", accounts(password)});
-  server.prepare.push_back(make_data_directory(folder, server.name));
-  server.argv = command_line(server, folder);
+  server.prepare.push_back(make_data_directory(where, server.name));
+  server.argv = command_line(where, server);
 
   plan result;
   result.target = fmt::format("mysql://lockmark:{}@127.0.0.1:{}/lockmark", password, server.port);

@@ -133,7 +133,9 @@ std::string describe_status(int wait_status) {
   return fmt::format("ended with exit status {}", WEXITSTATUS(wait_status));
 }
 
-unique_fd hold_process(pid_t pid) { return unique_fd{pidfd_open(pid, 0)}; }
+unique_fd hold_process(pid_t pid) {
+  return unique_fd{pidfd_open(pid, 0)};
+}
 
 void send_signal(const unique_fd& process, int signal) {
   pidfd_send_signal(process.get(), signal, nullptr, 0);

@@ -1,7 +1,6 @@
 // Redis as a local server: its command line, with the reason for each setting.
 #include <fmt/format.h>
 
-#include "deploy/local/process.hpp"
 #include "deploy/local/servers.hpp"
 
 namespace lockmark::local {
@@ -14,7 +13,7 @@ server_spec redis_server(site& where, const std::string& name) {
   server.ready = redis_probe();
   server.time_limit = std::chrono::seconds{10};
   server.argv = {
-      find_program("redis-server", "redis-server"),
+      where.program("redis-server", "redis-server"),
       "--port",
       fmt::format("{}", server.port),
       // Loopback only; protected mode besides, since no password is set.

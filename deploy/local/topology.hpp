@@ -12,6 +12,7 @@
 
 #include "deploy/local/ports.hpp"
 #include "deploy/local/probe.hpp"
+#include "deploy/local/process.hpp"
 #include "harness/time/clock.hpp"
 
 namespace lockmark::local {
@@ -44,10 +45,12 @@ struct plan {
   std::string target;                // the URL under which drivers find it
 };
 
-// Where a plan is to stand.
+// Where a plan is to stand, and where its programs are found.
 struct site {
   std::filesystem::path directory;  // absolute, exists, the owner's alone
   port_source& ports;
+  std::string (*program)(std::string_view name, std::string_view package) = find_program;
+  std::string (*needed_file)(std::string_view path, std::string_view package) = need_file;
 
   std::filesystem::path folder(std::string_view server) const { return directory / server; }
   std::filesystem::path log(std::string_view server) const;

@@ -1,7 +1,6 @@
 // ZooKeeper as a local server: Debian's jars, a configuration of its own, nothing of /etc.
 #include <fmt/format.h>
 
-#include "deploy/local/process.hpp"
 #include "deploy/local/servers.hpp"
 
 namespace lockmark::local {
@@ -29,14 +28,14 @@ admin.enableServer=false
                      data.string(), server.port);
 }
 
-std::vector<std::string> command_line(const std::filesystem::path& folder) {
+std::vector<std::string> command_line(const site& where, const std::filesystem::path& folder) {
   // The jar's manifest names the rest of Debian's class path; slf4j-simple is what makes the
   // server's log appear on its standard error, without a configuration file.
   const std::string jars =
-      fmt::format("{}:{}", need_file("/usr/share/java/zookeeper.jar", "libzookeeper-java"),
-                  need_file("/usr/share/java/slf4j-simple.jar", "libslf4j-java"));
+      fmt::format("{}:{}", where.needed_file("/usr/share/java/zookeeper.jar", "libzookeeper-java"),
+                  where.needed_file("/usr/share/java/slf4j-simple.jar", "libslf4j-java"));
   return {
-      find_program("java", "default-jre-headless"),
+      where.program("java", "default-jre-headless"),
       // Ample for the small trees of locks; a fixed size keeps the heap from growing in a run.
       "-Xms512m",
       "-Xmx512m",
@@ -61,7 +60,7 @@ server_spec zookeeper_server(site& where, const std::string& name) {
   server.ready = zookeeper_probe();
   server.time_limit = std::chrono::seconds{30};
   server.files.push_back({folder / "zoo.cfg", configuration(server, folder / "data")});
-  server.argv = command_line(folder);
+  server.argv = command_line(where, folder);
   return server;
 }
 
