@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -122,6 +123,31 @@ TEST_F(failed_start, ends_at_a_handled_signal) {
   topology slow = shell_topology(fmt::format("kill -USR1 {}; {}", getpid(), sleeping));
   EXPECT_STREQ(start(slow).what(), "the start of fake was interrupted by a signal");
   sigaction(SIGUSR1, &before, nullptr);
+}
+
+// kill -9 of an owner whose servers do not answer yet: the keeper has not reported anything so far.
+TEST_F(failed_start, leaves_nothing_when_its_owner_dies_meanwhile) {
+  const fs::path told = own_ / "pid";
+  const std::string tell = fmt::format("echo $$ > {0}.part; mv {0}.part {0}", told.string());
+  topology slow = shell_topology("exit 1", fmt::format("{}; {}", tell, sleeping));
+  slow.make = [make = slow.make](site& where) {
+    plan made = make(where);
+    made.servers.at(0).prepare.at(0).time_limit = 60s;
+    return made;
+  };
+  const pid_t owner = fork();
+  if (owner == 0) {
+    const cluster never = cluster::start(slow);
+    _exit(1);
+  }
+  ASSERT_TRUE(eventually([&] { return fs::exists(told); }));
+  pid_t step = 0;
+  std::ifstream(told) >> step;
+  fs::remove(told);
+  EXPECT_TRUE(is_running(step));
+  kill(owner, SIGKILL);
+  waitpid(owner, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return !is_running(step) && fs::is_empty(own_); }));
 }
 
 // The missing program is told with its Debian package.

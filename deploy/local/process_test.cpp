@@ -1,8 +1,10 @@
 #include "deploy/local/process.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "deploy/local/error.hpp"
@@ -11,9 +13,11 @@ namespace lockmark::local {
 namespace {
 
 std::string tail_of(const std::string& text, int lines) {
-  const std::string file = testing::TempDir() + "lockmark_tail_test";
+  const std::string file = fmt::format("{}lockmark_tail_test_{}", testing::TempDir(), getpid());
   std::ofstream(file) << text;
-  return tail(file, lines);
+  const std::string result = tail(file, lines);
+  std::filesystem::remove(file);
+  return result;
 }
 
 // The last lines, whether or not the file ends with a newline.
