@@ -1,0 +1,24 @@
+// Where a run goes: a target as the user wrote it, made into servers that can be asked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "deploy/local/cluster.hpp"
+
+namespace lockmark::cli {
+
+struct place {
+  std::string url;       // for drivers only: may carry a password
+  std::string redacted;  // for people and files
+  std::string backend;   // "redis", "zookeeper", "mysql", "memory"
+  std::string topology;  // "redis", or the name that a targets file gives it
+  std::optional<local::cluster> own;  // servers that live as long as this place
+};
+
+// Reads "redis://...", "memory:", ... ; starts the servers of "local:NAME", unless `lockmark up`
+// has them running already. Throws usage_error and local::start_error.
+place find_place(const std::string& target);
+
+}  // namespace lockmark::cli
