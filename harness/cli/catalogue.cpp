@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
@@ -48,11 +49,17 @@ std::string_view catalogue::natural_workload(const lock_kind& lock) const {
   return lock.has.has(feature::optimistic) ? "commit" : "mutex";
 }
 
-std::string_view catalogue::usual_lock(std::string_view backend) const {
-  if (backend == "redis") return "redis/lua";
-  if (backend == "zookeeper") return "zookeeper/sequential";
-  if (backend == "mysql") return "mysql/for_update";
-  return "memory/lock";
+std::string_view catalogue::usual_lock(std::string_view backend, const config::job& job) const {
+  static constexpr std::array usual{"redis/lua", "redis/redisson", "zookeeper/sequential",
+                                    "mysql/for_update", "memory/lock"};
+  features wanted;
+  if (job.reentrancy > 1) wanted = feature::reentrant;
+  for (const std::string_view name : usual) {
+    if (backend_of(name) == backend && wanted.without(lock(name).has).empty()) return name;
+  }
+  throw usage_error(fmt::format("no usual lock of {} does what the job asks for ({}); name one "
+                                "with --set lock=...",
+                                backend, to_string(wanted)));
 }
 
 std::string_view backend_of(std::string_view lock) { return lock.substr(0, lock.find('/')); }

@@ -38,7 +38,7 @@ names names_of(const config::job& job, const std::string& run_id) {
 }
 
 const lock_kind& lock_for(const catalogue& known, const place& where, config::job& job) {
-  if (job.lock.empty()) job.lock = known.usual_lock(where.backend);
+  if (job.lock.empty()) job.lock = known.usual_lock(where.backend, job);
   const lock_kind& lock = known.lock(job.lock);
   const std::string_view needs = backend_of(lock.name);
   // faulty wraps the memory lock, so it runs where that runs
