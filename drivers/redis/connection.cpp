@@ -185,11 +185,15 @@ void connection::post_sent() {
   ++owed_;
 }
 
-task<void> connection::settle(time_point deadline) {
+task<bool> connection::settle(time_point deadline) {
   for (reply r; owed_ > 0; --owed_) {
     const std::error_code error = co_await link_.read(r, deadline);
-    if (error) break;
+    if (error) {
+      close();
+      co_return false;
+    }
   }
+  co_return true;
 }
 
 void connection::close() {

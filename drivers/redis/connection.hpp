@@ -111,8 +111,8 @@ class connection {
 
   // True while answers to post() are outstanding.
   bool owed() const { return owed_ > 0; }
-  // Waits for them.
-  task<void> settle(time_point deadline);
+  // Waits for them. False: not all came.
+  task<bool> settle(time_point deadline);
 
   void close();
 

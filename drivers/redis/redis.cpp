@@ -3,7 +3,7 @@
 namespace lockmark::redis {
 
 std::vector<lock_kind> kinds() {
-  return {setnx(), lua(), set_nx_px()};
+  return {setnx(), lua(), set_nx_px(), redisson()};
 }
 
 }  // namespace lockmark::redis

@@ -22,9 +22,8 @@ reply parse(std::string_view bytes) {
 TEST(resp, encodes_a_command) {
   std::string out;
   append_command(out, "SET", std::string{"k"}, std::string_view{"a\r\n\0b", 5}, "PX", 30000);
-  EXPECT_EQ(out, std::string("*5\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\na\r\n\0b\r\n"
-                             "$2\r\nPX\r\n$5\r\n30000\r\n",
-                             56));
+  using namespace std::string_literals;
+  EXPECT_EQ(out, "*5\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\na\r\n\0b\r\n$2\r\nPX\r\n$5\r\n30000\r\n"s);
 }
 
 // Several commands follow each other in one buffer, and empty arguments are kept.
