@@ -1,0 +1,95 @@
+// One suite that every driver passes against its real server.
+//
+// A driver's test program starts its server, adds its locks, and runs them; the program has its own
+// main() because which tests there are depends on what each lock declares:
+//
+//   int main(int argc, char** argv) {
+//     testing::InitGoogleTest(&argc, argv);
+//     const auto server = lockmark::local::cluster::start("redis");
+//     for (const lockmark::lock_kind& kind : lockmark::redis::kinds()) {
+//       lockmark::conformance::subject s{.kind = kind, .target = server.target()};
+//       s.release_checks_owner = kind.name != "redis/setnx";
+//       lockmark::conformance::add(s);
+//     }
+//     return RUN_ALL_TESTS();
+//   }
+//
+// A case that a lock's features rule out is not added; there are no skips. Other TESTs may stand in
+// the same program. The suite does not start servers, and it judges safety and deadlines, not
+// speed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/driver.hpp"
+
+namespace lockmark::conformance {
+
+// What is tested, and what the suite cannot learn from the declared features.
+struct subject {
+  lock_kind kind{};
+  std::string target{};  // URL of a running server: scheme://[user:password@]host:port[/...]
+
+  // Options that differ from their presets; `label` then tells the variants of one lock apart.
+  std::map<std::string, std::string, std::less<>> options{};
+  std::string label{};
+
+  // False: release frees the key whoever holds it (a plain DEL). The suite then asserts just that
+  // defect, so that it is documented rather than overlooked.
+  bool release_checks_owner = true;
+
+  // True: the lock renews itself, so that no lease runs out while its session lives.
+  bool renews_itself = false;
+
+  // False: acquire starts with a request that cannot yet take the lock (BEGIN), so losing the first
+  // reply may end in a refusal. Doubt is then accepted, and not demanded.
+  bool first_request_takes = true;
+
+  // False: a URL of this backend cannot carry user:password@.
+  bool url_takes_password = true;
+
+  // In this process, without a network: the cases that need a proxy are not added, and all but the
+  // threaded ones run in simulated time.
+  bool in_process = false;
+
+  duration lease = std::chrono::milliseconds{400};  // for the cases that lose one
+  duration session_timeout =
+      std::chrono::milliseconds{4000};           // asked for, and freed at latest then
+  duration tolerance = std::chrono::seconds{1};  // a call may outlast its deadline by this
+
+  // The names of the run that are still on the server, read by other means than the driver.
+  // Without it, `wipe` is only checked through the driver.
+  std::function<std::vector<std::string>(const std::string& target, const names& run)> leftovers{};
+};
+
+// Adds one test per case that applies: suite "redis/lua" or "redis/lua:label", test "exclusion".
+// Called before RUN_ALL_TESTS().
+void add(const subject& s);
+
+// How hard clients hammer, and what came of it. Also for a driver's own tests.
+struct hammering {
+  std::uint32_t threads = 1;   // each with its own loop
+  std::uint32_t sessions = 2;  // per thread
+  std::uint32_t clients = 4;   // per session
+  std::uint32_t keys = 1;      // taken in turn
+  std::uint32_t cycles = 300;  // granted, by all clients together
+  duration limit = std::chrono::seconds{30};
+};
+
+struct damage {
+  std::uint64_t granted = 0;      // cycles that ended as wanted: granted and released, or committed
+  std::uint64_t overlaps = 0;     // grants while somebody else held the key
+  std::uint64_t tokens_fell = 0;  // grants whose fencing token was not above the key's last one
+  std::uint64_t lost_holds = 0;   // releases that said not_owner
+  std::uint64_t conflicts = 0;    // optimistic: commits that were refused
+  std::uint64_t doubts = 0;
+};
+
+// Clients take and give up keys of a prepared driver until all cycles are done, or the limit
+// comes. For exclusive locks, `overlaps` is their verdict. Throws what a call threw.
+damage hammer(driver& d, const lock_kind& kind, const hammering& how);
+
+}  // namespace lockmark::conformance
