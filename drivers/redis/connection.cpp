@@ -50,63 +50,75 @@ task<std::error_code> link::log_in(time_point deadline) {
   co_return error;
 }
 
-void link::count_written(std::size_t bytes, std::size_t commands) {
-  count_.bytes_out += bytes;
-  count_.commands += commands;
-}
-
-task<std::error_code> link::write(std::string_view bytes, std::size_t commands,
-                                  time_point deadline) {
-  std::error_code error;
+std::size_t link::begin_write(std::string_view bytes, std::size_t commands,
+                              std::error_code& error) {
   const std::size_t written = stream_.write_now(bytes, error);
-  if (!error && written < bytes.size()) {
-    error = co_await stream_.write_all(bytes.substr(written), deadline);
-  }
   if (error) {
     close();
   } else {
-    count_written(bytes.size(), commands);
+    count_.bytes_out += bytes.size();
+    count_.commands += commands;
   }
+  return written;
+}
+
+task<std::error_code> link::finish_write(std::string_view rest, time_point deadline) {
+  const std::error_code error = co_await stream_.write_all(rest, deadline);
+  if (error) close();
   co_return error;
 }
 
 std::error_code link::write_now(std::string_view bytes, std::size_t commands) {
   std::error_code error;
-  if (stream_.write_now(bytes, error) < bytes.size() && !error) {
-    error = std::make_error_code(std::errc::no_buffer_space);
+  const std::size_t written = begin_write(bytes, commands, error);
+  if (error || written == bytes.size()) return error;
+  close();
+  return std::make_error_code(std::errc::no_buffer_space);
+}
+
+task<std::error_code> link::write(std::string_view bytes, std::size_t commands,
+                                  time_point deadline) {
+  std::error_code error;
+  const std::size_t written = begin_write(bytes, commands, error);
+  if (!error && written < bytes.size()) {
+    error = co_await finish_write(bytes.substr(written), deadline);
   }
-  if (error) {
+  co_return error;
+}
+
+bool link::parse(reply& into, std::error_code& error) {
+  const auto parsed = parser_.next(into);
+  if (parsed == reply_parser::state::malformed) {
+    error = std::make_error_code(std::errc::protocol_error);
     close();
-  } else {
-    count_written(bytes.size(), commands);
   }
-  return error;
+  return parsed == reply_parser::state::whole;
+}
+
+void link::feed(const received& got, std::error_code& error) {
+  count_.bytes_in += got.bytes;
+  if (got.bytes > 0) parser_.feed({room_.data(), got.bytes});
+  error = got.error;
+  if (error) close();
 }
 
 task<std::error_code> link::read(reply& into, time_point deadline) {
-  while (true) {
-    const auto parsed = parser_.next(into);
-    if (parsed == reply_parser::state::whole) co_return std::error_code{};
-    std::error_code error = std::make_error_code(std::errc::protocol_error);
-    if (parsed == reply_parser::state::incomplete) {
-      const received got = co_await stream_.read_some(room_, deadline);
-      error = got.error;
-      count_.bytes_in += got.bytes;
-      parser_.feed({room_.data(), got.bytes});
-    }
-    if (error) {
-      close();
-      co_return error;
-    }
+  std::error_code error;
+  while (!parse(into, error) && !error) {
+    const received got = co_await receive(deadline);
+    feed(got, error);
   }
+  co_return error;
 }
 
 std::string sentence(const target& where, std::error_code error) {
-  std::string what = "cannot be reached: " + error.message();
-  if (error == std::errc::timed_out) what = "did not answer in time";
-  if (error == asio::error::eof) what = "closed the connection";
-  if (error == std::errc::protocol_error) what = "does not speak Redis's protocol";
-  return where.name() + " " + what;
+  const std::string name = where.name();
+  if (error == std::errc::timed_out) return fmt::format("{} did not answer in time", name);
+  if (error == asio::error::eof) return fmt::format("{} closed the connection", name);
+  if (error == std::errc::protocol_error) {
+    return fmt::format("{} does not speak Redis's protocol", name);
+  }
+  return fmt::format("{} cannot be reached: {}", name, error.message());
 }
 
 verdict judge(const reply& r) {
@@ -132,51 +144,51 @@ outcome<reply> connection::lost(std::error_code error) {
   return doubt::connection_lost;
 }
 
-task<outcome<reply>> connection::round_trip(time_point deadline) {
-  ++count_.round_trips;
-  // What was not written whole is not executed.
-  const std::error_code unsent = co_await link_.write(out_, 1, deadline);
-  if (unsent) {
-    close();
-    co_return refusal::unavailable;
+// The path of every command of a run: one coroutine, and one more while it waits for bytes.
+task<outcome<reply>> connection::exchange(time_point deadline, const script* fallback,
+                                          errors treatment) {
+  if (loop_.now() >= deadline) co_return refusal::deadline;
+  std::error_code error;
+  if (!link_.is_open()) error = co_await link_.open(deadline);
+  if (error) co_return refusal::unavailable;
+  while (true) {
+    const std::size_t written = link_.begin_write(out_, 1, error);
+    if (!error && written < out_.size()) {
+      error = co_await link_.finish_write(std::string_view{out_}.substr(written), deadline);
+    }
+    // What was not written whole is not executed.
+    if (error) {
+      close();
+      co_return refusal::unavailable;
+    }
+    ++count_.round_trips;
+    reply r;
+    for (++owed_; owed_ > 0; --owed_) {
+      while (!link_.parse(r, error) && !error) {
+        const received got = co_await link_.receive(deadline);
+        link_.feed(got, error);
+      }
+      if (error) co_return lost(error);
+    }
+    if (!r.is(reply::kind::error) || treatment == errors::are_answers) co_return std::move(r);
+    if (fallback == nullptr || !r.is_error("NOSCRIPT")) co_return judged(r);
+    out_ = as_eval(out_, *fallback);
   }
-  reply r;
-  for (++owed_; owed_ > 0; --owed_) {
-    const std::error_code error = co_await link_.read(r, deadline);
-    if (error) co_return lost(error);
-  }
-  co_return outcome<reply>{std::move(r)};
 }
 
-task<outcome<reply>> connection::exchange(time_point deadline, const script* fallback) {
-  if (loop_.now() >= deadline) co_return refusal::deadline;
-  if (!link_.is_open()) {
-    const std::error_code error = co_await link_.open(deadline);
-    if (error) co_return refusal::unavailable;
-  }
-  outcome<reply> said = co_await round_trip(deadline);
-  if (fallback != nullptr && said.done() && said.value().is_error("NOSCRIPT")) {
-    out_ = as_eval(out_, *fallback);
-    said = co_await round_trip(deadline);
-  }
-  if (!said.done()) co_return said;
-  switch (judge(said.value())) {
-    case verdict::answer: break;
-    case verdict::not_now: co_return refusal::unavailable;
-    case verdict::unexpected:
-      throw no_server(fmt::format("{} answered {} with an error: {}", link_.where().name(),
-                                  name_of_command(out_), said.value().text));
-  }
-  co_return said;
+outcome<reply> connection::judged(const reply& r) {
+  if (judge(r) == verdict::not_now) return refusal::unavailable;
+  throw no_server(fmt::format("{} answered {} with an error: {}", link_.where().name(),
+                              name_of_command(out_), r.text));
 }
 
 task<reply> connection::demand_sent(time_point deadline) {
   if (!link_.is_open()) co_await open(deadline);
-  const outcome<reply> said = co_await round_trip(deadline);
+  const outcome<reply> said = co_await exchange(deadline, nullptr, errors::are_answers);
   if (said.done()) co_return said.value();
-  const bool late = said.in_doubt() && said.why_in_doubt() == doubt::deadline;
-  throw no_server(sentence(link_.where(), late ? std::make_error_code(std::errc::timed_out)
-                                               : std::error_code{asio::error::eof}));
+  const bool broken = said.in_doubt() && said.why_in_doubt() == doubt::connection_lost;
+  throw no_server(sentence(link_.where(), broken ? std::error_code{asio::error::eof}
+                                                 : std::make_error_code(std::errc::timed_out)));
 }
 
 void connection::post_sent() {

@@ -31,15 +31,23 @@ class link {
   // Writes `commands` commands. After an error (also an answer that is not RESP2) the link is
   // closed.
   task<std::error_code> write(std::string_view bytes, std::size_t commands, time_point deadline);
-  // The same without waiting: a kernel that does not take the bytes at once is an error.
-  std::error_code write_now(std::string_view bytes, std::size_t commands);
   task<std::error_code> read(reply& into, time_point deadline);
+
+  // The parts of the same, for callers that count coroutines. begin_write: how many bytes the
+  // kernel took at once; the rest is finish_write's.
+  std::size_t begin_write(std::string_view bytes, std::size_t commands, std::error_code& error);
+  task<std::error_code> finish_write(std::string_view rest, time_point deadline);
+  // begin_write, for which anything left is an error.
+  std::error_code write_now(std::string_view bytes, std::size_t commands);
+  // True when `into` is the next reply; false with an error, or when more must be received.
+  bool parse(reply& into, std::error_code& error);
+  task<received> receive(time_point deadline) { return stream_.read_some(room_, deadline); }
+  void feed(const received& got, std::error_code& error);
 
   const target& where() const { return where_; }
 
  private:
   task<std::error_code> log_in(time_point deadline);
-  void count_written(std::size_t bytes, std::size_t commands);
 
   stream stream_;
   const target& where_;
@@ -117,8 +125,10 @@ class connection {
   void close();
 
  private:
-  task<outcome<reply>> exchange(time_point deadline, const script* fallback);
-  task<outcome<reply>> round_trip(time_point deadline);
+  enum class errors : std::uint8_t { throw_them, are_answers };
+  task<outcome<reply>> exchange(time_point deadline, const script* fallback,
+                                errors treatment = errors::throw_them);
+  outcome<reply> judged(const reply& r);
   task<reply> demand_sent(time_point deadline);
   void post_sent();
   outcome<reply> lost(std::error_code error);

@@ -1,17 +1,19 @@
 #include "drivers/redis/lock_session.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 namespace lockmark::redis {
 
 std::string lock_key(const std::string& run, const std::string& key) {
-  return "lockmark:" + run + ":" + key;
+  return fmt::format("lockmark:{}:{}", run, key);
 }
 
 lock_session::lock_session(loop& l, run_data& run, const instance& who) : loop_(l), run_(run) {
   for (std::uint32_t i = 0; i < who.clients; ++i) {
     clients_.push_back(std::make_unique<connection>(l, run.where, sent_));
-    owners_.push_back(who.id + ":" + std::to_string(i + 1));
+    owners_.push_back(fmt::format("{}:{}", who.id, i + 1));
   }
 }
 

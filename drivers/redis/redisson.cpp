@@ -122,14 +122,17 @@ class redisson_session final : public lock_session {
     co_return nothing{};
   }
 
+  // What a lost answer may have left is deleted now, or by the driver's wipe.
   task<void> close() override {
     co_await messages_.close();
     const time_point limit = loop_.now() + settle_limit;
     for (std::uint32_t i = 0; i < latches_.size(); ++i) {
-      connection& c = client({.client = i});
-      const bool was_owed = c.owed();
-      const bool settled = co_await c.settle(limit);
-      if (was_owed && !settled) run_.left.add(latches_[i]);
+      const bool settled = co_await client({.client = i}).settle(limit);
+      if (!settled) left_.push_back(latches_[i]);
+    }
+    for (std::string& latch : left_) {
+      const auto said = co_await client({}).command(limit, "DEL", latch);
+      if (!said.done()) run_.left.add(std::move(latch));
     }
     co_await lock_session::close();
   }
@@ -146,7 +149,7 @@ class redisson_session final : public lock_session {
   // The DEL of the client's last latch may have been lost with what just failed.
   template <class T>
   outcome<T> undone(const request& r, const outcome<reply>& said) {
-    if (!latches_[r.client].empty()) run_.left.add(std::exchange(latches_[r.client], {}));
+    if (!latches_[r.client].empty()) left_.push_back(std::exchange(latches_[r.client], {}));
     return said.without_value<T>();
   }
 
@@ -163,6 +166,7 @@ class redisson_session final : public lock_session {
 
   subscription messages_;
   std::vector<std::string> latches_;  // the last of each client
+  std::vector<std::string> left_;     // latches that may still be there
   std::mt19937_64 random_;
   std::array<char, 32> request_id_;
   std::string scratch_;

@@ -1,5 +1,6 @@
 #include "drivers/redis/script.hpp"
 
+#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <stdexcept>
@@ -27,13 +28,11 @@ std::string sha1_of(std::string_view text) {
 script::script(std::string_view lua) : text(lua), sha1(sha1_of(lua)) {}
 
 std::string as_eval(std::string_view evalsha, const script& s) {
-  const std::string replaced = "$7\r\nEVALSHA\r\n$40\r\n" + s.sha1 + "\r\n";
+  const std::string replaced = fmt::format("$7\r\nEVALSHA\r\n$40\r\n{}\r\n", s.sha1);
   const auto at = evalsha.find(replaced);
   if (at == evalsha.npos) throw std::logic_error("as_eval() was given another command");
-  std::string eval{evalsha.substr(0, at)};
-  eval += "$4\r\nEVAL\r\n$" + std::to_string(s.text.size()) + "\r\n" + s.text + "\r\n";
-  eval += evalsha.substr(at + replaced.size());
-  return eval;
+  return fmt::format("{}$4\r\nEVAL\r\n${}\r\n{}\r\n{}", evalsha.substr(0, at), s.text.size(),
+                     s.text, evalsha.substr(at + replaced.size()));
 }
 
 }  // namespace lockmark::redis

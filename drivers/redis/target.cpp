@@ -1,5 +1,7 @@
 #include "drivers/redis/target.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "harness/driver.hpp"
@@ -11,7 +13,7 @@ constexpr std::string_view expected =
     "; expected redis://[user:pass@]host[:port][/db], special characters of user and pass as %XX";
 
 [[noreturn]] void refuse(std::string_view what) {
-  throw usage_error("the Redis URL " + std::string{what} + std::string{expected});
+  throw usage_error(fmt::format("the Redis URL {}{}", what, expected));
 }
 
 template <class Number>
@@ -69,9 +71,8 @@ void read_address(std::string_view text, target& to) {
 
 std::string target::name() const {
   const bool bracketed = host.find(':') != host.npos;
-  std::string text = "redis://" + (bracketed ? "[" + host + "]" : host) + ":" + port;
-  if (db != 0) text += "/" + std::to_string(db);
-  return text;
+  return fmt::format("redis://{}{}{}:{}{}", bracketed ? "[" : "", host, bracketed ? "]" : "", port,
+                     db == 0 ? "" : fmt::format("/{}", db));
 }
 
 target parse_target(std::string_view url) {
