@@ -1,43 +1,18 @@
 #include "drivers/zookeeper/four_letter.hpp"
 
 #include <algorithm>
-#include <asio/ip/tcp.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/write.hpp>
 #include <charconv>
 
-#include "harness/async/scope.hpp"
-#include "harness/async/signal.hpp"
+#include "harness/async/stream.hpp"
 
 namespace lockmark::zookeeper {
 namespace {
 
-using tcp_socket = asio::basic_stream_socket<asio::ip::tcp, executor>;
-
 constexpr std::size_t longest_answer = 1 << 20;
 
-task<void> talk(loop& l, tcp_socket& socket, std::string host, std::uint16_t port, std::string word,
-                word_answer& answer, signal& ended) {
-  std::error_code error;
-  asio::ip::tcp::resolver names{l.context()};
-  const std::string plain = host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
-  const auto found = names.resolve(plain, std::to_string(port), error);
-  if (!error) {
-    co_await socket.async_connect(found.begin()->endpoint(), asio::redirect_error(use_task, error));
-    if (!error)
-      co_await asio::async_write(socket, asio::buffer(word), asio::redirect_error(use_task, error));
-    std::string part(4096, '\0');
-    while (!error && answer.text.size() < longest_answer) {
-      const auto room = asio::buffer(part);
-      const std::size_t size =
-          co_await socket.async_read_some(room, asio::redirect_error(use_task, error));
-      answer.text.append(part.data(), size);
-    }
-  }
-  if (answer.text.empty())
-    answer.failure = !error || error == asio::error::eof ? "closed the connection without a word"
-                                                         : error.message();
-  ended.set();
+// An IPv6 address stands in brackets in a URL, and without them elsewhere.
+std::string without_brackets(std::string host) {
+  return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
 }
 
 }  // namespace
@@ -45,17 +20,21 @@ task<void> talk(loop& l, tcp_socket& socket, std::string host, std::uint16_t por
 task<word_answer> ask_word(loop& l, std::string host, std::uint16_t port, std::string word,
                            time_point deadline) {
   word_answer answer;
-  tcp_socket socket{l.context()};
-  signal ended{l};
-  scope only{l};
-  only.spawn(talk(l, socket, host, port, word, answer, ended));
-  const bool in_time = co_await ended.wait_until(deadline);
-  if (!in_time) {
-    std::error_code ignored;
-    socket.close(ignored);
+  stream server{l};
+  std::error_code error =
+      co_await server.connect(without_brackets(host), std::to_string(port), deadline);
+  if (!error) error = co_await server.write_all(word, deadline);
+  std::string part(4096, '\0');
+  while (!error && answer.text.size() < longest_answer) {
+    const received some = co_await server.read_some(part, deadline);
+    answer.text.append(part, 0, some.bytes);
+    error = some.error;
   }
-  co_await only.join();
-  if (!in_time) answer = {"", "did not answer in time"};
+  if (error == std::errc::timed_out)
+    answer = {"", "the server does not answer"};
+  else if (answer.text.empty())
+    answer.failure =
+        error == asio::error::eof ? "the server closed the connection" : error.message();
   co_return answer;
 }
 

@@ -16,8 +16,7 @@ struct word_answer {
   std::string failure;  // "Connection refused"; empty when the server answered
 };
 
-// Sends `word` and reads until the server closes the connection, or the deadline comes. `host` may
-// be a name, whose resolution blocks.
+// Sends `word` and reads until the server closes the connection, or the deadline comes.
 task<word_answer> ask_word(loop& l, std::string host, std::uint16_t port, std::string word,
                            time_point deadline);
 

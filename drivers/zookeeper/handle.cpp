@@ -224,9 +224,8 @@ task<bool> handle::changed_by(time_point deadline) {
 }
 
 task<bool> handle::connected_by(time_point deadline) {
-  while (!connected() && !over()) {
-    if (!co_await changed_by(deadline)) break;
-  }
+  bool in_time = true;
+  while (in_time && !connected() && !over()) in_time = co_await changed_by(deadline);
   co_return connected();
 }
 
