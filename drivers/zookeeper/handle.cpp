@@ -3,6 +3,7 @@
 //     an established session zookeeper_interest is only needed for pings and time-outs;
 //   * it closes its socket inside zookeeper_process and zookeeper_interest, hence the duplicate;
 //   * every request that was queued gets exactly one callback, in zookeeper_close at the latest;
+//   * what is asked for while there is no connection stays in its queue until the next flush;
 //   * nothing may be resumed inside a callback: signals resume by posting.
 #include "drivers/zookeeper/handle.hpp"
 
@@ -186,6 +187,8 @@ handle::handle(loop& l, const handle_settings& s) : loop_(l), poked_(l) {
   if (zk_ == nullptr)
     throw no_server(
         fmt::format("zookeeper://{}: cannot be resolved: {}", s.hosts, std::strerror(errno)));
+  // Otherwise every zookeeper_interest resolves the names again.
+  zoo_set_servers_resolution_delay(zk_, -1);
   look_again_at_ = loop_.now();
 }
 
@@ -224,6 +227,7 @@ task<bool> handle::changed_by(time_point deadline) {
 }
 
 task<bool> handle::connected_by(time_point deadline) {
+  // Not `if (!co_await ...) break`: g++ 12.2 then resumes the wrong address.
   bool in_time = true;
   while (in_time && !connected() && !over()) in_time = co_await changed_by(deadline);
   co_return connected();
@@ -244,6 +248,7 @@ void handle::session_changed(int state) {
     heard_at_ = loop_.now();
     if (std::exchange(was_connected_, true)) ++sent_.reconnects;
     local_address_ = address_of(duplicate_);
+    look_again_at_ = heard_at_;  // to send what was asked for meanwhile
   }
   wake_everybody();
 }
@@ -277,12 +282,13 @@ task<void> handle::connect() {
 
 // One turn of an established session.
 task<void> handle::converse() {
-  const unsigned ready = co_await watch_->wait(fd_watch::readable, look_again_at_);
+  const unsigned ready = co_await watch_->wait(interest_, look_again_at_);
   if (closing_) co_return;
   // With ZOOKEEPER_WRITE it also flushes what an earlier send had to leave; that costs nothing
   // when nothing is left.
   if (ready != 0) process(ZOOKEEPER_READ | ZOOKEEPER_WRITE);
-  if (connected() && loop_.now() >= look_again_at_) look();
+  const bool was_sending = (interest_ & fd_watch::writable) != 0;
+  if (connected() && (was_sending || loop_.now() >= look_again_at_)) look();
 }
 
 void handle::process(int events) {

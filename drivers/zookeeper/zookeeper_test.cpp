@@ -158,6 +158,8 @@ TEST(sequential, hand_over) {
     waiters.spawn(acquire_into(w, *b, seconds(5), &second, &granted));
     EXPECT_TRUE(co_await w.queue_of(2));
     EXPECT_TRUE(second.refused(refusal::busy));  // still waiting
+    while (b->sent().round_trips < 3) co_await w.here.sleep_for(milliseconds(5));
+    co_await w.here.sleep_for(milliseconds(100));  // its watch stands
     const auto released = co_await a->release(w.ask(seconds(5)));
     EXPECT_TRUE(released.done());
     co_await waiters.join();
