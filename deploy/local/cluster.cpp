@@ -1,0 +1,133 @@
+#include "deploy/local/cluster.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "deploy/local/directory.hpp"
+#include "deploy/local/keeper.hpp"
+#include "deploy/local/process.hpp"
+
+namespace lockmark::local {
+namespace {
+
+using namespace std::chrono_literals;
+
+// More than the keeper's own two periods of grace.
+constexpr duration stop_time_limit = 20s;
+constexpr std::size_t largest_reply = 256 * 1024;
+
+}  // namespace
+
+struct cluster::state {
+  unique_fd control;
+  pid_t keeper = 0;
+  std::string name;
+  cluster_info info;
+
+  void receive();
+  void request(const std::string& message);
+  void stop() noexcept;
+};
+
+// A signal with a handler ends the wait: the handler has told the program to end.
+void cluster::state::receive() {
+  std::string text(largest_reply, '\0');
+  const ssize_t size = recv(control.get(), text.data(), text.size(), 0);
+  if (size < 0 && errno == EINTR)
+    throw start_error(fmt::format("the start of {} was interrupted by a signal", name));
+  if (size <= 0) throw start_error(fmt::format("the keeper of {} has died", name));
+  text.resize(static_cast<std::size_t>(size));
+  reply answer = reply_from_json(text);
+  if (!answer.error.empty()) throw start_error(answer.error, answer.log);
+  info = std::move(answer.cluster);
+}
+
+void cluster::state::request(const std::string& message) {
+  send(control.get(), message.data(), message.size(), MSG_NOSIGNAL);
+  receive();
+}
+
+void cluster::state::stop() noexcept {
+  if (!control) return;
+  // Not only closed: a copy of the descriptor in some forked child must not keep it open.
+  shutdown(control.get(), SHUT_RDWR);
+  control.reset();
+  if (!wait_until_ended(keeper, stop_time_limit)) {
+    ::kill(keeper, SIGKILL);  // and the servers with it
+    wait_until_ended(keeper, stop_time_limit);
+  }
+  while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) continue;
+  if (!info.directory.empty()) remove_if_abandoned(info.directory);
+}
+
+cluster::cluster(std::unique_ptr<state> running) : state_(std::move(running)) {}
+cluster::cluster(cluster&&) noexcept = default;
+
+cluster& cluster::operator=(cluster&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+cluster::~cluster() {
+  stop();
+}
+
+cluster cluster::start(std::string_view name, options with) {
+  return start(find_topology(name), with);
+}
+
+cluster cluster::start(const topology& what, options with) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw start_error(fmt::format("no keeper for {}: {}", what.name, std::strerror(errno)));
+  }
+  unique_fd ours{ends[0]}, keepers{ends[1]};
+
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = fork();
+  if (pid == 0) run_keeper(what, with.port, keepers.get());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) {
+    throw start_error(fmt::format("no keeper for {}: {}", what.name, std::strerror(errno)));
+  }
+
+  auto running = std::make_unique<state>();
+  running->control = std::move(ours);
+  running->keeper = pid;
+  running->name = what.name;
+  keepers.reset();
+  cluster result{std::move(running)};  // from here on its destructor cleans up
+  result.state_->receive();
+  return result;
+}
+
+const cluster_info& cluster::info() const {
+  return state_->info;
+}
+
+void cluster::kill(std::string_view server, int signal) {
+  state_->request(fmt::format("kill {} {}", signal, server));
+}
+
+void cluster::restart(std::string_view server) {
+  state_->request(fmt::format("restart {}", server));
+}
+
+void cluster::detach() {
+  state_->request("detach");
+  state_.reset();
+}
+
+void cluster::stop() noexcept {
+  if (state_) state_->stop();
+}
+
+}  // namespace lockmark::local

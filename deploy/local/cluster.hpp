@@ -1,0 +1,63 @@
+// A local cluster: real servers that live as long as this object, or as long as its process.
+//
+//   const auto redis = local::cluster::start("redis");
+//   run(redis.target());                                // redis://127.0.0.1:PORT
+//
+// Everything is gone after stop(), after the destructor, after the death of this process by any
+// signal (the keeper sees it, see keeper.hpp), and after a start that failed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deploy/local/error.hpp"
+#include "deploy/local/record.hpp"
+#include "deploy/local/topology.hpp"
+
+namespace lockmark::local {
+
+struct options {
+  std::optional<int> port;  // of the first server, the next ones follow it; none: free ones
+};
+
+class cluster {
+ public:
+  // Starts a topology of the table and returns when every server answers. Call it before other
+  // threads are started: it forks. Throws start_error; also when a signal that has a handler
+  // arrives meanwhile, such as Ctrl-C.
+  static cluster start(std::string_view topology, options with = {});
+  // The same for a topology that is not in the table.
+  static cluster start(const topology& what, options with = {});
+
+  cluster(cluster&&) noexcept;
+  cluster& operator=(cluster&&) noexcept;
+  ~cluster();  // stop()
+
+  const cluster_info& info() const;  // as of the last call
+  const std::string& target() const { return info().target; }
+  const std::string& directory() const { return info().directory; }
+  const std::vector<server_info>& servers() const { return info().servers; }
+
+  // For fault tests. kill() returns once a SIGKILL has taken effect; restart() kills the server if
+  // it runs, starts it on its old port and data and returns when it answers. Throw start_error.
+  void kill(std::string_view server, int signal);
+  void restart(std::string_view server);
+
+  // Lets the cluster outlive this object and process; whoever holds info().keeper ends it by
+  // SIGTERM. The object is empty afterwards.
+  void detach();
+
+  // Stops all servers and removes the directory; returns when that is done. Never throws; does
+  // nothing on an empty object.
+  void stop() noexcept;
+
+ private:
+  struct state;
+  explicit cluster(std::unique_ptr<state> running);
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace lockmark::local

@@ -1,0 +1,162 @@
+// Real servers: each topology starts, answers and leaves nothing behind.
+#include "deploy/local/cluster.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+
+#include "deploy/local/test_support.hpp"
+
+namespace lockmark::local {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::MatchesRegex;
+using testing::SizeIs;
+
+probe probe_of(std::string_view topology) {
+  if (topology == "redis") return redis_probe();
+  return topology == "zookeeper" ? zookeeper_probe() : mariadb_probe();
+}
+
+class each_topology : public testing::TestWithParam<std::string> {};
+
+// Every row of the table starts and answers on the port that it tells.
+TEST_P(each_topology, starts_and_answers) {
+  const cluster running = cluster::start(GetParam());
+  ASSERT_THAT(running.servers(), SizeIs(1));
+  const server_info& server = running.servers().front();
+  EXPECT_TRUE(is_running(server.pid));
+  EXPECT_TRUE(answers(probe_of(GetParam()), server.port, 1s));
+  EXPECT_NE(running.target().find(fmt::format("127.0.0.1:{}", server.port)), std::string::npos);
+}
+
+// After stop() neither process nor directory is there, and a second stop() is nothing.
+TEST_P(each_topology, leaves_nothing_after_stop) {
+  cluster running = cluster::start(GetParam());
+  const cluster_info before = running.info();
+  EXPECT_TRUE(std::filesystem::exists(before.directory));
+  running.stop();
+  EXPECT_TRUE(is_gone(before));
+  running.stop();
+}
+
+// The owner dies by kill -9, as nobody can prevent; the servers and the directory vanish.
+TEST_P(each_topology, leaves_nothing_after_the_death_of_its_owner) {
+  const orphan child = start_in_child(GetParam());
+  EXPECT_TRUE(is_running(child.cluster.servers.at(0).pid));
+  kill(child.owner, SIGKILL);
+  waitpid(child.owner, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return is_gone(child.cluster); }));
+}
+
+// A keeper that is killed itself takes its servers along; the directory goes at the next start.
+TEST_P(each_topology, leaves_no_server_after_the_death_of_its_keeper) {
+  cluster running = cluster::start(GetParam());
+  const cluster_info before = running.info();
+  kill(before.keeper, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !is_running(before.servers.at(0).pid); }));
+  running.stop();
+  EXPECT_TRUE(is_gone(before));
+}
+
+INSTANTIATE_TEST_SUITE_P(table, each_topology, testing::Values("redis", "zookeeper", "mysql"),
+                         [](const auto& param) { return param.param; });
+
+// The targets are the URLs of the drivers; MariaDB's carries a fresh password.
+TEST(cluster, tells_its_target_as_a_url) {
+  EXPECT_THAT(cluster::start("redis").target(), MatchesRegex("redis://127.0.0.1:[0-9]+"));
+  const std::string first = cluster::start("mysql").target();
+  const std::string second = cluster::start("mysql").target();
+  const auto url = "mysql://lockmark:[A-Za-z0-9]+@127.0.0.1:[0-9]+/lockmark";
+  EXPECT_THAT(first, MatchesRegex(url));
+  EXPECT_NE(first.substr(0, 41), second.substr(0, 41));
+}
+
+// The password and the database of the target are those of the server.
+TEST(cluster, lets_the_user_of_its_target_into_mariadb) {
+  const cluster running = cluster::start("mysql");
+  const std::string password = running.target().substr(17, 24);
+  const auto query = [&](const std::string& with) {
+    return std::system(fmt::format("mariadb --no-defaults -h127.0.0.1 -P{} -ulockmark -p{} "
+                                   "lockmark -e 'create table t (i int)' >/dev/null 2>&1",
+                                   running.servers().at(0).port, with)
+                           .c_str());
+  };
+  EXPECT_EQ(query(password), 0);
+  EXPECT_NE(query("wrong"), 0);
+}
+
+// The destructor stops too, and a moved-from cluster has nothing left to stop.
+TEST(cluster, leaves_nothing_after_destruction) {
+  cluster_info before;
+  {
+    cluster running = cluster::start("redis");
+    before = running.info();
+    const cluster elsewhere = std::move(running);
+    EXPECT_TRUE(is_running(before.servers.at(0).pid));
+  }
+  EXPECT_TRUE(is_gone(before));
+}
+
+// Ctrl-C in a terminal reaches the whole foreground group: the owner dies, the servers are stopped
+// by the keeper and not by the signal.
+TEST(cluster, leaves_nothing_after_ctrl_c) {
+  const orphan child = start_in_child("redis");
+  kill(-child.owner, SIGINT);
+  waitpid(child.owner, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return is_gone(child.cluster); }));
+}
+
+// Two clusters of one process do not keep each other alive.
+TEST(cluster, stops_alone_beside_another) {
+  cluster first = cluster::start("redis");
+  const cluster second = cluster::start("redis");
+  const cluster_info before = first.info();
+  first.stop();
+  EXPECT_TRUE(is_gone(before));
+  EXPECT_TRUE(answers(redis_probe(), second.servers().at(0).port, 1s));
+}
+
+// A fixed port is the port.
+TEST(cluster, listens_where_it_is_told) {
+  const int port = port_source{std::nullopt}.take("redis");
+  EXPECT_EQ(cluster::start("redis", {.port = port}).servers().at(0).port, port);
+}
+
+// Faults: a killed server is gone at once and comes back on its port; a stopped one is silent.
+TEST(cluster, kills_stops_and_restarts_a_server) {
+  cluster running = cluster::start("redis");
+  const server_info before = running.servers().at(0);
+  running.kill("redis", SIGSTOP);
+  EXPECT_FALSE(answers(redis_probe(), before.port, 100ms));
+  running.kill("redis", SIGCONT);
+  EXPECT_TRUE(answers(redis_probe(), before.port, 1s));
+  running.kill("redis", SIGKILL);
+  EXPECT_EQ(running.servers().at(0).pid, 0);
+  EXPECT_FALSE(is_running(before.pid));
+  running.restart("redis");
+  EXPECT_EQ(running.servers().at(0).port, before.port);
+  EXPECT_TRUE(answers(redis_probe(), before.port, 1s));
+  EXPECT_THROW(running.kill("mongo", SIGKILL), start_error);
+}
+
+// A stopped server cannot obey SIGTERM, and must not outlive its cluster for that.
+TEST(cluster, stops_a_server_that_stands_still) {
+  cluster running = cluster::start("redis");
+  const cluster_info before = running.info();
+  running.kill("redis", SIGSTOP);
+  running.stop();
+  EXPECT_TRUE(is_gone(before));
+}
+
+}  // namespace
+}  // namespace lockmark::local

@@ -1,0 +1,29 @@
+// The keeper: a small process that is the parent of all servers of one cluster and outlives its
+// owner by just as long as it takes to clean up.
+//
+// Owner and keeper are joined by a socketpair (SOCK_SEQPACKET: a message is a packet). The owner's
+// end closes when the owner ends, in whatever way: the kernel closes it also after `kill -9`. The
+// keeper then stops the servers, removes the directory and exits. Against its own death the
+// servers carry PR_SET_PDEATHSIG.
+//
+// The keeper is forked from the owner without exec. With exec, every program that uses this
+// library (the tests too) would need a hidden argument in its main(), and the plan a written form.
+// The price: the keeper closes every descriptor it inherited, since it would otherwise keep the
+// owner's pipes open and other keepers alive, and it never starts a thread.
+//
+// Messages to the keeper: "kill SIGNAL NAME", "restart NAME", "detach". Each is answered by a
+// `reply` as JSON; the first reply comes unasked, when all servers answer or the start has failed.
+#pragma once
+
+#include "deploy/local/process.hpp"
+#include "deploy/local/topology.hpp"
+
+namespace lockmark::local {
+
+// What the forked child runs until the owner's end of `control` closes, or a SIGTERM or SIGINT
+// arrives. `control` is the keeper's end of the pair. All signals must be blocked since before the
+// fork, so that no handler of the owner's runs in the child.
+[[noreturn]] void run_keeper(const topology& what, std::optional<int> first_port,
+                             int control) noexcept;
+
+}  // namespace lockmark::local

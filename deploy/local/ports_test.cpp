@@ -1,0 +1,73 @@
+#include "deploy/local/ports.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <fstream>
+
+#include "deploy/local/error.hpp"
+#include "deploy/local/process.hpp"
+
+namespace lockmark::local {
+namespace {
+
+// What take() says about a port, empty when it gives it.
+std::string complaint(int port) {
+  try {
+    port_source{port}.take("redis");
+    return {};
+  } catch (const start_error& error) {
+    return error.what();
+  }
+}
+
+// Random ports differ, and none is of the range of outgoing connections.
+TEST(port_source, keeps_off_outgoing_connections) {
+  int low = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> low;
+  port_source ports{std::nullopt};
+  std::set<int> seen;
+  for (int i = 0; i < 50; ++i) seen.insert(ports.take("redis"));
+  EXPECT_EQ(seen.size(), 50u);
+  EXPECT_LT(*seen.rbegin(), low);
+}
+
+// A fixed port is followed by its successors, as a cluster of several servers needs them.
+TEST(port_source, counts_on_from_a_fixed_port) {
+  const int first = port_source{std::nullopt}.take("redis");
+  port_source ports{first};
+  EXPECT_EQ(ports.take("one"), first);
+  EXPECT_EQ(ports.take("two"), first + 1);
+}
+
+// A port on which something listens is refused in one sentence that names it.
+TEST(port_source, names_a_port_that_is_taken) {
+  const unique_fd listener{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listener.get(), generic, size), 0);
+  ASSERT_EQ(listen(listener.get(), 1), 0);
+  ASSERT_EQ(getsockname(listener.get(), generic, &size), 0);
+  const int port = ntohs(address.sin_port);
+  EXPECT_EQ(complaint(port),
+            fmt::format("port {} of 127.0.0.1 is already taken, so redis cannot listen on it; name "
+                        "another port or let a free one be chosen",
+                        port));
+}
+
+TEST(port_source, refuses_what_is_no_port) {
+  for (const int port : {-1, 0, 65'536}) {
+    EXPECT_EQ(
+        complaint(port),
+        fmt::format("redis cannot listen on port {}: a port is a number from 1 to 65535", port));
+  }
+}
+
+}  // namespace
+}  // namespace lockmark::local

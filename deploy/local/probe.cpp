@@ -1,0 +1,83 @@
+#include "deploy/local/probe.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "deploy/local/process.hpp"
+
+namespace lockmark::local {
+namespace {
+
+verdict judge_redis(std::string_view answer) {
+  if (answer.find("\r\n") == std::string_view::npos) return verdict::more;
+  return answer.starts_with("+PONG") ? verdict::ready : verdict::not_yet;  // or -LOADING
+}
+
+verdict judge_zookeeper(std::string_view answer) {
+  const std::size_t mode = answer.find("Mode: ");
+  const bool whole = mode != std::string_view::npos && answer.find('\n', mode) != answer.npos;
+  return whole ? verdict::ready : verdict::more;  // "not currently serving" ends without a mode
+}
+
+// A packet is a length of three bytes, a number, and the payload: 10 opens a handshake, 255 an
+// error such as "too many connections".
+verdict judge_mariadb(std::string_view answer) {
+  constexpr std::size_t header_size = 4;
+  if (answer.size() <= header_size) return verdict::more;
+  return answer[header_size] == 10 ? verdict::ready : verdict::not_yet;
+}
+
+bool wait_for(const unique_fd& socket, short events, time_point deadline) {
+  pollfd watched{socket.get(), events, 0};
+  return poll(&watched, 1, left_ms(deadline)) > 0;
+}
+
+unique_fd connect_to(int port, time_point deadline) {
+  unique_fd connection{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (connect(connection.get(), generic, sizeof address) == 0) return connection;
+  if (errno != EINPROGRESS || !wait_for(connection, POLLOUT, deadline)) return {};
+  return connection;
+}
+
+}  // namespace
+
+probe redis_probe() {
+  return {"PING\r\n", judge_redis};
+}
+probe zookeeper_probe() {
+  return {"srvr", judge_zookeeper};
+}
+probe mariadb_probe() {
+  return {"", judge_mariadb};
+}
+
+bool answers(const probe& ask, int port, duration time_limit) {
+  const time_point deadline = real_clock{}.now() + time_limit;
+  const unique_fd connection = connect_to(port, deadline);
+  if (!connection) return false;
+  const auto size = static_cast<ssize_t>(ask.question.size());
+  if (send(connection.get(), ask.question.data(), ask.question.size(), MSG_NOSIGNAL) != size) {
+    return false;
+  }
+  std::string answer;
+  while (wait_for(connection, POLLIN, deadline)) {
+    char bytes[1024];
+    const ssize_t count = recv(connection.get(), bytes, sizeof bytes, 0);
+    if (count <= 0) return false;
+    answer.append(bytes, static_cast<std::size_t>(count));
+    const verdict said = ask.judge(answer);
+    if (said != verdict::more) return said == verdict::ready;
+  }
+  return false;
+}
+
+}  // namespace lockmark::local

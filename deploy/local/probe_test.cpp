@@ -1,0 +1,47 @@
+#include "deploy/local/probe.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "deploy/local/ports.hpp"
+
+namespace lockmark::local {
+namespace {
+
+// PONG, in however many pieces; a server that loads its data answers with an error.
+TEST(redis_probe, waits_for_pong) {
+  const auto judge = redis_probe().judge;
+  EXPECT_EQ(judge(""), verdict::more);
+  EXPECT_EQ(judge("+PO"), verdict::more);
+  EXPECT_EQ(judge("+PONG\r\n"), verdict::ready);
+  EXPECT_EQ(judge("-LOADING Redis is loading the dataset in memory\r\n"), verdict::not_yet);
+}
+
+// The mode appears only once the server serves; before, the answer ends without one.
+TEST(zookeeper_probe, waits_for_the_mode) {
+  const auto judge = zookeeper_probe().judge;
+  EXPECT_EQ(judge("This ZooKeeper instance is not currently serving requests\n"), verdict::more);
+  EXPECT_EQ(judge("Zookeeper version: 3.8.0\nMode: stand"), verdict::more);
+  EXPECT_EQ(judge("Zookeeper version: 3.8.0\nMode: standalone\n"), verdict::ready);
+}
+
+// A handshake of protocol 10; an error packet, as for too many connections, is none.
+TEST(mariadb_probe, waits_for_the_handshake) {
+  const auto judge = mariadb_probe().judge;
+  EXPECT_EQ(judge(std::string("\x4a\0\0\0", 4)), verdict::more);
+  EXPECT_EQ(judge(std::string("\x4a\0\0\0\x0a"
+                              "5.5.5",
+                              10)),
+            verdict::ready);
+  EXPECT_EQ(judge(std::string("\x17\0\0\0\xff\x10\x04", 7)), verdict::not_yet);
+}
+
+// Where nothing listens nothing answers, and that is known at once.
+TEST(answers, is_false_where_nothing_listens) {
+  const int port = port_source{std::nullopt}.take("nobody");
+  EXPECT_FALSE(answers(redis_probe(), port, std::chrono::seconds{5}));
+}
+
+}  // namespace
+}  // namespace lockmark::local

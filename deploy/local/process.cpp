@@ -1,0 +1,162 @@
+#include "deploy/local/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "deploy/local/error.hpp"
+
+extern "C" {  // glibc 2.36 forgets to say it
+#include <sys/pidfd.h>
+}
+
+namespace lockmark::local {
+namespace {
+
+// Enough for 10,000 Redis clients or 2,000 MariaDB connections with their tables. Not simply the
+// hard limit: containers set it to a thousand million, and some servers allocate by it.
+constexpr rlim_t open_files_wanted = 65'536;
+
+void raise_open_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, open_files_wanted));
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void restore_signals() {
+  // An ignored signal stays ignored across exec, and so does a blocked one.
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD, SIGUSR1, SIGUSR2}) {
+    std::signal(number, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void become(const launch& what, std::vector<char*>& argv, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // the parent died before it could be watched
+  restore_signals();
+  raise_open_files();
+  umask(077);
+  const int in = open("/dev/null", O_RDONLY);
+  const int out = open(what.log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (in < 0 || out < 0) _exit(127);
+  dup2(in, STDIN_FILENO);
+  dup2(out, STDOUT_FILENO);
+  dup2(out, STDERR_FILENO);
+  if (chdir(what.working_directory.c_str()) == 0) {
+    // Nothing but the three standard streams may reach a server, whoever opened it and how.
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    execv(argv[0], argv.data());
+  }
+  dprintf(STDERR_FILENO, "cannot execute %s: %s\n", argv[0], std::strerror(errno));
+  _exit(127);
+}
+
+}  // namespace
+
+void unique_fd::reset() noexcept {
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
+}
+
+pid_t spawn(const launch& what) {
+  std::vector<std::string> words = what.argv;
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) {
+    throw start_error(fmt::format("no process for {}: {}", words[0], std::strerror(errno)));
+  }
+  if (pid == 0) become(what, argv, parent);
+  setpgid(pid, pid);  // also here, so that the group exists whichever side runs first
+  return pid;
+}
+
+std::string find_program(std::string_view name, std::string_view debian_package) {
+  const char* path = std::getenv("PATH");
+  const std::string folders =
+      fmt::format("{}:/usr/local/sbin:/usr/sbin:/sbin", path == nullptr ? "" : path);
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string folder = folders.substr(begin, end - begin);
+    begin = end + 1;
+    const std::string program = fmt::format("{}/{}", folder, name);
+    if (folder.starts_with('/') && access(program.c_str(), X_OK) == 0) return program;
+  }
+  throw start_error(fmt::format(
+      "the program {} was found neither in PATH nor in /usr/sbin; install the Debian package {}",
+      name, debian_package));
+}
+
+std::string need_file(std::string_view path, std::string_view debian_package) {
+  std::string file{path};
+  if (access(file.c_str(), R_OK) == 0) return file;
+  throw start_error(
+      fmt::format("the file {} is missing; install the Debian package {}", path, debian_package));
+}
+
+std::string tail(const std::filesystem::path& file, int lines) {
+  constexpr std::streamoff enough_bytes = 64 * 1024;
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (!in) return {};
+  in.seekg(std::max<std::streamoff>(0, in.tellg() - enough_bytes));
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  while (text.ends_with('\n')) text.pop_back();
+  std::size_t begin = text.size();
+  for (int line = 0; line < lines && begin != std::string::npos && begin > 0; ++line) {
+    begin = text.rfind('\n', begin - 1);
+  }
+  return begin == std::string::npos || begin == 0 ? text : text.substr(begin + 1);
+}
+
+std::string describe_status(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    return fmt::format("was killed by signal {}", WTERMSIG(wait_status));
+  }
+  return fmt::format("ended with exit status {}", WEXITSTATUS(wait_status));
+}
+
+unique_fd hold_process(pid_t pid) {
+  return unique_fd{pidfd_open(pid, 0)};
+}
+
+void send_signal(const unique_fd& process, int signal) {
+  pidfd_send_signal(process.get(), signal, nullptr, 0);
+}
+
+bool wait_until_ended(pid_t pid, duration time_limit) {
+  const unique_fd process = hold_process(pid);
+  if (!process) return errno == ESRCH;
+  const time_point deadline = real_clock{}.now() + time_limit;
+  pollfd watched{process.get(), POLLIN, 0};
+  for (;;) {
+    const int happened = poll(&watched, 1, left_ms(deadline));
+    if (happened > 0) return true;
+    if (happened == 0) return false;
+  }
+}
+
+int left_ms(time_point deadline) {
+  using std::chrono::milliseconds;
+  const auto left = std::chrono::ceil<milliseconds>(deadline - real_clock{}.now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+}
+
+}  // namespace lockmark::local

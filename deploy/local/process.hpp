@@ -1,0 +1,72 @@
+// Processes and file descriptors: what the keeper and the owner need of POSIX, and no policy.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/time/clock.hpp"
+
+namespace lockmark::local {
+
+// Owns one file descriptor; -1 is none.
+class unique_fd {
+ public:
+  unique_fd() = default;
+  explicit unique_fd(int fd) noexcept : fd_(fd) {}
+  unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  unique_fd& operator=(unique_fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~unique_fd() { reset(); }
+  int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  void reset() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+struct launch {
+  std::vector<std::string> argv;  // argv[0] is an absolute path
+  std::filesystem::path working_directory;
+  std::filesystem::path log;  // standard output and error are appended here
+};
+
+// Starts a program as the leader of its own process group, with standard input empty, the soft
+// limit of open files raised, and SIGKILL to come when the calling process dies. A program that
+// cannot be executed ends with status 127 and says so in its log. The caller must have one thread
+// only: the kernel ties that SIGKILL to the calling thread. Throws start_error without a process.
+pid_t spawn(const launch& what);
+
+// The absolute path of a program, looked up in PATH and then in the folders of the system's
+// daemons, which an ordinary user's PATH lacks. Throws start_error naming the Debian package.
+std::string find_program(std::string_view name, std::string_view debian_package);
+
+// A file that must exist, such as a jar; returns its path. Throws start_error naming the package.
+std::string need_file(std::string_view path, std::string_view debian_package);
+
+// The last `lines` lines of a file, empty where there is none.
+std::string tail(const std::filesystem::path& file, int lines = 20);
+
+// "ended with exit status 3" or "was killed by signal 9": a status as waitpid gives it, in words.
+std::string describe_status(int wait_status);
+
+// A handle of a process, not necessarily a child, that goes on meaning this process and no later
+// one of the same id; none when there is no such process.
+unique_fd hold_process(pid_t pid);
+void send_signal(const unique_fd& process, int signal);
+
+// Waits until a process, not necessarily a child, has ended; false when time_limit came first.
+// Does not reap.
+bool wait_until_ended(pid_t pid, duration time_limit);
+
+// What is left of a time limit in whole milliseconds, rounded up, as poll() takes it.
+int left_ms(time_point deadline);
+
+}  // namespace lockmark::local

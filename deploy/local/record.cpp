@@ -1,0 +1,47 @@
+#include "deploy/local/record.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace lockmark::local {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(server_info, name, pid, port, log)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(cluster_info, topology, target, directory, in_memory, keeper,
+                                   servers)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(reply, cluster, error, log)
+
+namespace {
+
+// A server's log may hold bytes that are not UTF-8; they must not hide the error.
+template <class value>
+std::string write(const value& what) {
+  return nlohmann::json(what).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+template <class value>
+value read(std::string_view text) {
+  try {
+    return nlohmann::json::parse(text).get<value>();
+  } catch (const nlohmann::json::exception& error) {
+    throw std::runtime_error(fmt::format("not the record of a cluster: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+std::string to_json(const cluster_info& cluster) {
+  return write(cluster);
+}
+std::string to_json(const reply& answer) {
+  return write(answer);
+}
+cluster_info cluster_from_json(std::string_view text) {
+  return read<cluster_info>(text);
+}
+reply reply_from_json(std::string_view text) {
+  return read<reply>(text);
+}
+
+}  // namespace lockmark::local

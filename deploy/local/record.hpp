@@ -1,0 +1,43 @@
+// What is known of a running cluster, and its form as text: between keeper and owner, and in the
+// files of `lockmark up`.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockmark::local {
+
+struct server_info {
+  std::string name;
+  pid_t pid = 0;    // 0 when it does not run
+  int port = 0;     // of 127.0.0.1
+  std::string log;  // path of the server's own log
+};
+
+struct cluster_info {
+  std::string topology;
+  std::string target;  // the URL for drivers; may hold a password
+  std::string directory;
+  bool in_memory = false;  // the data lie on tmpfs: syncing costs nothing, durability is not real
+  pid_t keeper = 0;
+  std::vector<server_info> servers;
+};
+
+// A keeper's answer: the state of the cluster, or an error and the end of a server's log.
+struct reply {
+  cluster_info cluster;
+  std::string error;  // empty when all is well
+  std::string log;
+};
+
+std::string to_json(const cluster_info& cluster);
+std::string to_json(const reply& answer);
+
+// Both throw std::runtime_error when the text is not what to_json wrote.
+cluster_info cluster_from_json(std::string_view text);
+reply reply_from_json(std::string_view text);
+
+}  // namespace lockmark::local

@@ -1,0 +1,54 @@
+// Redis as a local server: its command line, with the reason for each setting.
+#include <fmt/format.h>
+
+#include "deploy/local/servers.hpp"
+
+namespace lockmark::local {
+namespace {
+
+server_spec redis_server(site& where, const std::string& name) {
+  server_spec server;
+  server.name = name;
+  server.port = where.ports.take(name);
+  server.ready = redis_probe();
+  server.time_limit = std::chrono::seconds{10};
+  server.argv = {
+      where.program("redis-server", "redis-server"),
+      "--port",
+      fmt::format("{}", server.port),
+      // Loopback only; protected mode besides, since no password is set.
+      "--bind",
+      "127.0.0.1",
+      "--protected-mode",
+      "yes",
+      // No snapshots and no log: a fork in the middle of a run would be measured as a stall, and
+      // locks of minutes are not worth keeping over a restart.
+      "--save",
+      "",
+      "--appendonly",
+      "no",
+      "--dir",
+      where.folder(name).string(),
+      // Thousands of clients that connect at once: a full backlog costs a client a second.
+      "--maxclients",
+      "10000",
+      "--tcp-backlog",
+      "2048",
+      "--daemonize",
+      "no",
+      "--logfile",
+      "",
+  };
+  return server;
+}
+
+}  // namespace
+
+plan single_redis(site& where) {
+  plan result;
+  result.servers.push_back(redis_server(where, "redis"));
+  result.target = fmt::format("redis://127.0.0.1:{}", result.servers.front().port);
+  return result;
+}
+
+}  // namespace lockmark::local

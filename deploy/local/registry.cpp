@@ -1,0 +1,159 @@
+#include "deploy/local/registry.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "deploy/local/directory.hpp"
+#include "deploy/local/process.hpp"
+
+namespace lockmark::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr duration down_time_limit = std::chrono::seconds{20};
+
+std::string read_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Written whole or not at all, and never readable by others: the target may hold a password.
+void write_file(const fs::path& file, const std::string& text) {
+  const fs::path part = file.string() + ".part";
+  const unique_fd out{open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+  const auto size = static_cast<ssize_t>(text.size());
+  if (!out || write(out.get(), text.data(), text.size()) != size ||
+      rename(part.c_str(), file.c_str()) != 0) {
+    throw start_error(
+        fmt::format("the file {} could not be written: {}", file.string(), std::strerror(errno)));
+  }
+}
+
+// Whether the process runs and is a child of that keeper; ids are reused, pairs hardly.
+bool is_child_of(pid_t pid, pid_t keeper) {
+  const std::string stat = read_file(fmt::format("/proc/{}/stat", pid));
+  const std::size_t name_end = stat.rfind(") ");
+  if (name_end == std::string::npos) return false;
+  const char state = stat[name_end + 2];
+  return state != 'Z' && std::atoi(stat.c_str() + name_end + 4) == keeper;
+}
+
+void stop_keeper(const cluster_info& cluster) {
+  const unique_fd keeper = hold_process(cluster.keeper);
+  // Asked while the process is held fast: the lock says that the id is still the keeper's.
+  if (keeper && is_inhabited(cluster.directory)) {
+    send_signal(keeper, SIGTERM);
+    if (!wait_until_ended(cluster.keeper, down_time_limit)) {
+      throw start_error(fmt::format("{} did not stop within {} s; its keeper is process {}",
+                                    cluster.topology, down_time_limit / std::chrono::seconds{1},
+                                    cluster.keeper));
+    }
+  }
+  remove_if_abandoned(cluster.directory);
+}
+
+}  // namespace
+
+fs::path registry::default_directory() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && *runtime == '/') return fs::path{runtime} / "lockmark";
+  return fmt::format("/tmp/lockmark-{}", geteuid());
+}
+
+registry::registry(fs::path state_directory) : directory_(std::move(state_directory)) {
+  struct stat status {};
+  if (mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) {
+    throw start_error(fmt::format("the directory {} could not be made: {}", directory_.string(),
+                                  std::strerror(errno)));
+  }
+  if (lstat(directory_.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+      status.st_uid != geteuid() || (status.st_mode & 077) != 0) {
+    throw start_error(fmt::format("{} must be a directory that only its owner, this user, can open",
+                                  directory_.string()));
+  }
+}
+
+cluster_info registry::up(std::string_view name, options with) {
+  const unique_fd held = lock();
+  const topology what = find_topology(name);
+  for (const cluster_info& running : living()) {
+    if (running.topology == name) {
+      throw start_error(fmt::format("{} is already up at {}; take it down first, or use it", name,
+                                    running.target));
+    }
+  }
+  cluster started = cluster::start(what, with);
+  cluster_info info = started.info();
+  write_file(file(name), to_json(info));
+  started.detach();
+  return info;
+}
+
+std::vector<cluster_info> registry::down(std::string_view name) {
+  const unique_fd held = lock();
+  std::vector<cluster_info> stopped = living();
+  if (!name.empty()) {
+    std::erase_if(stopped, [&](const cluster_info& each) { return each.topology != name; });
+    if (stopped.empty()) throw start_error(fmt::format("{} is not up", name));
+  }
+  for (const cluster_info& each : stopped) {
+    stop_keeper(each);
+    fs::remove(file(each.topology));
+  }
+  return stopped;
+}
+
+std::vector<cluster_info> registry::status() {
+  const unique_fd held = lock();
+  return living();
+}
+
+std::vector<cluster_info> registry::living() {
+  std::vector<cluster_info> found;
+  for (const topology& row : topologies()) {
+    if (!fs::exists(file(row.name))) continue;
+    try {
+      cluster_info cluster = cluster_from_json(read_file(file(row.name)));
+      if (is_inhabited(cluster.directory)) {
+        for (server_info& server : cluster.servers) {
+          if (!is_child_of(server.pid, cluster.keeper)) server.pid = 0;
+        }
+        found.push_back(std::move(cluster));
+        continue;
+      }
+      remove_if_abandoned(cluster.directory);
+    } catch (const std::runtime_error&) {
+      // Not a record: nothing can be learnt from it, and nothing can be stopped by it.
+    }
+    fs::remove(file(row.name));
+  }
+  return found;
+}
+
+fs::path registry::file(std::string_view topology) const {
+  return directory_ / fmt::format("{}.json", topology);
+}
+
+// One command at a time; held until the descriptor is closed.
+unique_fd registry::lock() const {
+  const fs::path path = directory_ / "lock";
+  unique_fd handle{open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  if (!handle || flock(handle.get(), LOCK_EX) != 0) {
+    throw start_error(
+        fmt::format("{} could not be locked: {}", path.string(), std::strerror(errno)));
+  }
+  return handle;
+}
+
+}  // namespace lockmark::local

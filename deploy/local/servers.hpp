@@ -1,0 +1,12 @@
+// The kinds of server that lockmark can start, one file each, and the topologies made of them.
+#pragma once
+
+#include "deploy/local/topology.hpp"
+
+namespace lockmark::local {
+
+plan single_redis(site& where);      // redis.cpp
+plan single_zookeeper(site& where);  // zookeeper.cpp
+plan single_mariadb(site& where);    // mariadb.cpp
+
+}  // namespace lockmark::local

@@ -1,0 +1,62 @@
+#include "deploy/local/test_support.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "deploy/local/process.hpp"
+
+namespace lockmark::local {
+
+bool is_running(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t name_end = text.rfind(") ");
+  return name_end != std::string::npos && text[name_end + 2] != 'Z';
+}
+
+bool is_gone(const cluster_info& cluster) {
+  for (const server_info& server : cluster.servers) {
+    if (is_running(server.pid)) return false;
+  }
+  return !is_running(cluster.keeper) && !std::filesystem::exists(cluster.directory);
+}
+
+bool eventually(const std::function<bool()>& condition) {
+  const time_point deadline = real_clock{}.now() + std::chrono::seconds{15};
+  while (!condition()) {
+    if (real_clock{}.now() > deadline) return false;
+    poll(nullptr, 0, 5);
+  }
+  return true;
+}
+
+orphan start_in_child(const std::string& topology) {
+  int ends[2];
+  if (pipe(ends) != 0) throw start_error("no pipe");
+  const unique_fd in{ends[0]};
+  unique_fd out{ends[1]};
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    const cluster running = cluster::start(topology);
+    const std::string text = to_json(running.info());
+    if (write(out.get(), text.data(), text.size()) < 0) _exit(1);
+    out.reset();
+    for (;;) pause();
+  }
+  setpgid(pid, pid);
+  out.reset();
+  std::string text;
+  char bytes[4096];
+  for (ssize_t size = 0; (size = read(in.get(), bytes, sizeof bytes)) > 0;) {
+    text.append(bytes, static_cast<std::size_t>(size));
+  }
+  return {pid, cluster_from_json(text)};
+}
+
+}  // namespace lockmark::local

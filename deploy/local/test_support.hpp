@@ -1,0 +1,30 @@
+// What the tests with real servers share: seeing whether processes are there, and waiting until
+// something is so.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+
+#include "deploy/local/cluster.hpp"
+
+namespace lockmark::local {
+
+// Whether the process runs; a zombie, which only waits for its parent, does not.
+bool is_running(pid_t pid);
+
+// Whether the keeper, all servers and the directory are gone.
+bool is_gone(const cluster_info& cluster);
+
+// Looks again and again until the condition holds; false when it has not within 15 s.
+bool eventually(const std::function<bool()>& condition);
+
+// A process that has started a cluster and then does nothing. It leads its own process group.
+struct orphan {
+  pid_t owner = 0;
+  cluster_info cluster;
+};
+orphan start_in_child(const std::string& topology);
+
+}  // namespace lockmark::local

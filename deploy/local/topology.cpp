@@ -1,0 +1,31 @@
+#include "deploy/local/topology.hpp"
+
+#include <fmt/format.h>
+
+#include "deploy/local/error.hpp"
+#include "deploy/local/servers.hpp"
+
+namespace lockmark::local {
+
+std::vector<topology> topologies() {
+  return {
+      {"redis", "one Redis without persistence", single_redis},
+      {"zookeeper", "one ZooKeeper that syncs its log", single_zookeeper},
+      {"mysql", "one MariaDB with durable commits", single_mariadb},
+  };
+}
+
+topology find_topology(std::string_view name) {
+  std::string known;
+  for (topology& row : topologies()) {
+    if (row.name == name) return row;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
+  }
+  throw start_error(fmt::format("there is no local topology '{}'; known are {}", name, known));
+}
+
+std::filesystem::path site::log(std::string_view server) const {
+  return directory / fmt::format("{}.log", server);
+}
+
+}  // namespace lockmark::local

@@ -1,0 +1,71 @@
+// Topologies: what servers stand where, as data that the keeper carries out.
+//
+// A topology is a name and a function that plans it into an empty directory. The plan says which
+// files to write, which programs to run and how to ask whether they answer; it starts nothing.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deploy/local/ports.hpp"
+#include "deploy/local/probe.hpp"
+#include "deploy/local/process.hpp"
+#include "harness/time/clock.hpp"
+
+namespace lockmark::local {
+
+struct text_file {
+  std::filesystem::path path;
+  std::string text;
+};
+
+// A program that runs to its end, such as the making of a data directory.
+struct command {
+  std::string purpose;  // completes "could not ...": "create the data directory of mariadb"
+  std::vector<std::string> argv;
+  duration time_limit = std::chrono::seconds{60};
+};
+
+struct server_spec {
+  std::string name;  // unique in its topology; its folder and its log are named after it
+  int port = 0;
+  std::vector<text_file> files;   // written first, readable by the owner only
+  std::vector<command> prepare;   // run once, in order, before the first start
+  std::vector<std::string> argv;  // must stay in the foreground and log to its output
+  probe ready;
+  duration time_limit = std::chrono::seconds{30};  // from start to first answer
+};
+
+struct plan {
+  std::vector<server_spec> servers;  // all are started, then each is waited for
+  std::vector<command> after_start;  // run in order once all answer: join a cluster, replicate
+  std::string target;                // the URL under which drivers find it
+};
+
+// Where a plan is to stand, and where its programs are found.
+struct site {
+  std::filesystem::path directory;  // absolute, exists, the owner's alone
+  port_source& ports;
+  std::string (*program)(std::string_view name, std::string_view package) = find_program;
+  std::string (*needed_file)(std::string_view path, std::string_view package) = need_file;
+
+  std::filesystem::path folder(std::string_view server) const { return directory / server; }
+  std::filesystem::path log(std::string_view server) const;
+};
+
+struct topology {
+  std::string name;
+  std::string summary;
+  std::function<plan(site&)> make;
+};
+
+// The table of all topologies, in the order in which they are listed.
+std::vector<topology> topologies();
+
+// The row of that name; throws start_error listing the known names.
+topology find_topology(std::string_view name);
+
+}  // namespace lockmark::local

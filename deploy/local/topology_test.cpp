@@ -1,0 +1,117 @@
+// Plans as data: what would be written and run, without running it.
+#include "deploy/local/topology.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "deploy/local/error.hpp"
+
+namespace lockmark::local {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string pretend_program(std::string_view name, std::string_view) {
+  return fmt::format("/bin/{}", name);
+}
+std::string pretend_file(std::string_view path, std::string_view) {
+  return std::string{path};
+}
+
+plan planned(std::string_view name) {
+  port_source ports{std::nullopt};
+  site where{"/somewhere", ports, pretend_program, pretend_file};
+  return find_topology(name).make(where);
+}
+
+// Whether `value` follows `option` among the words of a command line.
+bool has_option(const std::vector<std::string>& argv, const std::string& option,
+                const std::string& value) {
+  const auto at = std::find(argv.begin(), argv.end(), option);
+  return at != argv.end() && at + 1 != argv.end() && *(at + 1) == value;
+}
+
+// Each row has its own name, a summary, and servers whose names and ports are their own.
+TEST(topologies, are_told_apart) {
+  std::set<std::string> names;
+  for (const topology& row : topologies()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_FALSE(row.summary.empty());
+    std::set<std::string> servers;
+    std::set<int> ports;
+    for (const server_spec& server : planned(row.name).servers) {
+      EXPECT_TRUE(servers.insert(server.name).second);
+      EXPECT_TRUE(ports.insert(server.port).second);
+    }
+  }
+}
+
+// A mistyped name is answered with those that exist.
+TEST(topologies, lists_the_known_names) {
+  try {
+    find_topology("reddis");
+    FAIL();
+  } catch (const start_error& error) {
+    EXPECT_STREQ(error.what(),
+                 "there is no local topology 'reddis'; known are redis, zookeeper, mysql");
+  }
+}
+
+// Redis listens on loopback only and never forks to write a snapshot.
+TEST(redis_plan, neither_persists_nor_listens_abroad) {
+  const plan made = planned("redis");
+  const server_spec& redis = made.servers.at(0);
+  EXPECT_EQ(redis.argv.at(0), "/bin/redis-server");
+  EXPECT_TRUE(has_option(redis.argv, "--port", fmt::format("{}", redis.port)));
+  EXPECT_TRUE(has_option(redis.argv, "--bind", "127.0.0.1"));
+  EXPECT_TRUE(has_option(redis.argv, "--save", ""));
+  EXPECT_TRUE(has_option(redis.argv, "--appendonly", "no"));
+  EXPECT_TRUE(has_option(redis.argv, "--dir", "/somewhere/redis"));
+  EXPECT_EQ(made.target, fmt::format("redis://127.0.0.1:{}", redis.port));
+}
+
+// ZooKeeper syncs, counts, and lets every client in.
+TEST(zookeeper_plan, syncs_and_answers_four_letter_words) {
+  const plan made = planned("zookeeper");
+  const server_spec& zookeeper = made.servers.at(0);
+  ASSERT_EQ(zookeeper.files.size(), 1u);
+  EXPECT_EQ(zookeeper.files[0].path, "/somewhere/zookeeper/zoo.cfg");
+  const std::string& text = zookeeper.files[0].text;
+  EXPECT_THAT(text, HasSubstr("dataDir=/somewhere/zookeeper/data\n"));
+  EXPECT_THAT(text, HasSubstr(fmt::format("clientPort={}\n", zookeeper.port)));
+  for (const char* line : {"clientPortAddress=127.0.0.1", "maxClientCnxns=0", "forceSync=yes",
+                           "4lw.commands.whitelist=*", "admin.enableServer=false"}) {
+    EXPECT_THAT(text, HasSubstr(fmt::format("{}\n", line)));
+  }
+  EXPECT_EQ(zookeeper.argv.back(), "/somewhere/zookeeper/zoo.cfg");
+  EXPECT_EQ(made.target, fmt::format("zookeeper://127.0.0.1:{}", zookeeper.port));
+}
+
+// MariaDB commits durably on loopback; the password is in the file of accounts and in the target,
+// and on no command line, where every user of the machine could read it.
+TEST(mariadb_plan, commits_durably_and_hides_its_password) {
+  const plan made = planned("mysql");
+  const server_spec& mariadb = made.servers.at(0);
+  EXPECT_EQ(mariadb.argv.at(0), "/bin/mariadbd");
+  EXPECT_EQ(mariadb.argv.at(1), "--no-defaults");
+  EXPECT_THAT(mariadb.argv, Contains("--bind-address=127.0.0.1"));
+  EXPECT_THAT(mariadb.argv, Contains("--innodb-flush-log-at-trx-commit=1"));
+  EXPECT_THAT(mariadb.argv, Not(Contains(HasSubstr("nosync"))));
+
+  const std::string password = made.target.substr(std::string("mysql://lockmark:").size(), 24);
+  EXPECT_EQ(made.target,
+            fmt::format("mysql://lockmark:{}@127.0.0.1:{}/lockmark", password, mariadb.port));
+  ASSERT_EQ(mariadb.files.size(), 1u);
+  EXPECT_THAT(mariadb.files[0].text, HasSubstr(fmt::format("BY '{}'", password)));
+  EXPECT_THAT(mariadb.argv, Not(Contains(HasSubstr(password))));
+  ASSERT_EQ(mariadb.prepare.size(), 1u);
+  EXPECT_THAT(mariadb.prepare[0].argv, Not(Contains(HasSubstr(password))));
+}
+
+}  // namespace
+}  // namespace lockmark::local
