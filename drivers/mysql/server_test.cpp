@@ -1,10 +1,12 @@
 // The MySQL driver against a real server: what the conformance suite cannot ask, because only this
 // backend promises it.
 #include <gmock/gmock.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include <cstdlib>
-
+#include "deploy/local/cluster.hpp"
+#include "deploy/local/servers.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/mysql.hpp"
 #include "harness/async/scope.hpp"
@@ -17,10 +19,18 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+// The usual local server, with a user who may also look into it and change its limits.
+local::plan observable_mariadb(local::site& where) {
+  local::plan p = local::single_mariadb(where);
+  p.servers[0].files[0].text += "GRANT ALL ON *.* TO 'lockmark'@'127.0.0.1';\n";
+  return p;
+}
+
+// Started by the first test, stopped at the end of the program.
 std::string target() {
-  const char* const url = std::getenv("LOCKMARK_TEST_MYSQL");
-  if (url == nullptr) throw std::runtime_error("no server");
-  return url;
+  static const auto running = local::cluster::start(
+      local::topology{"observable", "MariaDB with an administrator", observable_mariadb});
+  return running.target();
 }
 
 lock_kind kind_of(std::string_view name) {
@@ -339,6 +349,46 @@ TEST_F(no_login, closed_port) {
   endpoint e = where;
   e.port = 1;
   EXPECT_THAT(attempt(e, "hush"), HasSubstr("nothing accepts connections"));
+}
+
+// Something accepts connections, and never says a word.
+TEST_F(no_login, silent_server) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listener, generic, size), 0);
+  ASSERT_EQ(listen(listener, 4), 0);
+  ASSERT_EQ(getsockname(listener, generic, &size), 0);
+  endpoint e = where;
+  e.port = ntohs(address.sin_port);
+  EXPECT_THAT(attempt(e, "hush"), HasSubstr("no answer to the login within the time allowed"));
+  close(listener);
+}
+
+task<void> cut_a_slow_statement(server& s) {
+  connection c{s.l, s.where, s.unused};
+  co_await connect_or_throw(c, s.where, s.in(1s));
+  const time_point start = s.l.now();
+  const answer a = co_await c.query("SELECT SLEEP(3)", s.in(50ms));
+  EXPECT_EQ(a.unknown, doubt::deadline);
+  EXPECT_LT(s.l.now() - start, 100ms);
+  EXPECT_FALSE(c.connected());
+  co_await connect_or_throw(c, s.where, s.in(1s));
+  const answer b = co_await c.query("SELECT NULL, 'x', REPEAT('y', 200000)", s.in(1s));
+  EXPECT_TRUE(b.done());
+  EXPECT_EQ(b.rows[0][0] + b.rows[0][1], "x");
+  EXPECT_EQ(b.rows[0][2].size(), 200000U);
+  const answer wrong = co_await c.query("SELEKT", s.in(1s));
+  EXPECT_EQ(wrong.error, 1064U);
+  EXPECT_TRUE(c.connected());
+}
+
+// A statement that outlasts its deadline costs the connection, at once; one that fails does not.
+TEST_F(server, a_deadline_cuts_the_connection) {
+  play(cut_a_slow_statement);
 }
 
 }  // namespace
