@@ -55,7 +55,7 @@ struct subject {
   // threaded ones run in simulated time.
   bool in_process = false;
 
-  duration lease = std::chrono::milliseconds{300};  // short, and kept precisely enough
+  duration lease = std::chrono::milliseconds{400};  // for the cases that lose one
   duration session_timeout =
       std::chrono::milliseconds{4000};           // asked for, and freed at latest then
   duration tolerance = std::chrono::seconds{1};  // a call may outlast its deadline by this

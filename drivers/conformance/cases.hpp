@@ -1,0 +1,29 @@
+// Every case of the suite, by what it needs. A case is a coroutine that plays on a stage.
+#pragma once
+
+#include "drivers/conformance/stage.hpp"
+
+namespace lockmark::conformance::cases {
+
+using the_case = task<void>(stage&);
+
+// Locks that exclude (cases_exclusion.cpp).
+the_case exclusion, exclusion_within_an_instance, hand_over, keys_are_independent;
+the_case release_by_a_stranger, release_of_a_free_key;
+the_case wait_timeout_is_kept, tries_once, waiters_are_served_in_order;
+the_case reentrancy, no_reentrancy, tokens_grow;
+the_case hammered, hammered_by_two_threads;
+
+// What ends a hold against its owner's will, and what is left behind (cases_loss.cpp).
+the_case lease_runs_out, release_after_the_lease, renewal_keeps_it, renewal_by_a_stranger;
+the_case close_frees, wipe_removes_what_was_held;
+
+// A broken network (cases_network.cpp).
+the_case lost_reply_to_acquire, lost_reply_to_release, lost_connection_frees, connects_again;
+the_case deadlines_on_a_silent_server, no_silent_server, unreachable_server;
+
+// Optimistic locks (cases_optimistic.cpp).
+the_case conflict_is_detected, commit_without_reading, commits_once_per_reading;
+the_case commits_are_counted, commits_are_counted_for_two_threads, lost_reply_to_commit;
+
+}  // namespace lockmark::conformance::cases

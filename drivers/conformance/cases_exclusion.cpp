@@ -1,0 +1,227 @@
+#include <fmt/format.h>
+
+#include "drivers/conformance/cases.hpp"
+
+namespace lockmark::conformance::cases {
+namespace {
+
+// Comes at its time, and notes when it is served.
+task<void> stand_in_line(party who, std::uint32_t place, std::vector<std::uint32_t>& served) {
+  co_await who.on->l().sleep_for(place * 30ms);
+  co_await who.take(3 * patience);
+  served.push_back(place);
+  co_await who.give_up();
+}
+
+task<void> take_and_stamp(party who, time_point& at) {
+  co_await who.take();
+  at = who.on->l().now();
+}
+
+task<void> give_up_later_and_stamp(party who, duration later, time_point& at) {
+  co_await who.on->l().sleep_for(later);
+  at = who.on->l().now();
+  co_await who.give_up();
+}
+
+void judge(const damage& d, const hammering& how, const subject& about) {
+  EXPECT_EQ(d.overlaps, 0U) << "two held one key";
+  EXPECT_EQ(d.lost_holds, 0U) << "a holder was told that it was none";
+  EXPECT_EQ(d.doubts, 0U);
+  if (about.kind.has.has(feature::fencing_token)) {
+    EXPECT_EQ(d.tokens_fell, 0U) << "a token did not grow";
+  }
+  EXPECT_GE(d.granted, how.cycles) << "within the limit";
+}
+
+}  // namespace
+
+// A holds; B of another instance is kept out; then B gets it and A is kept out.
+task<void> exclusion(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  co_await a.take();
+  co_await b.is_kept_out();
+  co_await a.give_up();
+  co_await b.take();
+  co_await a.is_kept_out();
+  co_await b.give_up();
+}
+
+// Clients of one instance are different owners.
+task<void> exclusion_within_an_instance(stage& s) {
+  const party a = co_await s.join();
+  const party b = a.other_client(1);
+  co_await a.take();
+  co_await b.is_kept_out();
+  co_await a.give_up();
+  co_await b.take();
+  co_await b.give_up();
+}
+
+// B tries while A holds, and gets the key soon after A's release, not before.
+task<void> hand_over(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  for (int round = 0; round < 3; ++round) {
+    co_await a.take();
+    time_point taken_at{};
+    time_point given_up_at{};
+    auto waiting = take_and_stamp(b, taken_at);
+    auto releasing = give_up_later_and_stamp(a, 60ms, given_up_at);
+    co_await together(s.l(), std::move(waiting), std::move(releasing));
+    EXPECT_GE(taken_at, given_up_at) << "B got it while A held it";
+    EXPECT_LE(taken_at - given_up_at, s.about().tolerance) << "the hand-over took too long";
+    co_await b.give_up();
+  }
+}
+
+// Eight owners hold eight keys at once, and one owner takes many keys one after another.
+task<void> keys_are_independent(stage& s) {
+  const party first = co_await s.join();
+  const party second = co_await s.join();
+  for (std::uint32_t c = 0; c < clients_per_session; ++c) {
+    co_await first.other_client(c).take(patience, c);
+    co_await second.other_client(c).take(patience, clients_per_session + c);
+  }
+  for (std::uint32_t c = 0; c < clients_per_session; ++c) {
+    co_await first.other_client(c).give_up(c);
+    co_await second.other_client(c).give_up(clients_per_session + c);
+  }
+  for (std::uint32_t key = 0; key < keys_per_run; ++key) {
+    co_await first.take(patience, key);
+    co_await first.give_up(key);
+  }
+}
+
+// Only the owner's release counts. Where the lock is known not to check, that is what is seen.
+task<void> release_by_a_stranger(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  co_await a.take();
+  const auto stolen = co_await b.release(patience);
+  const auto within = co_await a.other_client(1).release(patience);
+  if (!s.about().release_checks_owner) {
+    EXPECT_TRUE(stolen.done()) << "the documented defect is gone: " << say(stolen);
+    co_await b.take();
+    co_await b.give_up();
+    co_return;
+  }
+  EXPECT_TRUE(stolen.refused(refusal::not_owner)) << say(stolen);
+  EXPECT_TRUE(within.refused(refusal::not_owner)) << say(within);
+  co_await b.is_kept_out();
+  co_await a.give_up();
+}
+
+// Giving up what nobody holds, or holding it no longer, is refused, and harms nobody.
+task<void> release_of_a_free_key(stage& s) {
+  const party a = co_await s.join();
+  const auto never_held = co_await a.release(patience);
+  EXPECT_TRUE(never_held.refused(refusal::not_owner)) << say(never_held);
+  co_await a.take();
+  co_await a.give_up();
+  const auto again = co_await a.release(patience);
+  EXPECT_TRUE(again.refused(refusal::not_owner)) << say(again);
+}
+
+// A waiter that gave up has left nothing in the queue that could be served in its place.
+task<void> wait_timeout_is_kept(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  const party c = co_await s.join();
+  co_await a.take();
+  co_await b.is_kept_out(0, 200ms);
+  co_await b.is_kept_out(0, 1ms);
+  co_await a.give_up();
+  co_await c.take(s.about().tolerance);
+  co_await c.give_up();
+}
+
+// A polling lock answers at once, however far its deadline is.
+task<void> tries_once(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  co_await a.take();
+  const time_point start = s.l().now();
+  const auto got = co_await b.acquire(1h);
+  EXPECT_TRUE(got.refused(refusal::busy)) << say(got);
+  EXPECT_LE(s.l().now() - start, s.about().tolerance);
+  co_await a.give_up();
+}
+
+// Clients that came 30 ms apart, of two sessions, get the key in the order of their coming.
+task<void> waiters_are_served_in_order(stage& s) {
+  const party holder = co_await s.join();
+  const party left = co_await s.join();
+  const party right = co_await s.join();
+  co_await holder.take();
+  constexpr std::uint32_t waiters = 2 * clients_per_session;
+  std::vector<std::uint32_t> served;
+  time_point given_up_at{};
+  scope everybody{s.l()};
+  for (std::uint32_t place = 0; place < waiters; ++place) {
+    const party& side = place % 2 == 0 ? left : right;
+    everybody.spawn(stand_in_line(side.other_client(place / 2), place, served));
+  }
+  everybody.spawn(give_up_later_and_stamp(holder, (waiters + 1) * 30ms, given_up_at));
+  co_await everybody.join();
+  EXPECT_EQ(served, (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+// Three levels are held until the third release; a fourth is refused.
+task<void> reentrancy(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  for (int level = 0; level < 3; ++level) co_await a.take();
+  co_await a.other_client(1).is_kept_out();
+  for (int level = 0; level < 2; ++level) {
+    co_await a.give_up();
+    co_await b.is_kept_out(0, 20ms);
+  }
+  co_await a.give_up();
+  co_await b.take();
+  const auto fourth = co_await a.release(patience);
+  EXPECT_TRUE(fourth.refused(refusal::not_owner)) << say(fourth);
+  co_await b.give_up();
+}
+
+// The owner is kept out of its own key like anybody else, and one release frees it.
+task<void> no_reentrancy(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  co_await a.take();
+  co_await a.is_kept_out();
+  co_await a.give_up();
+  co_await b.take();
+  co_await b.give_up();
+}
+
+// Each grant of a key carries a greater token than the one before.
+task<void> tokens_grow(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  std::uint64_t last = 0;
+  for (int round = 0; round < 6; ++round) {
+    const party& who = round % 2 == 0 ? a : b;
+    const grant got = co_await who.take();
+    EXPECT_GT(got.token, last) << "in round " << round;
+    last = got.token;
+    co_await who.give_up();
+  }
+}
+
+// Eight clients want one key; nobody ever meets another inside.
+task<void> hammered(stage& s) {
+  const hammering how{};
+  judge(hammer(s.direct(), s.about().kind, how), how, s.about());
+  co_return;
+}
+
+// The same from two threads, each with its own loop, on two keys.
+task<void> hammered_by_two_threads(stage& s) {
+  const hammering how{.threads = 2, .sessions = 1, .keys = 2};
+  judge(hammer(s.direct(), s.about().kind, how), how, s.about());
+  co_return;
+}
+
+}  // namespace lockmark::conformance::cases

@@ -1,0 +1,99 @@
+#include "drivers/conformance/cases.hpp"
+
+namespace lockmark::conformance::cases {
+
+// A's lease runs out: B gets the key then and not before, and A's late release does not take it
+// from B. Where the lock is known not to check the owner, it does.
+task<void> lease_runs_out(stage& s) {
+  const party a = (co_await s.join()).with_short_lease();
+  const party b = co_await s.join();
+  const party c = co_await s.join();
+  const grant until = co_await a.take();
+  EXPECT_LT(until.valid_until, time_point::max()) << "a lease has an end";
+  co_await b.take(s.about().lease + s.about().tolerance);
+  EXPECT_GE(s.l().now(), until.valid_until - 5ms) << "B got it while A's grant was valid";
+  const auto late = co_await a.release(patience);
+  if (!s.about().release_checks_owner) {
+    EXPECT_TRUE(late.done()) << "the documented defect is gone: " << say(late);
+    co_await c.take(s.about().tolerance);
+    co_return;
+  }
+  EXPECT_TRUE(late.refused(refusal::not_owner)) << say(late);
+  co_await c.is_kept_out();
+}
+
+// A's lease has run out and nobody came: its release still says that the key was not A's.
+task<void> release_after_the_lease(stage& s) {
+  const party a = (co_await s.join()).with_short_lease();
+  co_await a.take();
+  co_await s.l().sleep_for(s.about().lease + 100ms);
+  const auto late = co_await a.release(patience);
+  EXPECT_TRUE(late.refused(refusal::not_owner)) << say(late);
+}
+
+// Renewed every third of a lease, the key is A's for two leases more; left alone, it is B's.
+task<void> renewal_keeps_it(stage& s) {
+  const party a = (co_await s.join()).with_short_lease();
+  const party b = co_await s.join();
+  grant last = co_await a.take();
+  for (int third = 0; third < 6; ++third) {
+    co_await s.l().sleep_for(s.about().lease / 3);
+    const auto more = co_await a.renew(patience);
+    if (!more.done()) throw broken("a holder's renewal ended as: " + say(more));
+    EXPECT_GT(more.value().valid_until, last.valid_until);
+    last = more.value();
+  }
+  co_await b.is_kept_out(0, s.about().lease / 4);
+  if (s.about().renews_itself) {
+    co_await a.give_up();
+    co_return;
+  }
+  co_await b.take(s.about().lease + s.about().tolerance);
+  const auto late = co_await a.renew(patience);
+  EXPECT_TRUE(late.refused(refusal::not_owner)) << "renewed what B holds: " << say(late);
+}
+
+// Nobody renews what another holds, or what nobody holds.
+task<void> renewal_by_a_stranger(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  const auto free = co_await b.renew(patience);
+  EXPECT_TRUE(free.refused(refusal::not_owner)) << say(free);
+  co_await a.take();
+  const auto held = co_await b.renew(patience);
+  EXPECT_TRUE(held.refused(refusal::not_owner)) << say(held);
+  co_await a.give_up();
+  const auto given_up = co_await a.renew(patience);
+  EXPECT_TRUE(given_up.refused(refusal::not_owner)) << say(given_up);
+}
+
+// A session that closes leaves its keys to others at once, whichever client held them.
+task<void> close_frees(stage& s) {
+  const party a = co_await s.join();
+  const party b = co_await s.join();
+  co_await a.take(patience, 0);
+  co_await a.other_client(1).take(patience, 1);
+  EXPECT_TRUE(a.in->alive());
+  co_await s.leave(a.in);
+  co_await b.take(s.about().tolerance, 0);
+  co_await b.give_up(0);
+  co_await b.take(s.about().tolerance, 1);
+  co_await b.give_up(1);
+}
+
+// A key that its owner never gave up is gone after wipe, twice is as good as once, and the run's
+// names can be used again.
+task<void> wipe_removes_what_was_held(stage& s) {
+  const party a = co_await s.join();
+  co_await a.take(patience, 3);
+  co_await a.other_client(1).take(patience, 4);
+  co_await s.leave(a.in);
+  co_await s.wipe_clean();
+  co_await s.wipe_clean();
+  co_await s.direct().prepare(s.l(), s.in(patience));
+  const party b = co_await s.join();
+  co_await b.take(s.about().tolerance, 3);
+  co_await b.give_up(3);
+}
+
+}  // namespace lockmark::conformance::cases

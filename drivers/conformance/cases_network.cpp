@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#include "drivers/conformance/cases.hpp"
+
+namespace lockmark::conformance::cases {
+namespace {
+
+constexpr duration soon = 300ms;        // deadlines that a silent server makes pass
+constexpr duration longest_close = 5s;  // close() has no deadline of its own
+constexpr std::string_view secret = "pa55w0rd";
+
+// A takes and gives up once, so that its connection stands and its scripts are known.
+task<party> warm_party(stage& s) {
+  const party a = (co_await s.join_through_proxy()).with_short_lease();
+  co_await a.take();
+  co_await a.give_up();
+  co_return a;
+}
+
+// Gives up what may be held, over a connection that may first have to come back.
+task<outcome<nothing>> settle(party who) {
+  const time_point end = who.on->in(patience);
+  while (true) {
+    const auto gone = co_await who.release(1s);
+    const bool settled = gone.done() || gone.refused(refusal::not_owner);
+    if (settled || who.on->l().now() >= end) co_return gone;
+    co_await who.on->l().sleep_for(20ms);
+  }
+}
+
+// What happens during a call that never gets its answer.
+template <class T>
+void expect_unanswered(const outcome<T>& o, const char* call) {
+  EXPECT_FALSE(o.done()) << call << " was answered by nobody, and done all the same";
+  EXPECT_FALSE(o.refused(refusal::not_owner)) << call << " cannot know that";
+  EXPECT_FALSE(o.refused(refusal::busy)) << call << " cannot know that";
+}
+
+// Whatever `call` is, it ends by throwing no_server, in time, with a sentence to show to a user.
+task<void> expect_no_server(stage& s, std::string what, std::string address, task<void> call) {
+  const time_point start = s.l().now();
+  bool thrown = false;
+  try {
+    co_await std::move(call);
+  } catch (const no_server& e) {
+    thrown = true;
+    const std::string sentence = e.what();
+    EXPECT_NE(sentence.find(address), std::string::npos)
+        << what << " does not name " << address << ": " << sentence;
+    EXPECT_EQ(sentence.find(secret), std::string::npos) << "the password is in: " << sentence;
+  }
+  EXPECT_TRUE(thrown) << what << " should have thrown no_server";
+  EXPECT_LE(s.l().now() - start, soon + s.about().tolerance) << what << " outlasted its deadline";
+}
+
+task<void> prepare_soon(stage& s, driver& d) {
+  co_await d.prepare(s.l(), s.in(soon));
+}
+
+task<void> wipe_soon(stage& s, driver& d) {
+  co_await d.wipe(s.l(), s.in(soon));
+}
+
+task<void> open_soon(stage& s, driver& d) {
+  instance who{"silent", 99, 1, s.about().session_timeout};
+  const auto opened = co_await d.open(s.l(), std::move(who), s.in(soon));
+  co_await opened->close();
+}
+
+}  // namespace
+
+// The server hears the acquire, and its answer is lost: A cannot know, and says so. Then A settles
+// it by a release, and nobody is locked out for longer than the lock promises.
+task<void> lost_reply_to_acquire(stage& s) {
+  const party a = co_await warm_party(s);
+  const party b = co_await s.join();
+  s.network().set(proxy_mode::drop_replies);
+  const time_point start = s.l().now();
+  const auto got = co_await a.acquire(soon);
+  EXPECT_LE(s.l().now() - start, soon + s.about().tolerance);
+  expect_unanswered(got, "acquire");
+  if (s.about().first_request_takes) {
+    EXPECT_TRUE(got.in_doubt()) << say(got);
+  }
+  if (got.refused()) co_await b.take(s.about().tolerance);
+  if (got.refused()) co_await b.give_up();
+  s.network().set(proxy_mode::pass);
+  const auto gone = co_await settle(a);
+  EXPECT_TRUE(gone.done() || gone.refused(refusal::not_owner)) << say(gone);
+  co_await b.take(gone.done() ? s.about().tolerance : s.until_freed());
+  co_await b.give_up();
+}
+
+// The server frees the key, and its answer is lost: in doubt, and B gets the key.
+task<void> lost_reply_to_release(stage& s) {
+  const party a = co_await warm_party(s);
+  const party b = co_await s.join();
+  co_await a.take();
+  s.network().set(proxy_mode::drop_replies);
+  const auto gone = co_await a.release(soon);
+  EXPECT_TRUE(gone.in_doubt()) << say(gone);
+  co_await b.take(s.until_freed());
+  co_await b.give_up();
+}
+
+// The server frees what a vanished session held; by then the session knows that it is not alive,
+// and it does not claim the key again.
+task<void> lost_connection_frees(stage& s) {
+  const party a = co_await warm_party(s);
+  const party b = co_await s.join();
+  co_await a.take();
+  s.network().set(proxy_mode::cut);
+  co_await b.take(s.until_freed());
+  const auto late = co_await a.release(soon);
+  EXPECT_FALSE(late.done()) << "A released what B holds";
+  EXPECT_FALSE(a.in->alive()) << "what A held is B's";
+  s.network().set(proxy_mode::pass);
+  const auto settled = co_await settle(a);
+  EXPECT_TRUE(settled.refused(refusal::not_owner)) << say(settled);
+  co_await a.is_kept_out();
+  co_await b.give_up();
+}
+
+// After a cut, calls are refused as unavailable or doubted, and work again once the server is back.
+task<void> connects_again(stage& s) {
+  const party a = co_await warm_party(s);
+  s.network().set(proxy_mode::cut);
+  for (int n = 0; n < 3; ++n) {
+    const time_point start = s.l().now();
+    const auto got = co_await a.acquire(soon);
+    EXPECT_LE(s.l().now() - start, soon + s.about().tolerance);
+    expect_unanswered(got, "acquire");
+  }
+  s.network().set(proxy_mode::pass);
+  co_await settle(a);  // the first of the three may have been in doubt
+  const time_point end = s.in(s.about().session_timeout + patience);
+  auto got = co_await a.acquire(1s);
+  while (!got.done() && s.l().now() < end) {
+    co_await s.l().sleep_for(20ms);
+    got = co_await a.acquire(1s);
+  }
+  EXPECT_TRUE(got.done()) << say(got);
+  EXPECT_TRUE(a.in->alive());
+  EXPECT_GE(a.in->sent().reconnects, 1U);
+  co_await settle(a);
+}
+
+// The server accepts bytes and never answers: every call ends by its deadline, and so does close.
+task<void> deadlines_on_a_silent_server(stage& s) {
+  const party a = co_await warm_party(s);
+  const duration limit = soon + s.about().tolerance;
+  co_await a.take();
+  s.network().set(proxy_mode::silent);
+  time_point start = s.l().now();
+  const auto got = co_await a.other_client(1).acquire(soon, 1);
+  EXPECT_LE(s.l().now() - start, limit) << "acquire";
+  expect_unanswered(got, "acquire");
+  if (s.has(feature::renewable)) {
+    start = s.l().now();
+    const auto more = co_await a.renew(soon);
+    EXPECT_LE(s.l().now() - start, limit) << "renew";
+    EXPECT_FALSE(more.done()) << "renewed by nobody";
+  }
+  start = s.l().now();
+  const auto gone = co_await a.release(soon);
+  EXPECT_LE(s.l().now() - start, limit) << "release";
+  EXPECT_FALSE(gone.done()) << "released by nobody";
+  start = s.l().now();
+  co_await s.leave(a.in);
+  EXPECT_LE(s.l().now() - start, longest_close) << "close";
+  co_await s.l().sleep_for(s.has(feature::session_bound) ? s.about().session_timeout : 0ms);
+}
+
+// prepare, open and wipe on a silent server end the run with a sentence, by their deadline.
+task<void> no_silent_server(stage& s) {
+  co_await s.proxied().prepare(s.l(), s.in(patience));
+  s.network().set(proxy_mode::silent);
+  const std::string address = s.network().address();
+  const auto fresh = s.driver_for(split_url(s.target()).to_string(address));
+  auto preparing = prepare_soon(s, *fresh);
+  co_await expect_no_server(s, "prepare", address, std::move(preparing));
+  auto opening = open_soon(s, s.proxied());
+  co_await expect_no_server(s, "open", address, std::move(opening));
+  auto wiping = wipe_soon(s, s.proxied());
+  co_await expect_no_server(s, "wipe", address, std::move(wiping));
+}
+
+// Where nobody listens, prepare says so, names the place, and keeps the password to itself.
+task<void> unreachable_server(stage& s) {
+  url_parts url = split_url(s.target());
+  if (s.about().url_takes_password) url.userinfo = fmt::format("somebody:{}@", secret);
+  s.network().set(proxy_mode::cut);
+  const std::string address = s.network().address();
+  const auto nowhere = s.driver_for(url.to_string(address));
+  auto preparing = prepare_soon(s, *nowhere);
+  co_await expect_no_server(s, "prepare", address, std::move(preparing));
+}
+
+}  // namespace lockmark::conformance::cases

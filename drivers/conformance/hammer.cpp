@@ -1,0 +1,169 @@
+// Many clients on few keys, and what they see of each other.
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "drivers/conformance/conformance.hpp"
+#include "harness/async/scope.hpp"
+
+namespace lockmark::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What all clients of all threads share.
+struct shared_state {
+  shared_state(driver& drv, const lock_kind& k, const hammering& h)
+      : d(drv),
+        kind(k),
+        how(h),
+        left(static_cast<std::int64_t>(h.cycles)),
+        inside(h.keys),
+        last_token(h.keys) {}
+
+  driver& d;
+  const lock_kind& kind;
+  const hammering& how;
+  std::atomic<std::int64_t> left;
+  std::vector<std::atomic<int>> inside;  // by key
+  std::vector<std::atomic<std::uint64_t>> last_token;
+  std::mutex result_mutex;
+  damage result;
+  std::exception_ptr failure;
+};
+
+// One thread's part.
+struct crew {
+  shared_state& all;
+  loop& l;
+  time_point end;
+  damage result{};
+};
+
+class hammerer {
+ public:
+  hammerer(crew& c, session& s, std::uint32_t client, std::uint32_t seed)
+      : crew_(c), session_(s), client_(client), random_(seed) {}
+
+  task<void> run() {
+    while (crew_.all.left > 0 && crew_.l.now() < crew_.end) {
+      co_await cycle(static_cast<std::uint32_t>(random_() % crew_.all.how.keys));
+    }
+  }
+
+ private:
+  request ask(std::uint32_t key) const {
+    return {key, client_, 10s, std::min(crew_.end, crew_.l.now() + 2s)};
+  }
+
+  task<void> cycle(std::uint32_t key) {
+    const auto got = co_await session_.acquire(ask(key));
+    if (got.in_doubt()) ++crew_.result.doubts;
+    if (!got.done()) {
+      co_await pause();
+      co_return;
+    }
+    if (crew_.all.kind.has.has(feature::optimistic)) {
+      co_await crew_.l.yield();
+    } else {
+      co_await be_inside(key, got.value().token);
+    }
+    const auto gone = co_await session_.release(ask(key));
+    count(gone);
+    if (gone.refused(refusal::conflict)) co_await pause();
+  }
+
+  task<void> be_inside(std::uint32_t key, std::uint64_t token) {
+    if (crew_.all.inside[key].fetch_add(1) > 0) ++crew_.result.overlaps;
+    if (crew_.all.last_token[key].exchange(token) >= token) ++crew_.result.tokens_fell;
+    co_await crew_.l.yield();
+    co_await crew_.l.yield();
+    crew_.all.inside[key].fetch_sub(1);
+  }
+
+  void count(const outcome<nothing>& gone) {
+    if (gone.done()) {
+      ++crew_.result.granted;
+      --crew_.all.left;
+    }
+    if (gone.in_doubt()) ++crew_.result.doubts;
+    if (gone.refused(refusal::not_owner)) ++crew_.result.lost_holds;
+    if (gone.refused(refusal::conflict)) ++crew_.result.conflicts;
+  }
+
+  task<void> pause() { return crew_.l.sleep_for(std::chrono::microseconds{100 + random_() % 900}); }
+
+  crew& crew_;
+  session& session_;
+  const std::uint32_t client_;
+  std::minstd_rand random_;
+};
+
+task<void> work_in(crew& c, std::vector<std::unique_ptr<session>>& sessions, std::uint32_t seed) {
+  std::vector<std::unique_ptr<hammerer>> hammerers;
+  scope working{c.l};
+  for (const auto& s : sessions) {
+    for (std::uint32_t client = 0; client < c.all.how.clients; ++client) {
+      hammerers.push_back(std::make_unique<hammerer>(c, *s, client, ++seed));
+      working.spawn(hammerers.back()->run());
+    }
+  }
+  co_await working.join();
+}
+
+task<void> work(crew& c, std::uint32_t thread) {
+  const hammering& how = c.all.how;
+  std::vector<std::unique_ptr<session>> sessions;
+  for (std::uint32_t n = 0; n < how.sessions; ++n) {
+    const std::uint32_t number = thread * how.sessions + n;
+    instance who{"hammer" + std::to_string(number), number, how.clients, 10s};
+    auto opened = co_await c.all.d.open(c.l, std::move(who), c.end);
+    sessions.push_back(std::move(opened));
+  }
+  std::exception_ptr failure;
+  try {
+    co_await work_in(c, sessions, 1000 * thread);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  for (const auto& s : sessions) co_await s->close();
+  if (failure) std::rethrow_exception(failure);
+}
+
+damage operator+(const damage& a, const damage& b) {
+  return {a.granted + b.granted,       a.overlaps + b.overlaps,   a.tokens_fell + b.tokens_fell,
+          a.lost_holds + b.lost_holds, a.conflicts + b.conflicts, a.doubts + b.doubts};
+}
+
+void run_thread(shared_state& all, std::uint32_t thread) {
+  const real_clock clock;
+  loop l{clock};
+  crew mine{all, l, clock.now() + all.how.limit};
+  std::exception_ptr failure;
+  try {
+    run_to_end(l, work(mine, thread));
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  const std::lock_guard guard(all.result_mutex);
+  all.result = all.result + mine.result;
+  if (failure) all.failure = failure;
+}
+
+}  // namespace
+
+damage hammer(driver& d, const lock_kind& kind, const hammering& how) {
+  shared_state all{d, kind, how};
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < how.threads; ++t) {
+    threads.emplace_back([&all, t] { run_thread(all, t); });
+  }
+  for (std::thread& t : threads) t.join();
+  if (all.failure) std::rethrow_exception(all.failure);
+  return all.result;
+}
+
+}  // namespace lockmark::conformance

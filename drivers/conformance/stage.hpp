@@ -1,0 +1,119 @@
+// Where one conformance case plays: a run's names, its driver, its sessions, and a proxy.
+//
+// The helpers say what a case expects in one line. A case that cannot go on throws `broken`, which
+// fails the test with its sentence; what it opened is closed and wiped all the same.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "drivers/conformance/conformance.hpp"
+#include "drivers/conformance/proxy.hpp"
+#include "harness/async/scope.hpp"
+
+namespace lockmark::conformance {
+
+using namespace std::chrono_literals;
+
+struct broken : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+inline constexpr std::uint32_t clients_per_session = 4;
+inline constexpr std::uint32_t keys_per_run = 40;
+inline constexpr duration long_lease = 30s;
+inline constexpr duration patience = 5s;  // for what should take a few round trips
+
+class stage;
+
+// One owner: a client of a session. A handle; the stage owns the session.
+struct party {
+  stage* on;
+  session* in;
+  std::uint32_t client;
+  duration lease;  // of what it acquires; long, unless the case is about losing it
+
+  // One call each, ending at now + `within`.
+  task<outcome<grant>> acquire(duration within, std::uint32_t key = 0) const;
+  task<outcome<grant>> renew(duration within, std::uint32_t key = 0) const;
+  task<outcome<nothing>> release(duration within, std::uint32_t key = 0) const;
+
+  // Tries until it has the key; throws broken when it has not after `within`.
+  task<grant> take(duration within = patience, std::uint32_t key = 0) const;
+
+  // Gives the key up; throws broken unless that is done.
+  task<void> give_up(std::uint32_t key = 0) const;
+
+  // Tries once, for `within` where the lock waits; throws broken if that is not refused as held,
+  // or comes too late.
+  task<void> is_kept_out(std::uint32_t key = 0, duration within = 100ms) const;
+
+  party other_client(std::uint32_t n) const { return {on, in, n, lease}; }
+  party with_short_lease() const;
+};
+
+class stage {
+ public:
+  explicit stage(const subject& s);
+
+  // Prepares, plays, closes every session, wipes, and looks for what was left.
+  void play(task<void> (*the_case)(stage&));
+
+  const subject& about() const { return about_; }
+  bool has(feature f) const { return about_.kind.has.has(f); }
+  loop& l() { return *loop_; }
+  time_point in(duration d) const { return loop_->now() + d; }
+  const names& run_names() const { return names_; }
+
+  driver& direct() { return *direct_; }
+  driver& proxied();  // another driver of the same run, whose server is the proxy
+  proxy& network();   // REQUIRES: not in_process
+
+  // A fresh driver for another URL.
+  std::unique_ptr<driver> driver_for(const std::string& url) const;
+  const std::string& target() const { return about_.target; }
+
+  // Client 0 of a new session.
+  task<party> join();
+  task<party> join_through_proxy();
+  task<void> leave(session* s);  // closes it; the party must not be used for calls any more
+
+  // Wipes by `direct`, and fails the test if names of the run are left.
+  task<void> wipe_clean();
+
+  // The longest that a lock whose owner has vanished may stay taken.
+  duration until_freed() const;
+
+ private:
+  task<void> play_whole(task<void> (*the_case)(stage&));
+  task<party> join(driver& d);
+  task<void> close_all();
+
+  const subject about_;
+  std::variant<std::monostate, real_clock, simulated_clock> clock_;
+  std::optional<loop> loop_;
+  names names_;
+  std::unique_ptr<driver> direct_;
+  std::unique_ptr<proxy> proxy_;
+  std::unique_ptr<driver> proxied_;
+  std::vector<std::unique_ptr<session>> sessions_;
+  std::uint32_t joined_ = 0;
+};
+
+// Runs both to their ends, also when one of them fails.
+task<void> together(loop& l, task<void> one, task<void> other);
+
+// How a call ended, for messages: "done", "busy", "doubt: deadline".
+template <class T>
+std::string say(const outcome<T>& o) {
+  if (o.done()) return "done";
+  return std::string{o.refused() ? name_of(o.why_refused()) : name_of(o.why_in_doubt())};
+}
+
+}  // namespace lockmark::conformance

@@ -1,0 +1,136 @@
+#include "drivers/faulty/faulty.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <stdexcept>
+
+#include "drivers/memory/memory.hpp"
+
+namespace lockmark::faulty {
+namespace {
+
+// All of `text` as a number that is not negative.
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  T read{};
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, read);
+  if (error != std::errc{} || stopped != end || !(read >= T{})) return false;
+  value = read;
+  return true;
+}
+
+bool is_duration(std::string_view text) {
+  duration ignored{};
+  return read_duration(text, ignored);
+}
+bool is_count(std::string_view text) {
+  std::uint64_t ignored = 0;
+  return read_number(text, ignored);
+}
+bool is_share(std::string_view text) {
+  double share = 0;
+  return read_number(text, share) && share <= 1;
+}
+
+constexpr std::string_view durations = "a duration as 250ms; units us, ms, s; 0 is off";
+constexpr std::string_view counts = "a whole number; 0 is off";
+
+const lock_option delay{"delay", durations, "0", "waits before each call", is_duration};
+const lock_option lost_replies{"lost_replies", "0 to 1", "0",
+                               "share of calls that go through and end in doubt", is_share};
+const lock_option stall_at{"stall_at", durations, "0", "when the stall begins, since opening",
+                           is_duration};
+const lock_option stall_for{"stall_for", durations, "0", "how long all calls then wait",
+                            is_duration};
+const lock_option two_holders{"two_holders", counts, "0",
+                              "each n-th acquire that finds a holder is granted", is_count};
+const lock_option stale_token{"stale_token", counts, "0",
+                              "each n-th grant repeats the token before", is_count};
+const lock_option lost_updates{"lost_updates", counts, "0",
+                               "each n-th conflict is reported as committed", is_count};
+const lock_option seed{"seed", "a whole number", "1", "of the lost replies", is_count};
+
+// The options are checked already, so what cannot be read is this file's mistake.
+template <class Read, class T>
+void take(const driver_setup& setup, const lock_option& o, Read read, T& value) {
+  const auto given = setup.options.find(o.name);
+  if (given == setup.options.end()) return;
+  if (!read(given->second, value)) {
+    throw usage_error(fmt::format("{}: '{}' should be {}", o.name, given->second, o.values));
+  }
+}
+
+faults read_faults(const driver_setup& setup) {
+  faults f;
+  take(setup, delay, read_duration, f.delay);
+  take(setup, lost_replies, read_number<double>, f.lost_replies);
+  take(setup, stall_at, read_duration, f.stall_at);
+  take(setup, stall_for, read_duration, f.stall_for);
+  take(setup, two_holders, read_number<std::uint64_t>, f.two_holders);
+  take(setup, stale_token, read_number<std::uint64_t>, f.stale_token);
+  take(setup, lost_updates, read_number<std::uint64_t>, f.lost_updates);
+  take(setup, seed, read_number<std::uint64_t>, f.seed);
+  return f;
+}
+
+lock_kind memory_kind(std::string_view name) {
+  for (const lock_kind& kind : memory::kinds()) {
+    if (kind.name == name) return kind;
+  }
+  throw std::logic_error(fmt::format("there is no lock '{}'", name));
+}
+
+std::unique_ptr<driver> wrapped(std::string_view name, const driver_setup& setup) {
+  const faults f = read_faults(setup);
+  return wrap(memory_kind(name).make(setup), setup.run_names.keys.size(), f);
+}
+
+std::unique_ptr<driver> make_lock(const driver_setup& setup) {
+  return wrapped("memory/lock", setup);
+}
+std::unique_ptr<driver> make_optimistic(const driver_setup& setup) {
+  return wrapped("memory/optimistic", setup);
+}
+
+}  // namespace
+
+bool read_duration(std::string_view text, duration& d) {
+  struct unit {
+    std::string_view name;
+    std::int64_t ns;
+  };
+  if (text == "0") {
+    d = {};
+    return true;
+  }
+  for (const unit u : {unit{"us", 1'000}, unit{"ms", 1'000'000}, unit{"s", 1'000'000'000}}) {
+    if (!text.ends_with(u.name)) continue;
+    std::int64_t count = 0;
+    if (!read_number(text.substr(0, text.size() - u.name.size()), count)) continue;
+    if (count > std::numeric_limits<std::int64_t>::max() / 4 / u.ns) return false;
+    d = duration{count * u.ns};
+    return true;
+  }
+  return false;
+}
+
+std::vector<lock_kind> kinds() {
+  lock_kind lock = memory_kind("memory/lock");
+  lock.name = "faulty/lock";
+  lock.summary = "memory/lock with faults on purpose, to try the checks";
+  lock.promises = safety::none;
+  lock.options = {delay, lost_replies, stall_at, stall_for, two_holders, stale_token, seed};
+  lock.make = make_lock;
+  lock_kind optimistic = memory_kind("memory/optimistic");
+  optimistic.name = "faulty/optimistic";
+  optimistic.summary = "memory/optimistic with faults on purpose, to try the checks";
+  optimistic.promises = safety::none;
+  optimistic.options = {delay, lost_replies, stall_at, stall_for, lost_updates, seed};
+  optimistic.make = make_optimistic;
+  return {lock, optimistic};
+}
+
+}  // namespace lockmark::faulty

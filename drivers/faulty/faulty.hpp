@@ -1,0 +1,37 @@
+// Any driver, made worse on purpose: what the checkers and the harness must be able to catch.
+//
+// Faults are counted, not drawn, except lost replies, which are drawn from a seed: the same calls
+// in the same order meet the same faults. Not a model of a real server; for those, see the proxy of
+// drivers/conformance.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "harness/driver.hpp"
+
+namespace lockmark::faulty {
+
+struct faults {
+  duration delay{};                // before each call
+  double lost_replies = 0;         // share of calls, 0..1, that go through but end in doubt
+  duration stall_at{};             // since the session's opening ...
+  duration stall_for{};            // ... for so long, calls wait; 0: never
+  std::uint64_t two_holders = 0;   // each n-th acquire that finds a holder is granted; 0: none
+  std::uint64_t stale_token = 0;   // each n-th grant carries the token of the key's grant before
+  std::uint64_t lost_updates = 0;  // each n-th conflict is reported as committed
+  std::uint64_t seed = 1;
+};
+
+// `keys`: how many the run has. A stolen grant never reaches the driver inside, nor does its
+// release; it carries the token that the key's last grant had.
+std::unique_ptr<driver> wrap(std::unique_ptr<driver> inside, std::size_t keys, const faults& f);
+
+// "250ms", "40us", "2s", and "0". False: not a duration; `d` is then untouched.
+bool read_duration(std::string_view text, duration& d);
+
+// faulty/lock and faulty/optimistic: the memory locks, with an option for each fault.
+std::vector<lock_kind> kinds();
+
+}  // namespace lockmark::faulty

@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <mutex>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "drivers/faulty/faulty.hpp"
+
+namespace lockmark::faulty {
+namespace {
+
+// What has to be known of all sessions to miscount on purpose. Behind one mutex: not made for
+// speed.
+class bookkeeper {
+ public:
+  bookkeeper(std::size_t keys, const faults& f) : faults_(f), keys_(keys) {}
+
+  struct owner {
+    const void* session = nullptr;
+    std::uint32_t client = 0;
+    friend bool operator==(const owner&, const owner&) = default;
+  };
+
+  // Whether this acquire, which would be busy or wait, shall be granted all the same.
+  bool shall_steal(std::uint32_t key, owner who) {
+    const std::lock_guard guard(mutex_);
+    const key_state& k = keys_[key];
+    if (k.depth == 0 || k.holder == who) return false;
+    return is_nth(found_held_, faults_.two_holders);
+  }
+
+  // The token to show for a grant that carried `token`.
+  std::uint64_t granted(std::uint32_t key, owner who, std::uint64_t token) {
+    const std::lock_guard guard(mutex_);
+    key_state& k = keys_[key];
+    k.depth = k.holder == who ? k.depth + 1 : 1;
+    k.holder = who;
+    const std::uint64_t before = std::exchange(k.last_token, token);
+    return before != 0 && is_nth(grants_, faults_.stale_token) ? before : token;
+  }
+
+  void released(std::uint32_t key, owner who) {
+    const std::lock_guard guard(mutex_);
+    key_state& k = keys_[key];
+    if (k.holder == who && k.depth > 0 && --k.depth == 0) k.holder = {};
+  }
+
+  void forget(const void* session) {
+    const std::lock_guard guard(mutex_);
+    for (key_state& k : keys_) {
+      if (k.holder.session == session) k = key_state{.last_token = k.last_token};
+    }
+  }
+
+  std::uint64_t last_token(std::uint32_t key) {
+    const std::lock_guard guard(mutex_);
+    return keys_[key].last_token;
+  }
+
+  bool shall_lose_update() {
+    const std::lock_guard guard(mutex_);
+    return is_nth(conflicts_, faults_.lost_updates);
+  }
+
+ private:
+  struct key_state {
+    owner holder{};
+    std::uint32_t depth = 0;
+    std::uint64_t last_token = 0;
+  };
+
+  static bool is_nth(std::uint64_t& count, std::uint64_t n) { return n != 0 && ++count % n == 0; }
+
+  const faults faults_;
+  std::mutex mutex_;
+  std::vector<key_state> keys_;
+  std::uint64_t found_held_ = 0;
+  std::uint64_t grants_ = 0;
+  std::uint64_t conflicts_ = 0;
+};
+
+class faulty_session final : public session {
+ public:
+  faulty_session(loop& l, std::unique_ptr<session> inside, bookkeeper& books, const faults& f,
+                 std::uint32_t number)
+      : loop_(l),
+        inside_(std::move(inside)),
+        books_(books),
+        faults_(f),
+        stall_begins_(l.now() + f.stall_at),
+        stall_ends_(stall_begins_ + f.stall_for),
+        random_(f.seed * 1'000'003 + number) {}
+
+  task<outcome<grant>> acquire(request r) override {
+    if (!co_await arrives(r)) co_return refusal::deadline;
+    if (books_.shall_steal(r.key, owner_of(r))) {
+      stolen_.insert({r.key, r.client});
+      co_return grant{books_.last_token(r.key), loop_.now() + r.lease};
+    }
+    auto got = co_await inside_->acquire(r);
+    if (got.done()) {
+      grant shown = got.value();
+      shown.token = books_.granted(r.key, owner_of(r), shown.token);
+      got = shown;
+    }
+    co_return lose(got);
+  }
+
+  task<outcome<grant>> renew(request r) override {
+    if (!co_await arrives(r)) co_return refusal::deadline;
+    if (stolen_.count({r.key, r.client}) != 0) {
+      co_return grant{books_.last_token(r.key), loop_.now() + r.lease};
+    }
+    const auto more = co_await inside_->renew(r);
+    co_return lose(more);
+  }
+
+  task<outcome<nothing>> release(request r) override {
+    if (!co_await arrives(r)) co_return refusal::deadline;
+    if (stolen_.erase({r.key, r.client}) != 0) co_return nothing{};
+    books_.released(r.key, owner_of(r));
+    const auto gone = co_await inside_->release(r);
+    if (gone.refused(refusal::conflict) && books_.shall_lose_update()) co_return nothing{};
+    co_return lose(gone);
+  }
+
+  bool alive() const override { return inside_->alive(); }
+
+  task<void> close() override {
+    books_.forget(this);
+    return inside_->close();
+  }
+
+  traffic sent() const override { return inside_->sent(); }
+
+ private:
+  bookkeeper::owner owner_of(const request& r) const { return {this, r.client}; }
+
+  // Delays the call. False: its deadline came before it could get through.
+  task<bool> arrives(request r) {
+    if (faults_.delay == duration{} && faults_.stall_for == duration{}) co_return true;
+    const time_point now = loop_.now();
+    time_point when = now + faults_.delay;
+    if (when >= stall_begins_ && when < stall_ends_) when = stall_ends_;
+    if (when > now) co_await loop_.sleep_until(std::min(when, r.deadline));
+    co_return when <= r.deadline;
+  }
+
+  template <class T>
+  outcome<T> lose(const outcome<T>& o) {
+    if (faults_.lost_replies <= 0 || share_(random_) >= faults_.lost_replies) return o;
+    return doubt::connection_lost;
+  }
+
+  loop& loop_;
+  const std::unique_ptr<session> inside_;
+  bookkeeper& books_;
+  const faults& faults_;
+  const time_point stall_begins_;
+  const time_point stall_ends_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> stolen_;  // key, client
+  std::mt19937_64 random_;
+  std::uniform_real_distribution<double> share_{0, 1};
+};
+
+class faulty_driver final : public driver {
+ public:
+  faulty_driver(std::unique_ptr<driver> inside, std::size_t keys, const faults& f)
+      : inside_(std::move(inside)), faults_(f), books_(keys, f) {}
+
+  task<description> prepare(loop& l, time_point deadline) override {
+    return inside_->prepare(l, deadline);
+  }
+  task<void> wipe(loop& l, time_point deadline) override { return inside_->wipe(l, deadline); }
+  task<server_counters> counters(loop& l, time_point deadline) override {
+    return inside_->counters(l, deadline);
+  }
+  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override {
+    return inside_->commits(l, key, deadline);
+  }
+  task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
+    const std::uint32_t number = who.number;
+    auto opened = co_await inside_->open(l, std::move(who), deadline);
+    co_return std::make_unique<faulty_session>(l, std::move(opened), books_, faults_, number);
+  }
+
+ private:
+  const std::unique_ptr<driver> inside_;
+  const faults faults_;
+  bookkeeper books_;
+};
+
+}  // namespace
+
+std::unique_ptr<driver> wrap(std::unique_ptr<driver> inside, std::size_t keys, const faults& f) {
+  return std::make_unique<faulty_driver>(std::move(inside), keys, f);
+}
+
+}  // namespace lockmark::faulty
