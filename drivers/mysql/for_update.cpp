@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 
 // MySQL alone waits by this setting, and KILL QUERY is what ends a wait there.
 constexpr std::string_view greeting =
-    "SET SESSION autocommit=0, SESSION innodb_lock_wait_timeout=1073741824";
+    "SET SESSION autocommit=0, SESSION innodb_lock_wait_timeout=100000000";
 
 // How long the server may take to answer KILL QUERY and ROLLBACK before it counts as silent.
 constexpr duration round_trip_limit = 250ms;

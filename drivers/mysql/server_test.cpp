@@ -368,6 +368,54 @@ TEST_F(no_login, silent_server) {
   close(listener);
 }
 
+struct race {
+  time_point end;
+  int holders = 0;
+  int granted = 0;
+  int refused = 0;
+  int wrong = 0;  // overlaps, doubts, failed releases
+};
+
+task<void> race_on(server& s, session& in, std::uint32_t client, race& r) {
+  while (s.l.now() < r.end) {
+    const auto got = co_await in.acquire(s.ask(0, 3ms, client));
+    if (!got.done()) {
+      r.refused += got.refused(refusal::deadline);
+      r.wrong += !got.refused(refusal::deadline);
+      continue;
+    }
+    ++r.granted;
+    r.wrong += r.holders++ > 0;
+    co_await s.l.sleep_for(1ms);
+    --r.holders;
+    const auto freed = co_await in.release(s.ask(0, 1s, client));
+    r.wrong += !freed.done();
+  }
+}
+
+task<void> grants_race_deadlines(server& s) {
+  const auto a = co_await s.open(4);
+  const auto b = co_await s.open(4);
+  race r{.end = s.in(1500ms)};
+  scope racers{s.l};
+  for (std::uint32_t i = 0; i < 8; ++i) racers.spawn(race_on(s, i < 4 ? *a : *b, i % 4, r));
+  co_await racers.join();
+  EXPECT_GT(r.granted, 50);
+  EXPECT_GT(r.refused, 50);
+  EXPECT_EQ(r.wrong, 0);
+  EXPECT_EQ(a->sent().reconnects + b->sent().reconnects, 0U);
+  const std::string open = co_await s.transactions("COUNT(*)");
+  EXPECT_EQ(open, "0");
+  co_await a->close();
+  co_await b->close();
+}
+
+// Deadlines that come just when the lock does: a late KILL never hits the next statement, and what
+// was granted too late is given back.
+TEST_F(server, grants_that_race_with_deadlines) {
+  play(grants_race_deadlines);
+}
+
 task<void> cut_a_slow_statement(server& s) {
   connection c{s.l, s.where, s.unused};
   co_await connect_or_throw(c, s.where, s.in(1s));
