@@ -145,10 +145,7 @@ task<outcome<grant>> for_update_session::give_up(connection& c) {
 // `locked` is how the SELECT ended: with an error, or too late.
 task<outcome<grant>> for_update_session::roll_back(connection& c, answer locked,
                                                    time_point deadline) {
-  answer a = co_await c.query("ROLLBACK", deadline);
-  if (a.error == error_number::interrupted) {  // by a kill that came after the SELECT had ended
-    a = co_await c.query("ROLLBACK", deadline);
-  }
+  const answer a = co_await c.query("ROLLBACK", deadline);
   if (!a.done()) c.drop();
   switch (locked.error) {
     case 0:
