@@ -32,6 +32,10 @@ int happened_of(unsigned events) {
 
 }  // namespace
 
+std::uint64_t answer::number(std::size_t column) const {
+  return std::stoull(rows.at(0).at(column));
+}
+
 void prepare_library() {
   mysql_server_init(0, nullptr, nullptr);
 }

@@ -29,6 +29,9 @@ struct answer {
   std::vector<std::vector<std::string>> rows;  // NULL reads as ""
 
   bool done() const { return !unknown && error == 0; }
+
+  // A whole number in the first row. REQUIRES: there is one.
+  std::uint64_t number(std::size_t column) const;
 };
 
 // Why there is no connection: the server's or the library's error number. 0: there is one.

@@ -71,6 +71,13 @@ std::string sentence(const endpoint& where, std::string_view doing, const answer
   return fmt::format("{}: cannot {}: error {}: {}", where.shown(), doing, a.error, a.text);
 }
 
+void expect_row(const endpoint& where, const answer& a) {
+  if (!a.rows.empty()) return;
+  throw no_server(
+      fmt::format("{}: a key's row is missing from the run's table, as if another run had wiped it",
+                  where.shown()));
+}
+
 task<void> connect_or_throw(connection& c, const endpoint& where, time_point deadline) {
   const connect_failure failure = co_await c.connect(deadline);
   if (failure.error != 0) throw no_server(sentence(where, failure));

@@ -27,6 +27,9 @@ std::string sentence(const endpoint& where, const connect_failure& failure);
 // Why a statement failed: "<server>: cannot <doing>: ...". REQUIRES: !a.done().
 std::string sentence(const endpoint& where, std::string_view doing, const answer& a);
 
+// Throws no_server when the run's table lacks the row that was asked for.
+void expect_row(const endpoint& where, const answer& a);
+
 // Connects, or throws no_server with its sentence.
 task<void> connect_or_throw(connection& c, const endpoint& where, time_point deadline);
 

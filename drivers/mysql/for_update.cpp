@@ -122,10 +122,7 @@ task<outcome<grant>> for_update_session::lock_row(connection& c, request r) {
   answer a = co_await c.take(r.deadline);
   if (a.unknown) co_return *a.unknown;
   if (!a.done()) co_return co_await roll_back(c, std::move(a), loop_.now() + round_trip_limit);
-  if (a.rows.empty()) {
-    throw no_server(fmt::format("{}: a key's row is missing from table {}", pool_.where().shown(),
-                                rows_.bare_name()));
-  }
+  expect_row(pool_.where(), a);
   co_return grant{};
 }
 

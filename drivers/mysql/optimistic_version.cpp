@@ -1,13 +1,13 @@
-// acquire   SELECT version FROM lockmark_<run>_optimistic_version WHERE name='<key>'
-// release   UPDATE ... SET version=version+1, value=value+1 WHERE name='<key>' AND version=<read>
+// acquire   SELECT version, value FROM lockmark_<run>_optimistic_version WHERE name='<key>'
+// release   UPDATE ... SET version=version+1, value=<read>+1 WHERE name='<key>' AND version=<read>
 //
-// One row changed: committed. None: somebody else was first. `value` is what the commits protect:
-// an increment each, so that a lost update shows as a sum that is too small. Autocommit is on.
+// One row changed: committed. None: somebody else was first. `value` is what the commits protect, a
+// count of them that each client works out itself: a commit that overwrites another makes it too
+// small. Autocommit is on.
 #include "drivers/mysql/optimistic_version.hpp"
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <map>
 
 #include "drivers/mysql/errors.hpp"
@@ -20,13 +20,18 @@ namespace {
 constexpr std::string_view columns =
     ", version BIGINT UNSIGNED NOT NULL DEFAULT 0, value BIGINT UNSIGNED NOT NULL DEFAULT 0";
 
+struct reading {
+  std::uint64_t version = 0;
+  std::uint64_t value = 0;
+};
+
 class optimistic_session final : public session {
  public:
   optimistic_session(loop& l, const endpoint& where, const table& rows, std::uint32_t clients)
       : loop_(l),
         rows_(rows),
         pool_(l, where, "SET SESSION autocommit=1", clients),
-        versions_(clients) {}
+        readings_(clients) {}
 
   task<void> connect(time_point deadline) { return pool_.fill(deadline); }
 
@@ -41,13 +46,13 @@ class optimistic_session final : public session {
   traffic sent() const override { return pool_.sent(); }
 
  private:
-  task<outcome<nothing>> commit(connection& c, request r, std::uint64_t version);
+  task<outcome<nothing>> commit(connection& c, request r, reading read);
   void throw_if_permanent(const answer& a, std::string_view doing) const;
 
   loop& loop_;
   const table& rows_;
   pool pool_;
-  std::vector<std::map<std::uint32_t, std::uint64_t>> versions_;  // by client, by key: last read
+  std::vector<std::map<std::uint32_t, reading>> readings_;  // by client, by key: the last
 };
 
 void optimistic_session::throw_if_permanent(const answer& a, std::string_view doing) const {
@@ -60,25 +65,20 @@ task<outcome<grant>> optimistic_session::acquire(request r) {
   const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
   if (!lent.done()) co_return lent.without_value<grant>();
   connection& c = *lent.value();
-  const answer a =
-      co_await c.query("SELECT version FROM " + rows_.name() + rows_.where(r.key), r.deadline);
+  const answer a = co_await c.query(
+      "SELECT version, value FROM " + rows_.name() + rows_.where(r.key), r.deadline);
   pool_.give_back(r.client, c);
   if (a.unknown == doubt::deadline) co_return refusal::deadline;
   throw_if_permanent(a, "read a version");
   if (!a.done()) co_return refusal::unavailable;
-  if (a.rows.empty()) {
-    throw no_server(fmt::format("{}: a key's row is missing from table {}", pool_.where().shown(),
-                                rows_.bare_name()));
-  }
-  grant g;
-  const std::string& digits = a.rows[0][0];
-  std::from_chars(digits.data(), digits.data() + digits.size(), g.token);
-  versions_[r.client][r.key] = g.token;
-  co_return g;
+  expect_row(pool_.where(), a);
+  const reading now{.version = a.number(0), .value = a.number(1)};
+  readings_[r.client][r.key] = now;
+  co_return grant{.token = now.version};
 }
 
 task<outcome<nothing>> optimistic_session::release(request r) {
-  const auto read = versions_[r.client].extract(r.key);
+  const auto read = readings_[r.client].extract(r.key);
   if (read.empty()) co_return refusal::not_owner;
   if (loop_.now() >= r.deadline) co_return refusal::deadline;
   const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
@@ -89,11 +89,11 @@ task<outcome<nothing>> optimistic_session::release(request r) {
   co_return end;
 }
 
-task<outcome<nothing>> optimistic_session::commit(connection& c, request r, std::uint64_t version) {
-  const answer a = co_await c.query(
-      fmt::format("UPDATE {} SET version=version+1, value=value+1{} AND version={}", rows_.name(),
-                  rows_.where(r.key), version),
-      r.deadline);
+task<outcome<nothing>> optimistic_session::commit(connection& c, request r, reading read) {
+  const answer a =
+      co_await c.query(fmt::format("UPDATE {} SET version=version+1, value={}{} AND version={}",
+                                   rows_.name(), read.value + 1, rows_.where(r.key), read.version),
+                       r.deadline);
   if (a.unknown) co_return *a.unknown;
   throw_if_permanent(a, "commit a version");
   if (a.error == error_number::deadlock || a.error == error_number::lock_wait_timeout) {

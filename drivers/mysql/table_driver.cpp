@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "drivers/mysql/errors.hpp"
 
@@ -33,12 +32,6 @@ std::string counter_name(const std::string& variable) {
   if (variable == "Questions") return "commands";
   if (variable.starts_with("Com_")) return "cmd." + variable.substr(4);
   return lower(variable);
-}
-
-std::uint64_t number(const std::string& digits) {
-  std::uint64_t n = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), n);
-  return n;
 }
 
 }  // namespace
@@ -109,7 +102,7 @@ task<server_counters> table_driver::counters(loop& l, time_point deadline) {
       co_await must(c, where_, "read the status", std::string{counters_query}, deadline);
   c.quit();
   server_counters totals;
-  for (const auto& row : a.rows) totals[counter_name(row[0])] = number(row[1]);
+  for (const auto& row : a.rows) totals[counter_name(row[0])] = std::stoull(row[1]);
   co_return totals;
 }
 
@@ -122,11 +115,8 @@ task<std::uint64_t> table_driver::commits(loop& l, std::uint32_t key, time_point
       co_await must(c, where_, "read the commits",
                     "SELECT value FROM " + table_.name() + table_.where(key), deadline);
   c.quit();
-  if (a.rows.empty()) {
-    throw no_server(fmt::format("{}: a key's row is missing from table {}", where_.shown(),
-                                table_.bare_name()));
-  }
-  co_return number(a.rows[0][0]);
+  expect_row(where_, a);
+  co_return a.number(0);
 }
 
 }  // namespace lockmark::mysql
