@@ -80,7 +80,7 @@ TEST_F(memory_lock, each_lease_wakes_the_next_in_line) {
   const auto d = make("memory/lock");
   run_to_end(l, hold_one_after_another(l, *d, granted_at));
   EXPECT_EQ(granted_at,
-            (std::vector{time_point{0s}, time_point{30s}, time_point{31s}, time_point{61s}}));
+            (std::vector{time_point{0s}, time_point{5s}, time_point{6s}, time_point{36s}}));
 }
 
 task<void> wait_once(session& s, std::uint32_t client, time_point deadline,
