@@ -121,7 +121,7 @@ class faulty_session final : public session {
   }
 
   task<outcome<grant>> renew(request r) override {
-    if (!co_await arrives(r.answer_by)) co_return refusal::deadline;
+    if (!co_await arrives(r.answer_by())) co_return refusal::deadline;
     if (stolen_.count({r.key, r.client}) != 0) {
       co_return grant{books_.last_token(r.key), loop_.now() + r.lease};
     }
@@ -130,7 +130,7 @@ class faulty_session final : public session {
   }
 
   task<outcome<nothing>> release(request r) override {
-    if (!co_await arrives(r.answer_by)) co_return refusal::deadline;
+    if (!co_await arrives(r.answer_by())) co_return refusal::deadline;
     if (stolen_.erase({r.key, r.client}) != 0) co_return nothing{};
     books_.released(r.key, owner_of(r));
     const auto gone = co_await inside_->release(r);

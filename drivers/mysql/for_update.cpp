@@ -119,7 +119,7 @@ task<outcome<grant>> for_update_session::lock_row(connection& c, request r) {
   const bool in_time =
       co_await c.answered(server_ends_it ? now + seconds + server_lag : r.deadline);
   if (!in_time) co_return co_await give_up(c);
-  answer a = co_await c.take(r.deadline);
+  answer a = co_await c.take(r.answer_by());
   if (a.unknown) co_return *a.unknown;
   if (!a.done()) co_return co_await roll_back(c, std::move(a), loop_.now() + round_trip_limit);
   expect_row(pool_.where(), a);
@@ -171,7 +171,7 @@ task<outcome<nothing>> for_update_session::release(request r) {
     pool_.give_back(r.client, c);
     co_return refusal::not_owner;
   }
-  const answer a = co_await c.query("COMMIT", r.deadline);
+  const answer a = co_await c.query("COMMIT", r.answer_by());
   if (!a.done()) c.drop();  // ends the transaction, whatever became of the COMMIT
   pool_.give_back(r.client, c);
   if (a.done()) co_return nothing{};

@@ -66,7 +66,7 @@ task<outcome<grant>> optimistic_session::acquire(request r) {
   if (!lent.done()) co_return lent.without_value<grant>();
   connection& c = *lent.value();
   const answer a = co_await c.query(
-      "SELECT version, value FROM " + rows_.name() + rows_.where(r.key), r.deadline);
+      "SELECT version, value FROM " + rows_.name() + rows_.where(r.key), r.answer_by());
   pool_.give_back(r.client, c);
   if (a.unknown == doubt::deadline) co_return refusal::deadline;
   throw_if_permanent(a, "read a version");
@@ -93,7 +93,7 @@ task<outcome<nothing>> optimistic_session::commit(connection& c, request r, read
   const answer a =
       co_await c.query(fmt::format("UPDATE {} SET version=version+1, value={}{} AND version={}",
                                    rows_.name(), read.value + 1, rows_.where(r.key), read.version),
-                       r.deadline);
+                       r.answer_by());
   if (a.unknown) co_return *a.unknown;
   throw_if_permanent(a, "commit a version");
   if (a.error == error_number::deadlock || a.error == error_number::lock_wait_timeout) {

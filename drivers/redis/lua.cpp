@@ -36,21 +36,21 @@ class lua_session final : public lock_session {
 
   task<outcome<grant>> acquire(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.deadline, run_.scripts[take], 1, key(r),
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[take], 1, key(r),
                                                   owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::busy);
   }
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.deadline, run_.scripts[extend], 1, key(r),
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend], 1, key(r),
                                                   owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::not_owner);
   }
 
   task<outcome<nothing>> release(request r) override {
     const auto said =
-        co_await client(r).evaluate(r.deadline, run_.scripts[give_up], 1, key(r), owner(r));
+        co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 };

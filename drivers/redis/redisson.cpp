@@ -75,7 +75,7 @@ class redisson_session final : public lock_session {
     std::optional<subscription::place> place;
     while (true) {
       const grant g{.valid_until = end_of(r.lease)};
-      const auto said = co_await client(r).evaluate(r.deadline, run_.scripts[take], 1, key(r),
+      const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[take], 1, key(r),
                                                     milliseconds(r.lease), owner(r));
       if (!said.done()) co_return undone<grant>(r, said);
       if (said.value().is(reply::kind::nil)) co_return g;
@@ -98,7 +98,7 @@ class redisson_session final : public lock_session {
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.deadline, run_.scripts[extend], 1, key(r),
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend], 1, key(r),
                                                   milliseconds(r.lease), owner(r));
     if (!said.done()) co_return undone<grant>(r, said);
     const auto& extended = said.value().parts;
@@ -114,7 +114,7 @@ class redisson_session final : public lock_session {
     scratch_.clear();
     append_channel(scratch_, key(r));
     const auto said = co_await client(r).evaluate(
-        r.deadline, run_.scripts[give_up], 3, key(r), scratch_, latch, unlock_message,
+        r.answer_by(), run_.scripts[give_up], 3, key(r), scratch_, latch, unlock_message,
         milliseconds(r.lease), owner(r), "PUBLISH", latch_ms);
     if (!said.done()) co_return undone<nothing>(r, said);
     client(r).post("DEL", latch);

@@ -43,7 +43,7 @@ class set_nx_px_session final : public lock_session {
 
   task<outcome<grant>> acquire(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).command(r.deadline, "SET", key(r), owner(r), "NX", "PX",
+    const auto said = co_await client(r).command(r.answer_by(), "SET", key(r), owner(r), "NX", "PX",
                                                  milliseconds(r.lease));
     if (!said.done()) co_return said.without_value<grant>();
     if (said.value().is(reply::kind::nil)) co_return refusal::busy;
@@ -52,7 +52,7 @@ class set_nx_px_session final : public lock_session {
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.deadline, run_.scripts[extend], 1, key(r),
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend], 1, key(r),
                                                   owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::not_owner);
   }
@@ -60,15 +60,15 @@ class set_nx_px_session final : public lock_session {
   task<outcome<nothing>> release(request r) override {
     if (way_ == release_by::script) {
       const auto said =
-          co_await client(r).evaluate(r.deadline, run_.scripts[give_up], 1, key(r), owner(r));
+          co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
       co_return done_if(said, 1, nothing{}, refusal::not_owner);
     }
     if (way_ == release_by::compare_then_del) {
-      const auto said = co_await client(r).command(r.deadline, "GET", key(r));
+      const auto said = co_await client(r).command(r.answer_by(), "GET", key(r));
       if (!said.done()) co_return said.without_value<nothing>();
       if (said.value().text != owner(r)) co_return refusal::not_owner;
     }
-    const auto said = co_await client(r).command(r.deadline, "DEL", key(r));
+    const auto said = co_await client(r).command(r.answer_by(), "DEL", key(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 

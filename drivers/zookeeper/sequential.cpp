@@ -1,5 +1,6 @@
 #include "drivers/zookeeper/sequential.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <random>
 
@@ -48,42 +49,42 @@ task<outcome<grant>> sequential::acquire(request r) {
     co_return grant{static_cast<std::uint64_t>(again->held.czxid)};
   }
 
-  const reply created = co_await create(mine, r.deadline);
+  const reply created = co_await create(mine, r.answer_by());
   if (created.ended == status::session_over || created.ended == status::rejected)
     co_return refusal::unavailable;
   if (!created.ok()) {
     delete_later(mine);
     co_return doubt_of(created.ended);
   }
-  outcome<grant> turn = co_await wait_for_turn(mine, r.deadline);
+  outcome<grant> turn = co_await wait_for_turn(mine, r);
   if (turn.done()) holds_.insert_or_assign({r.key, r.client}, hold{std::move(mine)});
   co_return turn;
 }
 
 // The lowest node holds the lock; every other one watches the node just before it, so that a
 // release wakes one waiter only.
-task<outcome<grant>> sequential::wait_for_turn(node& mine, time_point deadline) {
+task<outcome<grant>> sequential::wait_for_turn(node& mine, request r) {
   while (true) {
-    const reply queue = co_await mine.zk->children(mine.parent, deadline);
-    if (queue.ended == status::rejected) co_return co_await leave(mine, refusal::unavailable);
+    const reply queue = co_await mine.zk->children(mine.parent, r.answer_by());
+    if (queue.ended == status::rejected) co_return co_await leave(mine, r, refusal::unavailable);
     if (queue.ok()) {
       const place here = find_place(queue.names, base_name(mine.path));
       if (!here.listed) co_return refusal::unavailable;  // somebody deleted it
       if (!here.predecessor) co_return grant{static_cast<std::uint64_t>(mine.czxid)};
-      co_await wait_for_change(mine.zk, mine.parent + '/' + *here.predecessor, deadline);
+      co_await wait_for_change(mine.zk, mine.parent + '/' + *here.predecessor, r);
     }
-    const bool connected = co_await mine.zk->connected_by(deadline);
+    const bool connected = co_await mine.zk->connected_by(r.deadline);
     if (mine.zk->over()) co_return refusal::unavailable;  // and the node ends with the session
-    if (!connected || loop_.now() >= deadline) co_return co_await leave(mine, refusal::deadline);
+    if (!connected || loop_.now() >= r.deadline)
+      co_return co_await leave(mine, r, refusal::deadline);
   }
 }
 
 // Ends at once when the node is already gone.
-task<void> sequential::wait_for_change(std::shared_ptr<handle> zk, std::string path,
-                                       time_point deadline) {
+task<void> sequential::wait_for_change(std::shared_ptr<handle> zk, std::string path, request r) {
   const auto watch = std::make_shared<node_watch>(loop_);
-  const reply before = co_await zk->get_and_watch(path, watch, deadline);
-  if (before.ok()) co_await watch->fired.wait_until(deadline);
+  const reply before = co_await zk->get_and_watch(path, watch, r.answer_by());
+  if (before.ok()) co_await watch->fired.wait_until(r.deadline);
 }
 
 task<outcome<nothing>> sequential::release(request r) {
@@ -101,7 +102,7 @@ task<outcome<nothing>> sequential::release(request r) {
     delete_later(mine);
     co_return doubt::connection_lost;
   }
-  const reply deleted = co_await mine.zk->remove(mine.path, r.deadline);
+  const reply deleted = co_await mine.zk->remove(mine.path, r.answer_by());
   if (deleted.ok()) co_return nothing{};
   if (deleted.ended == status::no_node || deleted.ended == status::session_over)
     co_return refusal::not_owner;
@@ -163,9 +164,10 @@ task<reply> sequential::find_own(node& mine, time_point deadline) {
 }
 
 // Gives up the place in the queue; certain only when the server confirms it.
-task<outcome<grant>> sequential::leave(const node& mine, refusal why) {
+task<outcome<grant>> sequential::leave(const node& mine, request r, refusal why) {
   if (mine.zk->connected()) {
-    const reply deleted = co_await mine.zk->remove(mine.path, loop_.now() + one_round_trip);
+    const reply deleted =
+        co_await mine.zk->remove(mine.path, std::max(r.answer_by(), loop_.now() + one_round_trip));
     if (deleted.ok() || deleted.ended == status::no_node || deleted.ended == status::session_over)
       co_return why;
   }

@@ -57,9 +57,9 @@ class sequential final : public session {
   hold* find_hold(const request& r);
   task<reply> create(node& mine, time_point deadline);
   task<reply> find_own(node& mine, time_point deadline);
-  task<outcome<grant>> wait_for_turn(node& mine, time_point deadline);
-  task<void> wait_for_change(std::shared_ptr<handle> zk, std::string path, time_point deadline);
-  task<outcome<grant>> leave(const node& mine, refusal why);
+  task<outcome<grant>> wait_for_turn(node& mine, request r);
+  task<void> wait_for_change(std::shared_ptr<handle> zk, std::string path, request r);
+  task<outcome<grant>> leave(const node& mine, request r, refusal why);
   void delete_later(node leftover);
   static task<void> sweep(node leftover, loop& l);
 

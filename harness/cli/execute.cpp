@@ -51,8 +51,8 @@ const lock_kind& lock_for(const catalogue& known, const place& where, config::jo
 }
 
 // What the harness does when no server is behind it: own keys, closed loop, memory lock.
-std::optional<run::floor_measurement> measure_floor(const catalogue& known,
-                                                    const config::job& of, const real_clock& clock) {
+std::optional<run::floor_measurement> measure_floor(const catalogue& known, const config::job& of,
+                                                    const real_clock& clock) {
   if (of.floor == 0s) return std::nullopt;
   config::job job = config::default_job();
   job.lock = "memory/lock";

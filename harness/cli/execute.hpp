@@ -13,7 +13,7 @@ namespace lockmark::cli {
 
 struct errand {
   config::job job;
-  std::string scenario;  // name of the job, for tables
+  std::string scenario;        // name of the job, for tables
   std::filesystem::path runs;  // the run folder appears in here
   std::vector<std::string> arguments;
   std::function<void(const run::progress&)> on_progress;

@@ -68,13 +68,11 @@ void actor::note(check::event_kind kind, time_point at, std::uint64_t token) {
 
 // Of a call that does not wait for others: all it needs is an answer.
 request actor::prompt_request(time_point now) const {
-  const time_point answer_by = now + stage_.job.command_timeout;
-  return {plan_.key, within_, stage_.job.lease, answer_by, answer_by};
+  return {plan_.key, within_, stage_.job.lease, now + stage_.job.command_timeout, {}};
 }
 
 request actor::make_request(time_point deadline) const {
-  const time_point answer_by = deadline + stage_.job.command_timeout;
-  return {plan_.key, within_, stage_.job.lease, deadline, answer_by};
+  return {plan_.key, within_, stage_.job.lease, deadline, stage_.job.command_timeout};
 }
 
 request actor::ask() {

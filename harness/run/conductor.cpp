@@ -285,7 +285,8 @@ void conductor::report(progress::phase phase, double elapsed_s) {
 
 void conductor::draw_conclusions(result& r) {
   gathering_->fill(r);
-  const stats::trend trend = stats::find_trend(gathering_->p50_series(), std::chrono::duration<double>(interval_length).count());
+  const stats::trend trend = stats::find_trend(
+      gathering_->p50_series(), std::chrono::duration<double>(interval_length).count());
   r.steady.known = r.timeline.size() >= 4;
   r.steady.drifts = trend.non_stationary;
   r.steady.change_per_minute = trend.slope_percent_per_min / 100;

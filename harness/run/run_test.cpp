@@ -1,4 +1,5 @@
 // The engine as a whole, under simulated time: whole runs on the memory and the faulty lock.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ result simulate(std::string_view lock, const std::string& yaml) {
   for (const auto& [name, value] : job.options) options[name] = value;
   names n{"test", {}};
   for (std::uint64_t k = 0; k < job.keys.count(job.clients_in_all()); ++k) {
-    n.keys.push_back("k" + std::to_string(k));
+    n.keys.push_back(fmt::format("k{}", k));
   }
   const auto behind = kind.make({"memory:", n, options});
   const workload_kind workload =
@@ -76,7 +77,8 @@ TEST(closed_loop, the_saturated_lock_identity_holds) {
   const result r = simulate("faulty/lock", contended + "options: {delay: 300us}\n");
   const auto grants = static_cast<double>(r.found.grants);
   const double cycle_s =
-      (static_cast<double>(r.found.held_ns) + static_cast<double>(r.found.handed_ns)) / grants / 1e9;
+      (static_cast<double>(r.found.held_ns) + static_cast<double>(r.found.handed_ns)) / grants /
+      1e9;
   EXPECT_NEAR(r.tps() * cycle_s, 1.0, 0.01);
   EXPECT_GT(r.found.transfer.value_at_quantile(0.5), 250'000);
 }
