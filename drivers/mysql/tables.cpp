@@ -24,7 +24,8 @@ std::string literal(std::string_view text) {
   if (std::ranges::all_of(text, is_plain)) return fmt::format("'{}'", text);
   std::string hex = "X'";
   for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return hex + "'";
+  hex += "'";
+  return hex;
 }
 
 table::table(const names& run, std::string_view suffix, std::string columns)
@@ -37,13 +38,13 @@ table::table(const names& run, std::string_view suffix, std::string columns)
                     "and digits",
                     run.run, bare_, longest_table_name));
   }
-  quoted_ = "`" + bare_ + "`";
+  quoted_ = fmt::format("`{}`", bare_);
   for (const std::string& key : run.keys) {
     if (key.size() > longest_key) {
       throw usage_error(fmt::format("key '{}' has {} bytes; a MySQL row's name holds {}", key,
                                     key.size(), longest_key));
     }
-    rows_.push_back("(" + literal(key) + ")");
+    rows_.push_back(fmt::format("({})", literal(key)));
     where_.push_back(" WHERE name=" + literal(key));
   }
 }
