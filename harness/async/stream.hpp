@@ -8,6 +8,7 @@
 #include <asio/basic_stream_socket.hpp>
 #include <asio/ip/tcp.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,7 +38,7 @@ class stream {
 
   // Closes what was open and connects to the first address of `host` that answers. Resolves names
   // off the loop; an address in digits needs no resolving.
-  task<std::error_code> connect(std::string host, std::string port, time_point deadline);
+  task<std::error_code> connect(std::string host, std::uint16_t port, time_point deadline);
 
   // Writes what the kernel takes without waiting and returns how much that was.
   std::size_t write_now(std::string_view bytes, std::error_code& error);
@@ -71,7 +72,7 @@ class stream {
   };
 
   struct resolving;
-  task<std::error_code> resolve(std::string host, std::string port, time_point deadline,
+  task<std::error_code> resolve(std::string host, std::uint16_t port, time_point deadline,
                                 std::vector<asio::ip::tcp::endpoint>& found);
   task<std::error_code> connect_to(asio::ip::tcp::endpoint where, time_point deadline);
 
