@@ -371,5 +371,10 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   const auto server = lockmark::local::cluster::start("zookeeper");
   lockmark::zookeeper::server_target() = server.target();
+  for (const lockmark::lock_kind& kind : lockmark::zookeeper::kinds()) {
+    lockmark::conformance::subject s{.kind = kind, .target = server.target()};
+    s.url_takes_password = false;
+    lockmark::conformance::add(s);
+  }
   return RUN_ALL_TESTS();
 }
