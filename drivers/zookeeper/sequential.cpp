@@ -72,7 +72,8 @@ task<outcome<grant>> sequential::wait_for_turn(node& mine, time_point deadline) 
       const place here = find_place(queue.names, base_name(mine.path));
       if (!here.listed) co_return refusal::unavailable;  // somebody deleted it
       if (!here.predecessor) co_return grant{static_cast<std::uint64_t>(mine.czxid)};
-      co_await wait_for_change(mine.zk, mine.parent + '/' + *here.predecessor, deadline);
+      const std::string before = mine.parent + '/' + *here.predecessor;
+      co_await wait_for_change(mine.zk, before, deadline);
     }
     const bool connected = co_await mine.zk->connected_by(deadline);
     if (mine.zk->over()) co_return refusal::unavailable;  // and the node ends with the session
