@@ -7,8 +7,9 @@
 namespace lockmark::zookeeper {
 namespace {
 
-// How long a refused attempt waits past its deadline for the server to confirm that its node is
-// gone: the "one round trip" of the contract. Without the confirmation it ends in doubt.
+// How long an attempt waits past its deadline for an answer that is due, and for the server to
+// confirm that its node is gone: the "one round trip" of the contract. Without them it ends in
+// doubt.
 constexpr duration one_round_trip = std::chrono::milliseconds(200);
 
 // Pause and patience of the background deletion.
@@ -18,6 +19,10 @@ constexpr duration sweep_patience = std::chrono::seconds(5);
 std::uint64_t seed_of(const std::string& id) {
   std::random_device entropy;
   return std::hash<std::string>{}(id) ^ (std::uint64_t{entropy()} << 32U) ^ entropy();
+}
+
+time_point last_answer(const request& r) {
+  return std::max(r.answer_by(), r.deadline + one_round_trip);
 }
 
 doubt doubt_of(status s) {
@@ -42,14 +47,15 @@ task<bool> sequential::connect(time_point deadline) {
 // The lock ------------------------------------------------------------------------------------
 
 task<outcome<grant>> sequential::acquire(request r) {
-  node mine{live_session(), key_paths_.at(r.key), protection_prefix(uuids_.next()), "", 0};
-  if (!co_await mine.zk->connected_by(r.deadline)) co_return refusal::unavailable;
+  const auto zk = co_await live_session(r.deadline);
+  if (!zk) co_return refusal::unavailable;
   if (hold* again = find_hold(r)) {
     ++again->depth;
     co_return grant{static_cast<std::uint64_t>(again->held.czxid)};
   }
 
-  const reply created = co_await create(mine, r.answer_by());
+  node mine{zk, key_paths_.at(r.key), protection_prefix(uuids_.next()), "", 0};
+  const reply created = co_await create(mine, last_answer(r));
   if (created.ended == status::session_over || created.ended == status::rejected)
     co_return refusal::unavailable;
   if (!created.ok()) {
@@ -65,7 +71,7 @@ task<outcome<grant>> sequential::acquire(request r) {
 // release wakes one waiter only.
 task<outcome<grant>> sequential::wait_for_turn(node& mine, request r) {
   while (true) {
-    const reply queue = co_await mine.zk->children(mine.parent, r.answer_by());
+    const reply queue = co_await mine.zk->children(mine.parent, last_answer(r));
     if (queue.ended == status::rejected) co_return co_await leave(mine, r, refusal::unavailable);
     if (queue.ok()) {
       const place here = find_place(queue.names, base_name(mine.path));
@@ -83,7 +89,7 @@ task<outcome<grant>> sequential::wait_for_turn(node& mine, request r) {
 // Ends at once when the node is already gone.
 task<void> sequential::wait_for_change(std::shared_ptr<handle> zk, std::string path, request r) {
   const auto watch = std::make_shared<node_watch>(loop_);
-  const reply before = co_await zk->get_and_watch(path, watch, r.answer_by());
+  const reply before = co_await zk->get_and_watch(path, watch, last_answer(r));
   if (before.ok()) co_await watch->fired.wait_until(r.deadline);
 }
 
@@ -167,7 +173,7 @@ task<reply> sequential::find_own(node& mine, time_point deadline) {
 task<outcome<grant>> sequential::leave(const node& mine, request r, refusal why) {
   if (mine.zk->connected()) {
     const reply deleted =
-        co_await mine.zk->remove(mine.path, std::max(r.answer_by(), loop_.now() + one_round_trip));
+        co_await mine.zk->remove(mine.path, std::max(last_answer(r), loop_.now() + one_round_trip));
     if (deleted.ok() || deleted.ended == status::no_node || deleted.ended == status::session_over)
       co_return why;
   }
@@ -212,14 +218,20 @@ sequential::hold* sequential::find_hold(const request& r) {
   return nullptr;
 }
 
-// The session, or a new one when it has ended.
-std::shared_ptr<handle> sequential::live_session() {
-  if (zk_->over()) {
-    of_ended_sessions_ += zk_->sent();
-    ++of_ended_sessions_.reconnects;
-    zk_ = handle::open(loop_, tasks_, where_);
-  }
-  return zk_;
+// The session once it is connected, or a new one if it turns out to have ended; null when the
+// deadline came first.
+task<std::shared_ptr<handle>> sequential::live_session(time_point deadline) {
+  do {
+    if (zk_->over()) {
+      of_ended_sessions_ += zk_->sent();
+      ++of_ended_sessions_.reconnects;
+      zk_ = handle::open(loop_, tasks_, where_);
+    }
+    const auto zk = zk_;
+    const bool connected = co_await zk->connected_by(deadline);
+    if (connected) co_return zk;
+  } while (zk_->over() && loop_.now() < deadline);
+  co_return nullptr;
 }
 
 task<void> sequential::close() {

@@ -53,7 +53,7 @@ class sequential final : public session {
   using owner_of_key = std::pair<std::uint32_t, std::uint32_t>;  // request::key, request::client
 
   // Coroutines below that take a node by reference are awaited at once by its owner.
-  std::shared_ptr<handle> live_session();
+  task<std::shared_ptr<handle>> live_session(time_point deadline);
   hold* find_hold(const request& r);
   task<reply> create(node& mine, time_point deadline);
   task<reply> find_own(node& mine, time_point deadline);

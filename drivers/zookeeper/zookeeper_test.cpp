@@ -9,13 +9,15 @@
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/conformance.hpp"
+#include "drivers/conformance/proxy.hpp"
 #include "drivers/zookeeper/handle.hpp"
 #include "drivers/zookeeper/paths.hpp"
-#include "drivers/zookeeper/test_proxy.hpp"
 
 namespace lockmark::zookeeper {
 namespace {
 
+using conformance::proxy;
+using conformance::proxy_mode;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
@@ -231,17 +233,17 @@ TEST(sequential, close_frees) {
 // holder's next acquire opens a new session.
 TEST(sequential, expired_holder) {
   world{server_target()}.run([](world& w) -> task<void> {
-    test_proxy proxy{w.here, server_port()};
-    const auto a = co_await w.open(fmt::format("zookeeper://127.0.0.1:{}", proxy.port()));
+    proxy between{"127.0.0.1", server_port()};
+    const auto a = co_await w.open("zookeeper://" + between.address());
     const auto b = co_await w.open();
     const auto held = co_await a->acquire(w.ask(seconds(5)));
     EXPECT_TRUE(held.done());
     EXPECT_TRUE(a->alive());
-    proxy.cut();
+    between.set(proxy_mode::cut);
     const auto taken = co_await b->acquire(w.ask(seconds(12)));
     EXPECT_TRUE(taken.done());
     EXPECT_FALSE(a->alive());
-    proxy.restore();
+    between.set(proxy_mode::pass);
     const auto stale = co_await a->release(w.ask(seconds(5)));
     EXPECT_TRUE(stale.refused(refusal::not_owner));
     const auto released = co_await b->release(w.ask(seconds(5)));
@@ -252,16 +254,15 @@ TEST(sequential, expired_holder) {
     EXPECT_GE(a->sent().reconnects, 1U);
     co_await a->close();
     co_await b->close();
-    co_await proxy.stop();
   });
 }
 
 // A short interruption costs a waiter nothing: its session, its node and its watch come back.
 TEST(sequential, waiter_survives_an_interruption) {
   world{server_target()}.run([](world& w) -> task<void> {
-    test_proxy proxy{w.here, server_port()};
+    proxy between{"127.0.0.1", server_port()};
     const auto a = co_await w.open();
-    const auto b = co_await w.open(fmt::format("zookeeper://127.0.0.1:{}", proxy.port()));
+    const auto b = co_await w.open("zookeeper://" + between.address());
     const auto held = co_await a->acquire(w.ask(seconds(5)));
     EXPECT_TRUE(held.done());
     scope waiters{w.here};
@@ -269,32 +270,30 @@ TEST(sequential, waiter_survives_an_interruption) {
     signal granted{w.here};
     waiters.spawn(acquire_into(w, *b, seconds(5), &second, &granted));
     EXPECT_TRUE(co_await w.queue_of(2));
-    proxy.cut();
+    between.set(proxy_mode::cut);
     const auto released = co_await a->release(w.ask(seconds(5)));
     EXPECT_TRUE(released.done());
-    proxy.restore();
+    between.set(proxy_mode::pass);
     co_await waiters.join();
     EXPECT_TRUE(second.done());
     co_await a->close();
     co_await b->close();
-    co_await proxy.stop();
   });
 }
 
 // The answer to the create is lost: the node is found again by its prefix, and used.
 TEST(sequential, protection_finds_the_own_node) {
   world{server_target()}.run([](world& w) -> task<void> {
-    test_proxy proxy{w.here, server_port()};
-    const auto a = co_await w.open(fmt::format("zookeeper://127.0.0.1:{}", proxy.port()));
-    proxy.drop_answers();
+    proxy between{"127.0.0.1", server_port()};
+    const auto a = co_await w.open("zookeeper://" + between.address());
+    between.set(proxy_mode::drop_replies);
     scope waiters{w.here};
     outcome<grant> result = refusal::busy;
     signal ended{w.here};
     waiters.spawn(acquire_into(w, *a, seconds(5), &result, &ended));
     EXPECT_TRUE(co_await w.queue_of(1));
     const auto before = co_await w.queue();
-    proxy.cut();
-    proxy.restore();
+    between.set(proxy_mode::pass);
     co_await waiters.join();
     EXPECT_TRUE(result.done());
     const auto after = co_await w.queue();
@@ -302,24 +301,21 @@ TEST(sequential, protection_finds_the_own_node) {
     const auto released = co_await a->release(w.ask(seconds(5)));
     EXPECT_TRUE(released.done());
     co_await a->close();
-    co_await proxy.stop();
   });
 }
 
 // Nobody can know whether a create without an answer happened; its node is removed later.
 TEST(sequential, doubt_is_cleaned_up) {
   world{server_target()}.run([](world& w) -> task<void> {
-    test_proxy proxy{w.here, server_port()};
-    const auto a = co_await w.open(fmt::format("zookeeper://127.0.0.1:{}", proxy.port()));
-    proxy.drop_answers();
+    proxy between{"127.0.0.1", server_port()};
+    const auto a = co_await w.open("zookeeper://" + between.address());
+    between.set(proxy_mode::drop_replies);
     const auto unknown = co_await a->acquire(w.ask(milliseconds(300)));
     EXPECT_TRUE(unknown.in_doubt());
     EXPECT_TRUE(co_await w.queue_of(1));
-    proxy.cut();
-    proxy.restore();
+    between.set(proxy_mode::pass);
     EXPECT_TRUE(co_await w.queue_of(0));
     co_await a->close();
-    co_await proxy.stop();
   });
 }
 
@@ -371,5 +367,10 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   const auto server = lockmark::local::cluster::start("zookeeper");
   lockmark::zookeeper::server_target() = server.target();
+  for (const lockmark::lock_kind& kind : lockmark::zookeeper::kinds()) {
+    lockmark::conformance::subject s{.kind = kind, .target = server.target()};
+    s.url_takes_password = false;
+    lockmark::conformance::add(s);
+  }
   return RUN_ALL_TESTS();
 }
