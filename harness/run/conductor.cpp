@@ -148,6 +148,7 @@ task<void> conductor::measure(result& r) {
   r.started_wall_ns = wall_time_ns();
   if (setup_.on_window) setup_.on_window(r);
   window_.start_ns.store(to_ns(start));
+  r.window_start_ns = to_ns(start);
   r.how = ending::complete;
   while (!enough(loop_.now())) {
     co_await next_tick();
@@ -301,9 +302,12 @@ result blank_result(const setup& s) {
   r.run_id = s.run_id;
   r.job = s.job;
   r.lock = s.lock.name;
+  r.implementation = s.lock.algorithm;
   r.workload = s.workload.name;
   r.target = s.target;
   r.topology = s.topology;
+  r.scenario = s.scenario;
+  r.arguments = s.arguments;
   r.lock_has = s.lock.has;
   r.promises = s.lock.promises;
   r.floor = s.floor;

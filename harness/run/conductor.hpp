@@ -38,6 +38,8 @@ struct setup {
   std::string run_id;
   std::string target;  // redacted
   std::string topology;
+  std::string scenario{};
+  std::vector<std::string> arguments{};
   std::optional<floor_measurement> floor;
 
   // How often the user asked to stop; the first one ends the measurement early, the second one

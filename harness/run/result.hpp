@@ -48,7 +48,9 @@ struct result {
   // What was run.
   std::string run_id;
   config::job job;
+  std::string scenario;  // the job's short name: the stem of its file
   std::string lock;
+  std::string implementation;  // the source of the lock's algorithm, in a few words
   std::string workload;
   std::string target;  // redacted
   std::string topology;
@@ -60,6 +62,7 @@ struct result {
   ending how = ending::failed;
   std::string why;  // a sentence, unless complete
   std::int64_t started_wall_ns = 0;
+  std::int64_t window_start_ns = 0;  // monotonic, as the stamps of `found`
   std::int64_t window_ns = 0;
   double warmup_s = 0;
 

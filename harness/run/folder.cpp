@@ -1,0 +1,178 @@
+#include "harness/run/folder.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "harness/run/result_json.hpp"
+
+namespace lockmark::run {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+constexpr const char* latency_name = "latency.hlog";
+constexpr const char* timeline_name = "timeline.jsonl";
+
+// Of the last call of the system that failed.
+std::string system_reason() {
+  return errno != 0 ? std::strerror(errno) : "the system does not say why";
+}
+
+void create_empty(const fs::path& path) {
+  std::error_code failed;
+  if (fs::exists(path, failed) && !fs::is_directory(path, failed)) {
+    throw usage_error(fmt::format("run folder {}: is not a folder", path.string()));
+  }
+  fs::create_directories(path, failed);
+  if (failed) {
+    throw usage_error(
+        fmt::format("run folder {}: cannot be created: {}", path.string(), failed.message()));
+  }
+  const bool empty = fs::is_empty(path, failed);
+  if (failed) {
+    throw usage_error(
+        fmt::format("run folder {}: cannot be read: {}", path.string(), failed.message()));
+  }
+  if (!empty) {
+    throw usage_error(fmt::format(
+        "run folder {}: is not empty; a run is written once, so name a new folder", path.string()));
+  }
+}
+
+std::vector<std::string> hlog_comments(const result& r) {
+  std::vector<std::string> comments;
+  comments.push_back(fmt::format("lockmark run {}: {} on {}", r.run_id, r.lock, r.target));
+  comments.push_back("values are nanoseconds; untagged: response (granted - intended)");
+  comments.push_back("only granted attempts have a response; run.json counts the others");
+  return comments;
+}
+
+std::string timeline_line(const interval& i, std::int64_t at_ns, std::int64_t length_ns) {
+  json line;
+  line["at_s"] = static_cast<double>(at_ns) / 1e9;
+  line["length_s"] = static_cast<double>(length_ns) / 1e9;
+  line["attempts"] = i.counts.attempts();
+  for (std::size_t c = 0; c < counter_names.size(); ++c) {
+    const std::uint64_t n = i.counts[static_cast<counter>(c)];
+    if (n > 0 || c == 0) line[std::string(counter_names[c])] = n;
+  }
+  const auto add_quantile = [&](const char* name, series s, double q) {
+    const stats::histogram& h = i[s];
+    line[name] = h.empty() ? json() : json(h.value_at_quantile(q));
+  };
+  add_quantile("response_p50_ns", series::response, 0.5);
+  add_quantile("response_p99_ns", series::response, 0.99);
+  add_quantile("response_max_ns", series::response, 1);
+  add_quantile("service_p50_ns", series::service, 0.5);
+  add_quantile("service_p99_ns", series::service, 0.99);
+  add_quantile("timer_lag_p99_ns", series::timer_lag, 0.99);
+  add_quantile("loop_lag_p99_ns", series::loop_lag, 0.99);
+  return line.dump() + "\n";
+}
+
+}  // namespace
+
+run_folder::run_folder(fs::path path, const config::job& job) : path_(std::move(path)) {
+  create_empty(path_);
+  try {
+    write_whole("job.yaml", config::print_job(job));
+  } catch (const write_error& e) {
+    throw usage_error(e.what());
+  }
+}
+
+void run_folder::begin(const result& known) {
+  write_whole("run.json", dump(to_json_while_running(known)));
+  open_part(latency_file_, latency_name);
+  open_part(timeline_file_, timeline_name);
+  errno = 0;
+  latency_.emplace(latency_file_, known.started_wall_ns, hlog_comments(known));
+  if (!latency_file_.flush()) fail(latency_name, system_reason());
+}
+
+void run_folder::add(const interval& whole, std::int64_t at_ns) {
+  if (at_ns == 0) {
+    if (first_) {
+      first_->merge(whole);
+    } else {
+      first_ = whole;
+    }
+    return;
+  }
+  const std::int64_t length_ns = whole.end_ns - whole.start_ns;
+  if (!first_) return write_interval(whole, at_ns, length_ns);
+  first_->merge(whole);
+  write_interval(*first_, 0, at_ns + length_ns);
+  first_.reset();
+}
+
+// Ends of different threads' last intervals may come in any order; the file's lines may not.
+void run_folder::write_interval(const interval& whole, std::int64_t at_ns, std::int64_t length_ns) {
+  at_ns = last_at_ns_ = std::max(at_ns, last_at_ns_);
+  for (std::size_t s = 0; s < series_names.size(); ++s) {
+    const auto which = static_cast<series>(s);
+    const std::string_view tag = which == series::response ? "" : series_names[s];
+    write_histogram(tag, at_ns, length_ns, whole[which]);
+  }
+  errno = 0;
+  timeline_file_ << timeline_line(whole, at_ns, length_ns) << std::flush;
+  if (!timeline_file_) fail(timeline_name, system_reason());
+}
+
+void run_folder::write_histogram(std::string_view tag, std::int64_t at_ns, std::int64_t length_ns,
+                                 const stats::histogram& values) {
+  if (values.empty()) return;
+  errno = 0;
+  latency_->write(tag, at_ns, length_ns, values);
+  if (!latency_file_) fail(latency_name, system_reason());
+}
+
+json run_folder::finish(const result& r) {
+  if (!latency_) begin(r);
+  if (first_) {
+    write_interval(*first_, 0, std::min(first_->end_ns - first_->start_ns, r.window_ns));
+    first_.reset();
+  }
+  write_histogram("transfer", 0, r.window_ns, r.found.transfer);
+  write_histogram("self_reacquire", 0, r.window_ns, r.found.self_reacquire);
+  write_histogram("hiccup", 0, r.window_ns, r.hiccup);
+  close_part(latency_file_, latency_name);
+  close_part(timeline_file_, timeline_name);
+  json content = to_json(r);
+  write_whole("run.json", dump(content));
+  return content;
+}
+
+void run_folder::write_whole(const std::string& name, const std::string& text) const {
+  std::ofstream file;
+  open_part(file, name);
+  file << text;
+  close_part(file, name);
+}
+
+void run_folder::open_part(std::ofstream& file, const std::string& name) const {
+  errno = 0;
+  file.open(path_ / (name + ".part"), std::ios::binary | std::ios::trunc);
+  if (!file) fail(name, system_reason());
+}
+
+void run_folder::close_part(std::ofstream& file, const std::string& name) const {
+  errno = 0;
+  file.close();
+  if (!file) fail(name, system_reason());
+  std::error_code failed;
+  fs::rename(path_ / (name + ".part"), path_ / name, failed);
+  if (failed) fail(name, failed.message());
+}
+
+void run_folder::fail(const std::string& name, const std::string& why) const {
+  throw write_error(
+      fmt::format("run folder {}: {} cannot be written: {}", path_.string(), name, why));
+}
+
+}  // namespace lockmark::run

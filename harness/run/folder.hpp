@@ -1,0 +1,70 @@
+// The folder of one run, written while the run goes on.
+//
+//   job.yaml         the job as resolved; whole from the start
+//   run.json         "running" from the beginning of the window, replaced when the run has ended
+//   latency.hlog     one line per second and series; untagged: response of granted attempts
+//   timeline.jsonl   one line per second: counts and a few quantiles
+//
+// What grows is called NAME.part and renamed when it is whole. So a run that was killed leaves
+// job.yaml, a run.json that says "complete": false, and everything measured up to the last second.
+//
+// It measures nothing and reads no clock. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "harness/run/result.hpp"
+#include "harness/stats/hlog.hpp"
+
+namespace lockmark::run {
+
+// The folder could not be written to (any more); one sentence. What is in it stays.
+struct write_error : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+class run_folder {
+ public:
+  // Creates the folder and its parents and writes job.yaml. An existing empty folder is taken.
+  // Throws usage_error if the folder has something in it, is no folder or cannot be written to.
+  run_folder(std::filesystem::path path, const config::job& job);
+
+  // The window begins. `known` is what is known by now: the identity of the run and its
+  // started_wall_ns; the rest is written as unknown. Throws write_error.
+  void begin(const result& known);
+
+  // Appends one interval, in order of time, `at_ns` since the beginning of the window. The first
+  // ones, of 0, began before the window: they are joined to the next. Throws write_error.
+  // REQUIRES: begun.
+  void add(const interval& whole, std::int64_t at_ns);
+
+  // The run has ended, in whatever way: writes what is known only at the end, and gives every file
+  // its name. Returns what run.json says. Throws write_error. Begins first, if that was not done.
+  nlohmann::ordered_json finish(const result& r);
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  void write_whole(const std::string& name, const std::string& text) const;
+  void open_part(std::ofstream& file, const std::string& name) const;
+  void write_interval(const interval& whole, std::int64_t at_ns, std::int64_t length_ns);
+  void write_histogram(std::string_view tag, std::int64_t at_ns, std::int64_t length_ns,
+                       const stats::histogram& values);
+  void close_part(std::ofstream& file, const std::string& name) const;
+  [[noreturn]] void fail(const std::string& name, const std::string& why) const;
+
+  std::filesystem::path path_;
+  std::ofstream latency_file_;
+  std::ofstream timeline_file_;
+  std::optional<stats::hlog_writer> latency_;
+  std::optional<interval> first_;  // not written yet
+  std::int64_t last_at_ns_ = 0;
+};
+
+}  // namespace lockmark::run

@@ -1,0 +1,370 @@
+#include "harness/run/result_json.hpp"
+
+#include <fmt/core.h>
+#include <gnu/libc-version.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "harness/run/build_info.hpp"
+
+namespace lockmark::run {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::array<double, 6> quantiles{0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
+
+json number(double value) {
+  return std::isfinite(value) ? json(value) : json();
+}
+json ratio(double part, double whole) {
+  return whole > 0 ? number(part / whole) : json();
+}
+json text(const std::string& value) {
+  return value.empty() ? json() : json(value);
+}
+json time_ns(std::int64_t ns, bool censored) {
+  return censored ? json(fmt::format("> {}", ns)) : json(ns);
+}
+json time_ns(const stats::quantile_ns& t) {
+  return time_ns(t.value_ns, t.censored);
+}
+
+std::string_view name_of(ending e) {
+  switch (e) {
+    case ending::complete: return "complete";
+    case ending::interrupted: return "interrupted";
+    case ending::server_lost: return "server_lost";
+    case ending::failed: return "failed";
+  }
+  return "?";
+}
+
+std::size_t keys_of(const result& r) {
+  return r.job.keys.count(r.job.clients_in_all());
+}
+
+json run_section(const result& r) {
+  const bool complete = r.how == ending::complete;
+  json j;
+  j["id"] = r.run_id;
+  j["scenario"] = text(r.scenario);
+  j["lock"] = r.lock;
+  j["implementation"] = text(r.implementation);
+  j["features"] = to_string(r.lock_has);
+  j["workload"] = r.workload;
+  j["topology"] = r.topology;
+  j["target"] = r.target;
+  j["arguments"] = r.arguments;
+  j["seed"] = r.job.seed;
+  j["loop"] = config::text_form<config::loop_kind>::print(r.job.loop);
+  j["instances"] = r.job.instances;
+  j["clients_per_instance"] = r.job.clients;
+  j["keys"] = keys_of(r);
+  j["wait_ns"] = r.job.wait.count();
+  j["lease_ns"] = r.job.lease.count();
+  j["started_utc"] = r.started_wall_ns > 0 ? json(iso8601_utc(r.started_wall_ns)) : json();
+  j["window_s"] = r.window_s();
+  j["warmup_s"] = r.warmup_s;
+  j["status"] = name_of(r.how);
+  j["complete"] = complete;
+  j["why"] = complete ? json() : text(r.why);
+  return j;
+}
+
+// The rule of three: after n chances without a failure, its probability is below 3/n with 95 %
+// confidence. An optimistic lock has a chance to fail at each commit, a lock when the owner
+// changes.
+json exposure(const result& r) {
+  const bool optimistic = r.lock_has.has(feature::optimistic);
+  const std::uint64_t chances = optimistic ? r.grants_in_all : r.found.transfers;
+  json j;
+  j["of"] = optimistic ? "commits" : "owner changes";
+  j["chances"] = chances;
+  j["violation_share_below_95"] = r.violations() == 0 && chances > 0
+                                      ? json(std::min(1.0, 3.0 / static_cast<double>(chances)))
+                                      : json();
+  return j;
+}
+
+json verdict_section(const result& r) {
+  const bool bound = r.verdict.valid && r.verdict.bound;
+  json j;
+  j["held"] = r.violations() == 0;
+  j["violations"] = r.violations();
+  j["valid"] = r.verdict.valid;
+  j["bound"] = bound ? json(">=") : json();
+  j["saturated"] = r.verdict.saturated;
+  j["reasons"] = r.verdict.reasons;
+  j["safety_class"] = lockmark::name_of(r.promises);
+  j["exposure"] = exposure(r);
+  j["drifting"] = {
+      {"known", r.steady.known},
+      {"drifts", r.steady.known ? json(r.steady.drifts) : json()},
+      {"change_per_minute", r.steady.known ? number(r.steady.change_per_minute) : json()}};
+  return j;
+}
+
+json counts_section(const result& r) {
+  json j;
+  j["attempts"] = r.attempts();
+  for (std::size_t c = 0; c < counter_names.size(); ++c) {
+    j[std::string(counter_names[c])] = r.totals.counts[static_cast<counter>(c)];
+  }
+  return j;
+}
+
+json estimate_json(double q, std::int64_t n, bool supported, const stats::quantile_ns& value,
+                   const stats::confidence_interval& interval) {
+  return {{"q", q},
+          {"n", n},
+          {"supported", supported},
+          {"value_ns", supported ? time_ns(value) : json()},
+          {"low_ns", supported ? time_ns(interval.low) : json()},
+          {"high_ns", supported ? time_ns(interval.high) : json()}};
+}
+
+// Of all attempts. A mean with censored attempts in it is a lower bound as well.
+json over_all_attempts(const stats::attempts& all, const stats::interval_bootstrap& series,
+                       std::uint64_t seed) {
+  json j;
+  const std::int64_t n = all.count();
+  const bool censored = all.censored > 0;
+  j["n"] = n;
+  j["granted"] = all.granted.count();
+  j["not_granted"] = all.censored;
+  if (n == 0) {
+    j["mean_ns"] = j["max_ns"] = json();
+  } else {
+    const double sum = static_cast<double>(all.granted.sum_ns()) +
+                       static_cast<double>(all.censored) * static_cast<double>(all.limit_ns);
+    j["mean_ns"] = time_ns(std::llround(sum / static_cast<double>(n)), censored);
+    const std::int64_t max_ns = all.granted.max_ns();
+    j["max_ns"] = time_ns(censored ? std::max(max_ns, all.limit_ns) : max_ns, censored);
+  }
+  json list = json::array();
+  for (const auto& e : stats::estimate_quantiles(all, series, quantiles, seed)) {
+    list.push_back(estimate_json(e.q, e.n, e.supported, e.value, e.interval));
+  }
+  j["quantiles"] = std::move(list);
+  return j;
+}
+
+json quantiles_section(const result& r) {
+  stats::attempts services = {r.totals[series::service],
+                              static_cast<std::int64_t>(r.totals.counts.not_granted()),
+                              r.job.wait.count()};
+  json j;
+  j["response"] = over_all_attempts(r.responses(), r.bootstrap, r.job.seed);
+  j["service"] = over_all_attempts(services, stats::interval_bootstrap{}, r.job.seed);
+  return j;
+}
+
+json distribution(const stats::histogram& h) {
+  const auto at = [&](double q) { return h.empty() ? json() : json(h.value_at_quantile(q)); };
+  return {{"count", h.count()},
+          {"mean_ns", h.empty() ? json() : number(h.mean_ns())},
+          {"p50_ns", at(0.5)},
+          {"p90_ns", at(0.9)},
+          {"p99_ns", at(0.99)},
+          {"p999_ns", at(0.999)},
+          {"max_ns", h.empty() ? json() : json(h.max_ns())}};
+}
+
+json durations_section(const result& r) {
+  json j;
+  for (const series s :
+       {series::hold, series::release, series::timer_lag, series::queue_lag, series::loop_lag}) {
+    j[std::string(series_names[static_cast<std::size_t>(s)])] = distribution(r.totals[s]);
+  }
+  j["hiccup"] = distribution(r.hiccup);
+  return j;
+}
+
+// Shares of the time of all keys together. On one key that is always wanted,
+// X * (mean hold + mean hand-off) = 1: a check of the books, not a finding.
+json handoff_section(const result& r) {
+  const bool has = !r.lock_has.has(feature::optimistic);
+  const auto keys = static_cast<double>(keys_of(r));
+  const double time_ns = static_cast<double>(r.window_ns) * keys;
+  const auto held_ns = static_cast<double>(r.found.held_ns);
+  const auto handed_ns = static_cast<double>(r.found.handed_ns);
+  const bool one_key = keys_of(r) == 1;
+  json j;
+  j["transfer"] = has ? distribution(r.found.transfer) : json();
+  j["self_reacquire"] = has ? distribution(r.found.self_reacquire) : json();
+  j["idle_while_wanted_share"] =
+      has ? ratio(static_cast<double>(r.found.idle_while_wanted_ns), time_ns) : json();
+  j["held_share"] = has ? ratio(held_ns, time_ns) : json();
+  j["saturated_identity"] =
+      has && one_key && r.found.grants > 0 ? ratio(held_ns + handed_ns, time_ns) : json();
+  return j;
+}
+
+json fairness_section(const result& r) {
+  const stats::fairness_totals& f = r.found.fairness;
+  const auto of = [](const stats::histogram& h, double q) {
+    return h.empty() ? json() : json(h.value_at_quantile(q));
+  };
+  const auto& by_client = r.found.grants_by_client;
+  json j;
+  j["jain_run"] = number(f.jain_run());
+  j["jain_windowed"] = number(f.jain_windowed());
+  j["windows"] = f.windows();
+  j["owner_change_share"] = number(f.owner_change_share());
+  j["working_set_size"] = number(f.working_set_size());
+  j["grants_to_reacquire_median"] = of(f.reacquire_distance(), 0.5);
+  j["bypass_p99"] = of(f.bypass(), 0.99);
+  j["bypass_max"] = of(f.bypass(), 1);
+  j["longest_wait_ns"] = r.attempts() > 0 ? json(f.longest_wait_ns()) : json();
+  j["grants_per_client_min"] =
+      by_client.empty() ? json() : json(*std::min_element(by_client.begin(), by_client.end()));
+  j["grants_per_client_max"] =
+      by_client.empty() ? json() : json(*std::max_element(by_client.begin(), by_client.end()));
+  return j;
+}
+
+// Over the whole life of the load, warm-up and drain included, because servers count so.
+json cost_section(const result& r) {
+  const auto grants = static_cast<double>(r.grants_in_all);
+  const auto each = [&](std::uint64_t n) { return ratio(static_cast<double>(n), grants); };
+  const auto commands = r.server.find("commands");
+  json j;
+  j["grants"] = r.grants_in_all;
+  j["client_commands_per_grant"] = each(r.sent.commands);
+  j["round_trips_per_grant"] = each(r.sent.round_trips);
+  j["bytes_out_per_grant"] = each(r.sent.bytes_out);
+  j["bytes_in_per_grant"] = each(r.sent.bytes_in);
+  j["wakeups_per_grant"] = each(r.sent.wakeups);
+  j["reconnects"] = r.sent.reconnects;
+  j["server_commands_per_grant"] = commands == r.server.end() ? json() : each(commands->second);
+  j["server"] = r.server.empty() ? json() : json(r.server);
+  return j;
+}
+
+json hold_json(const result& r, const check::hold& h) {
+  const std::uint64_t per_instance = std::max<std::uint64_t>(1, r.job.clients);
+  return {{"client", h.client},
+          {"who",
+           fmt::format("instance {} client {}", h.client / per_instance, h.client % per_instance)},
+          {"granted_ns", h.granted_ns - r.window_start_ns},
+          {"release_sent_ns", h.release_sent_ns - r.window_start_ns},
+          {"token", h.token},
+          {"open_at_end", h.open_at_end}};
+}
+
+json safety_section(const result& r) {
+  json examples = json::array();
+  for (const check::violation& v : r.found.violations) {
+    examples.push_back({{"key", v.key},
+                        {"overlap_ns", v.overlap_ns},
+                        {"certain", v.certain},
+                        {"first", hold_json(r, v.first)},
+                        {"second", hold_json(r, v.second)}});
+  }
+  json j;
+  j["certain_violations"] = r.found.certain_violations;
+  j["possible_violations"] = r.found.possible_violations;
+  j["stale_tokens"] = r.found.stale_tokens;
+  j["lost_updates"] = r.found.lost_updates;
+  j["broken_promises"] = r.totals.counts[counter::broken_promises];
+  j["examples"] = std::move(examples);
+  return j;
+}
+
+json harness_section(const result& r) {
+  json floor;
+  if (r.floor) {
+    floor = {{"cycles_per_s", number(r.floor->cycles_per_s)},
+             {"response_p50_ns", r.floor->response_p50_ns},
+             {"response_p99_ns", r.floor->response_p99_ns}};
+  }
+  json j;
+  j["workers"] = r.workers;
+  j["cpu_cores_used"] = number(r.harness_cpu);
+  j["busiest_worker_share"] = number(r.busiest_worker);
+  j["steal_share"] = number(r.self.steal);
+  j["times_throttled"] = r.self.times_throttled;
+  j["offered_per_s"] = r.self.closed_loop ? json() : number(r.self.offered_per_s);
+  j["achieved_per_s"] = r.self.closed_loop ? json() : number(r.self.achieved_per_s);
+  j["floor"] = std::move(floor);
+  j["littles_law"] = {{"clients_in_flight_mean", number(r.found.clients_in_flight)},
+                      {"relative_difference", number(r.self.littles_law_difference)},
+                      {"fails", r.self.littles_law_fails}};
+  return j;
+}
+
+json build_json() {
+  const build_info b = this_build();
+  const bool known = b.git_revision != "unknown";
+  return {{"lockmark_version", b.version},
+          {"git_revision", known ? json(b.git_revision) : json()},
+          {"git_dirty", known ? json(b.git_dirty) : json()},
+          {"compiler", b.compiler},
+          {"build_type", text(b.build_type)},
+          {"sanitizers", text(b.sanitizers)},
+          {"assertions", b.assertions},
+          {"libraries",
+           {{"glibc", gnu_get_libc_version()},
+            {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+                                FMT_VERSION % 100)}}}};
+}
+
+json provenance_section(const result& r) {
+  json server;
+  for (const auto& [name, value] : r.server_is) server[name] = value;
+  json options = json::object();
+  for (const auto& [name, value] : r.job.options) options[name] = value;
+  json j = build_json();
+  j["host"] = {{"name", text(r.host.host_name)},
+               {"kernel", text(r.host.kernel)},
+               {"cpu_model", text(r.host.cpu_model)},
+               {"cores", r.host.cores > 0 ? json(r.host.cores) : json()},
+               {"clock_source", text(r.host.clock_source)},
+               {"load_average_before", r.host.cores > 0 ? number(r.host.load_average) : json()}};
+  j["server"] = std::move(server);
+  j["lock_options"] = std::move(options);
+  j["job"] = config::print_job(r.job);
+  return j;
+}
+
+}  // namespace
+
+json to_json(const result& r) {
+  json j;
+  j["schema_version"] = "1.0";
+  j["run"] = run_section(r);
+  j["verdict"] = verdict_section(r);
+  j["counts"] = counts_section(r);
+  j["success_rate"] = r.attempts() > 0 ? number(r.success_rate()) : json();
+  j["tps"] = r.window_ns > 0 ? number(r.tps()) : json();
+  j["samples"] = r.attempts();
+  j["quantiles"] = quantiles_section(r);
+  j["durations"] = durations_section(r);
+  j["handoff"] = handoff_section(r);
+  j["fairness"] = fairness_section(r);
+  j["cost_per_acquire"] = cost_section(r);
+  j["safety"] = safety_section(r);
+  j["harness"] = harness_section(r);
+  j["provenance"] = provenance_section(r);
+  return j;
+}
+
+json to_json_while_running(const result& known) {
+  json j = to_json(known);
+  j["run"]["status"] = "running";
+  j["run"]["complete"] = false;
+  j["run"]["why"] = "the run has not ended yet, or was killed";
+  j["run"]["window_s"] = json();
+  j["verdict"]["held"] = json();
+  j["verdict"]["valid"] = json();
+  return j;
+}
+
+std::string dump(const json& content) {
+  return content.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lockmark::run

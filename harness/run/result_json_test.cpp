@@ -1,0 +1,162 @@
+// What run.json says of a result whose figures are known.
+#include "harness/run/result_json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "harness/run/sample_result.hpp"
+
+namespace lockmark::run {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json quantile(const json& content, const char* which, double q) {
+  for (const json& entry : content["quantiles"][which]["quantiles"]) {
+    if (entry["q"] == q) return entry;
+  }
+  return {};
+}
+
+// Counts, rates and shares of the whole.
+TEST(result_json, counts_and_rates) {
+  const json j = to_json(sample_run{}.r);
+  EXPECT_EQ(j["schema_version"], "1.0");
+  EXPECT_EQ(j["samples"], 5'020);
+  EXPECT_EQ(j["counts"]["granted"], 4'769);
+  EXPECT_EQ(j["counts"]["refused_deadline"], 251);
+  EXPECT_DOUBLE_EQ(j["success_rate"].get<double>(), 0.95);
+  EXPECT_DOUBLE_EQ(j["tps"].get<double>(), 980);
+  EXPECT_EQ(j["run"]["started_utc"], "2026-01-31T09:05:07Z");
+  EXPECT_EQ(j["run"]["keys"], 1);
+}
+
+// Five of a hundred attempts never got the lock: p90 is a number, p99 only known to exceed T.
+TEST(result_json, quantiles_are_over_all_attempts) {
+  const json j = to_json(sample_run{}.r);
+  const json p90 = quantile(j, "response", 0.9);
+  EXPECT_EQ(p90["n"], 5'020);
+  EXPECT_NEAR(p90["value_ns"].get<double>(), 18.03e6, 0.02e6);
+  EXPECT_LE(p90["low_ns"], p90["value_ns"]);
+  EXPECT_GE(p90["high_ns"], p90["value_ns"]);
+  const json p99 = quantile(j, "response", 0.99);
+  EXPECT_EQ(p99["value_ns"], "> 1000000000");
+  EXPECT_EQ(p99["supported"], true);
+  EXPECT_EQ(quantile(j, "service", 0.99)["value_ns"], "> 1000000000");
+  EXPECT_EQ(j["quantiles"]["response"]["max_ns"], "> 1000000000");
+}
+
+// What the sample does not support is null, not a guess.
+TEST(result_json, unsupported_quantiles_are_null) {
+  const json j = to_json(sample_run{}.r);
+  const json p9999 = quantile(j, "response", 0.9999);
+  EXPECT_EQ(p9999["supported"], false);
+  EXPECT_TRUE(p9999["value_ns"].is_null());
+  EXPECT_TRUE(p9999["high_ns"].is_null());
+}
+
+// Held for 1 s and handed over for 3.99 s of 5 s on one key: the books balance to 0.2 %.
+TEST(result_json, handoff_and_the_saturated_identity) {
+  const json j = to_json(sample_run{}.r)["handoff"];
+  EXPECT_DOUBLE_EQ(j["held_share"].get<double>(), 0.2);
+  EXPECT_DOUBLE_EQ(j["idle_while_wanted_share"].get<double>(), 0.8);
+  EXPECT_DOUBLE_EQ(j["saturated_identity"].get<double>(), 0.998);
+  EXPECT_EQ(j["transfer"]["count"], 4'000);
+}
+
+// With several keys there is no such identity, and shares are of all keys' time.
+TEST(result_json, several_keys_share_the_time) {
+  sample_run s;
+  s.r.job.keys.kind = config::key_choice::shape::own;
+  const json j = to_json(s.r)["handoff"];
+  EXPECT_DOUBLE_EQ(j["held_share"].get<double>(), 0.2 / 16);
+  EXPECT_TRUE(j["saturated_identity"].is_null());
+}
+
+// Costs are per grant of the whole load, also the grants of warm-up.
+TEST(result_json, cost_per_acquire) {
+  const json j = to_json(sample_run{}.r)["cost_per_acquire"];
+  EXPECT_DOUBLE_EQ(j["client_commands_per_grant"].get<double>(), 2);
+  EXPECT_DOUBLE_EQ(j["server_commands_per_grant"].get<double>(), 3);
+  EXPECT_DOUBLE_EQ(j["bytes_out_per_grant"].get<double>(), 100);
+  EXPECT_EQ(j["server"]["cmd.evalsha"], 12'000);
+}
+
+// Zero violations in 5000 owner changes: less than 3 in 5000, with 95 % confidence.
+TEST(result_json, exposure_by_the_rule_of_three) {
+  sample_run s;
+  json j = to_json(s.r)["verdict"];
+  EXPECT_EQ(j["held"], true);
+  EXPECT_DOUBLE_EQ(j["exposure"]["violation_share_below_95"].get<double>(), 3.0 / 5'000);
+  s.r.found.certain_violations = 1;
+  j = to_json(s.r)["verdict"];
+  EXPECT_EQ(j["held"], false);
+  EXPECT_TRUE(j["exposure"]["violation_share_below_95"].is_null());
+}
+
+// An optimistic lock has no holds and no hand-off; its violations are lost updates.
+TEST(result_json, optimistic_locks) {
+  sample_run s;
+  s.r.lock_has = feature::optimistic;
+  s.r.found.lost_updates = 2;
+  const json j = to_json(s.r);
+  EXPECT_EQ(j["verdict"]["violations"], 2);
+  EXPECT_EQ(j["verdict"]["exposure"]["of"], "commits");
+  EXPECT_TRUE(j["handoff"]["transfer"].is_null());
+  EXPECT_TRUE(j["handoff"]["held_share"].is_null());
+}
+
+// Both holders by number and name, and their intervals since the window began.
+TEST(result_json, violations_name_both_holders) {
+  sample_run s;
+  s.r.found.violations = {sample_violation(s.r)};
+  const json v = to_json(s.r)["safety"]["examples"][0];
+  EXPECT_EQ(v["overlap_ns"], 20'000'000);
+  EXPECT_EQ(v["first"]["who"], "instance 0 client 1");
+  EXPECT_EQ(v["second"]["who"], "instance 1 client 2");
+  EXPECT_EQ(v["second"]["client"], 6);
+  EXPECT_EQ(v["second"]["granted_ns"], 120'000'000);
+  EXPECT_EQ(v["second"]["release_sent_ns"], 155'000'000);
+}
+
+// INVALID is no bound, whatever else the judge said.
+TEST(result_json, invalid_is_never_a_bound) {
+  sample_run s;
+  s.r.verdict.bound = true;
+  EXPECT_EQ(to_json(s.r)["verdict"]["bound"], ">=");
+  s.r.verdict.valid = false;
+  EXPECT_TRUE(to_json(s.r)["verdict"]["bound"].is_null());
+}
+
+// What is unknown is null and there; a number that is none is null.
+TEST(result_json, unknown_is_null_and_never_left_out) {
+  const json whole = to_json(sample_run{}.r);
+  result blank;
+  blank.self.littles_law_difference = std::numeric_limits<double>::quiet_NaN();
+  const json empty = to_json(blank);
+  for (const auto& [section, value] : whole.items()) {
+    ASSERT_TRUE(empty.contains(section)) << section;
+    if (!value.is_object()) continue;
+    for (const auto& item : value.items()) {
+      EXPECT_TRUE(empty[section].contains(item.key())) << section << "." << item.key();
+    }
+  }
+  EXPECT_TRUE(empty["success_rate"].is_null());
+  EXPECT_TRUE(empty["fairness"]["jain_run"].is_null());
+  EXPECT_TRUE(empty["harness"]["littles_law"]["relative_difference"].is_null());
+  EXPECT_TRUE(empty["harness"]["floor"].is_null());
+  EXPECT_TRUE(empty["provenance"]["server"].is_null());
+}
+
+// Arguments may hold any bytes; the file is UTF-8 all the same.
+TEST(result_json, bytes_that_are_no_text) {
+  sample_run s;
+  s.r.arguments = {"lockmark", "\xff\xfe"};
+  EXPECT_NO_THROW(json::parse(dump(to_json(s.r))));
+}
+
+}  // namespace
+}  // namespace lockmark::run
