@@ -134,9 +134,9 @@ executed execute(const catalogue& known, const place& where, errand e) {
   };
   s.scenario = e.scenario;
   s.arguments = e.arguments;
-  executed done{run::run_job(s, clock), folder.path()};
-  folder.finish(done.result);
-  return done;
+  run::result measured = run::run_job(s, clock);
+  auto written = folder.finish(measured);
+  return {std::move(measured), std::move(written), folder.path()};
 }
 
 int exit_status(const run::result& r) {

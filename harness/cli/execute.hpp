@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/cli/catalogue.hpp"
@@ -21,6 +22,7 @@ struct errand {
 
 struct executed {
   run::result result;
+  nlohmann::ordered_json written;  // the run.json
   std::filesystem::path folder;
 };
 

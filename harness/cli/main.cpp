@@ -1,9 +1,9 @@
 // lockmark: the command line. Everything a person sees goes to stderr when stdout is data.
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <utility>
-
-#include <fmt/core.h>
 
 #include "deploy/local/error.hpp"
 #include "harness/cli/commands.hpp"
@@ -55,8 +55,9 @@ int run(int argc, char** argv) {
                "lockmark"};
   app.require_subcommand(1);
   app.set_version_flag("--version", LOCKMARK_VERSION);
-  app.footer("Exit status: 0 held; 1 a threshold or the lock failed; 2 wrong usage or no server;\n"
-             "3 inconclusive or INVALID.");
+  app.footer(
+      "Exit status: 0 held; 1 a threshold or the lock failed; 2 wrong usage or no server;\n"
+      "3 inconclusive or INVALID.");
   const catalogue known;
   const context c{known, redacted(argc, argv)};
   int status = 2;

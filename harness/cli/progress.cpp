@@ -1,17 +1,15 @@
 #include "harness/cli/progress.hpp"
 
 #include <fmt/core.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
+
+#include "harness/cli/terminal.hpp"
 
 namespace lockmark::cli {
 namespace {
 
 constexpr int bar_width = 20;
-constexpr std::size_t narrowest = 20;
 // The conductor reports five times a second; a pipe gets one line of them.
 constexpr int reports_per_line = 5;
 
@@ -24,12 +22,6 @@ const char* name_of(run::progress::phase p) {
     case run::progress::phase::cleaning: return "cleaning up";
   }
   return "";
-}
-
-std::size_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return std::max<std::size_t>(size.ws_col, narrowest);
 }
 
 std::string bar(double fraction) {
@@ -56,17 +48,22 @@ std::string progress_line(const std::string& what, const run::progress& p, std::
 }
 
 progress_display::progress_display(std::string what, bool quiet)
-    : what_(std::move(what)), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : what_(std::move(what)), quiet_(quiet), terminal_(is_terminal(stderr)) {}
 
 progress_display::~progress_display() {
+  clear();
+}
+
+void progress_display::clear() {
   if (drawn_) fmt::print(stderr, "\r\033[K");
+  drawn_ = false;
 }
 
 void progress_display::show(const run::progress& p) {
   if (quiet_) return;
   if (terminal_) {
     // One column stays free: a full line would wrap on some terminals.
-    fmt::print(stderr, "\r{}\033[K", progress_line(what_, p, terminal_width() - 1));
+    fmt::print(stderr, "\r{}\033[K", progress_line(what_, p, width_of(stderr) - 1));
     std::fflush(stderr);
     drawn_ = true;
   } else if (p.now == run::progress::phase::measuring && shown_++ % reports_per_line == 0) {

@@ -16,6 +16,8 @@ class progress_display {
   progress_display& operator=(const progress_display&) = delete;
 
   void show(const run::progress& p);
+  // Takes the bar away, so that other output can follow.
+  void clear();
 
  private:
   std::string what_;
