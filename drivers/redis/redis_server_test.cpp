@@ -117,12 +117,12 @@ TEST_F(redis_server, scripts_survive_a_flushed_cache) {
 }
 
 task<void> acquire_and_note(loop& l, session& s, std::uint32_t client, int& granted) {
-  const auto got = co_await s.acquire(by(l, client, 3s));
+  const auto got = co_await s.acquire(by(l, client, 500ms));
   if (got.done()) ++granted;
 }
 
 task<void> wait_for(loop& l, int& count, int wanted) {
-  for (const auto limit = l.now() + 3s; count < wanted && l.now() < limit;) {
+  for (const auto limit = l.now() + 400ms; count < wanted && l.now() < limit;) {
     co_await l.sleep_for(1ms);
   }
   EXPECT_EQ(count, wanted);

@@ -64,7 +64,7 @@ void read_address(std::string_view text, target& to) {
   if (rest.empty()) return;
   constexpr std::string_view wrong = "has a port that is not 1 to 65535";
   if (!rest.starts_with(':')) refuse(wrong);
-  to.port = std::to_string(number_in(rest.substr(1), 1, 65535, wrong, 10));
+  to.port = number_in<std::uint16_t>(rest.substr(1), 1, 65535, wrong, 10);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Where a Redis server is and how to log in: redis://[user:pass@]host[:port][/db].
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,7 +9,7 @@ namespace lockmark::redis {
 
 struct target {
   std::string host;
-  std::string port = "6379";
+  std::uint16_t port = 6379;
   std::string user;      // empty: the default user
   std::string password;  // empty: no login
   int db = 0;

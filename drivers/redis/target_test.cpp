@@ -11,7 +11,7 @@ namespace {
 TEST(redis_target, host_alone) {
   const target t = parse_target("redis://db.example");
   EXPECT_EQ(t.host, "db.example");
-  EXPECT_EQ(t.port, "6379");
+  EXPECT_EQ(t.port, 6379);
   EXPECT_EQ(t.db, 0);
   EXPECT_TRUE(t.user.empty());
   EXPECT_TRUE(t.password.empty());
@@ -23,7 +23,7 @@ TEST(redis_target, everything) {
   EXPECT_EQ(t.user, "al:ice");
   EXPECT_EQ(t.password, "p@ss/w:rd");
   EXPECT_EQ(t.host, "10.0.0.1");
-  EXPECT_EQ(t.port, "7000");
+  EXPECT_EQ(t.port, 7000);
   EXPECT_EQ(t.db, 3);
 }
 
@@ -33,7 +33,7 @@ TEST(redis_target, password_only_and_ipv6) {
   EXPECT_TRUE(t.user.empty());
   EXPECT_EQ(t.password, "secret");
   EXPECT_EQ(t.host, "::1");
-  EXPECT_EQ(t.port, "6380");
+  EXPECT_EQ(t.port, 6380);
   EXPECT_EQ(t.name(), "redis://[::1]:6380");
 }
 

@@ -1,13 +1,14 @@
 // A TCP connection with deadlines, for drivers that speak their protocol themselves.
 //
-// Every ending is a value (std::error_code; std::errc::timed_out when the deadline came), never an
-// exception. It neither reconnects nor buffers, and has no TLS yet: callers see bytes only, so that
-// TLS can be put underneath.
+// Every ending is a value, never an exception: a std::error_code that can be compared with
+// std::errc (timed_out when the deadline came), or asio::error::eof. It neither reconnects nor
+// buffers, and has no TLS yet: callers see bytes only, so that TLS can be put underneath.
 #pragma once
 
 #include <asio/basic_stream_socket.hpp>
 #include <asio/ip/tcp.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,7 +38,7 @@ class stream {
 
   // Closes what was open and connects to the first address of `host` that answers. Resolves names
   // off the loop; an address in digits needs no resolving.
-  task<std::error_code> connect(std::string host, std::string port, time_point deadline);
+  task<std::error_code> connect(std::string host, std::uint16_t port, time_point deadline);
 
   // Writes what the kernel takes without waiting and returns how much that was.
   std::size_t write_now(std::string_view bytes, std::error_code& error);
@@ -71,7 +72,7 @@ class stream {
   };
 
   struct resolving;
-  task<std::error_code> resolve(std::string host, std::string port, time_point deadline,
+  task<std::error_code> resolve(std::string host, std::uint16_t port, time_point deadline,
                                 std::vector<asio::ip::tcp::endpoint>& found);
   task<std::error_code> connect_to(asio::ip::tcp::endpoint where, time_point deadline);
 
