@@ -370,6 +370,7 @@ int main(int argc, char** argv) {
   for (const lockmark::lock_kind& kind : lockmark::zookeeper::kinds()) {
     lockmark::conformance::subject s{.kind = kind, .target = server.target()};
     s.url_takes_password = false;
+    s.tolerance = std::chrono::seconds(3);  // sessions expire in steps of tickTime, 2 s
     lockmark::conformance::add(s);
   }
   return RUN_ALL_TESTS();
