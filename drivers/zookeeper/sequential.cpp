@@ -6,10 +6,10 @@
 namespace lockmark::zookeeper {
 namespace {
 
-// How long an attempt waits past its deadline for an answer that is due, and for the server to
-// confirm that its node is gone: the "one round trip" of the contract. Without them it ends in
-// doubt.
-constexpr duration one_round_trip = std::chrono::milliseconds(200);
+// How long an attempt may outlast its deadline: for an answer that is due, and for the server to
+// confirm that its node is gone. This is the "one round trip" of the contract, of a write that has
+// to be synced to a busy disk. Without the confirmation the attempt ends in doubt.
+constexpr duration one_round_trip = std::chrono::milliseconds(700);
 
 // Pause and patience of the background deletion.
 constexpr duration sweep_pause = std::chrono::milliseconds(100);
@@ -67,7 +67,8 @@ task<outcome<grant>> sequential::acquire(request r) {
 task<outcome<grant>> sequential::wait_for_turn(node& mine, time_point deadline) {
   while (true) {
     const reply queue = co_await mine.zk->children(mine.parent, deadline + one_round_trip);
-    if (queue.ended == status::rejected) co_return co_await leave(mine, refusal::unavailable);
+    if (queue.ended == status::rejected)
+      co_return co_await leave(mine, refusal::unavailable, deadline);
     if (queue.ok()) {
       const place here = find_place(queue.names, base_name(mine.path));
       if (!here.listed) co_return refusal::unavailable;  // somebody deleted it
@@ -77,7 +78,8 @@ task<outcome<grant>> sequential::wait_for_turn(node& mine, time_point deadline) 
     }
     const bool connected = co_await mine.zk->connected_by(deadline);
     if (mine.zk->over()) co_return refusal::unavailable;  // and the node ends with the session
-    if (!connected || loop_.now() >= deadline) co_return co_await leave(mine, refusal::deadline);
+    if (!connected || loop_.now() >= deadline)
+      co_return co_await leave(mine, refusal::deadline, deadline);
   }
 }
 
@@ -166,9 +168,9 @@ task<reply> sequential::find_own(node& mine, time_point deadline) {
 }
 
 // Gives up the place in the queue; certain only when the server confirms it.
-task<outcome<grant>> sequential::leave(const node& mine, refusal why) {
+task<outcome<grant>> sequential::leave(const node& mine, refusal why, time_point deadline) {
   if (mine.zk->connected()) {
-    const reply deleted = co_await mine.zk->remove(mine.path, loop_.now() + one_round_trip);
+    const reply deleted = co_await mine.zk->remove(mine.path, deadline + one_round_trip);
     if (deleted.ok() || deleted.ended == status::no_node || deleted.ended == status::session_over)
       co_return why;
   }

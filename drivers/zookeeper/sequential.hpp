@@ -59,7 +59,7 @@ class sequential final : public session {
   task<reply> find_own(node& mine, time_point deadline);
   task<outcome<grant>> wait_for_turn(node& mine, time_point deadline);
   task<void> wait_for_change(std::shared_ptr<handle> zk, std::string path, time_point deadline);
-  task<outcome<grant>> leave(const node& mine, refusal why);
+  task<outcome<grant>> leave(const node& mine, refusal why, time_point deadline);
   void delete_later(node leftover);
   static task<void> sweep(node leftover, loop& l);
 
