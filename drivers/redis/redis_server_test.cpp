@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "deploy/local/cluster.hpp"
+#include "drivers/redis/connection.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/server_probe.hpp"
 #include "harness/async/scope.hpp"
@@ -206,6 +207,25 @@ task<void> lose_subscription(loop& l, driver& d, std::string url) {
 TEST_F(redis_server, redisson_subscribes_again) {
   const auto d = make(redisson());
   run_to_end(l, lose_subscription(l, *d, server->target()));
+}
+
+task<void> ask_a_paused_server(loop& l, target where, std::string url) {
+  traffic count;
+  connection c{l, where, count};
+  co_await c.open(l.now() + 5s);
+  redis_cli(url, "CLIENT PAUSE 100 ALL");
+  const auto late = co_await c.command(l.now() + 20ms, "ECHO", "one");
+  EXPECT_TRUE(late.in_doubt());
+  co_await l.sleep_for(150ms);  // by now the late reply would be there
+  const auto next = co_await c.command(l.now() + 5s, "ECHO", "two");
+  EXPECT_TRUE(next.done() && next.value().text == "two");
+  EXPECT_EQ(count.reconnects, 1U);
+}
+
+// A late reply is never taken for the answer to the next command.
+TEST_F(redis_server, late_replies_are_thrown_away) {
+  const std::string url = server->target();
+  run_to_end(l, ask_a_paused_server(l, parse_target(url), url));
 }
 
 task<void> try_prepare(loop& l, driver& d, std::string& why) {

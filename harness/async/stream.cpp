@@ -12,6 +12,16 @@ namespace lockmark {
 
 using asio::ip::tcp;
 
+namespace {
+
+// Asio has a category of its own for what errno says, which std::errc does not know.
+std::error_code plain(std::error_code error) {
+  if (error.category() != asio::error::get_system_category()) return error;
+  return {error.value(), std::system_category()};
+}
+
+}  // namespace
+
 void stream::alarm::start(time_point deadline) {
   rang_ = false;
   if (deadline != time_point::max()) stream_.loop_.add_timer(*this, deadline);
@@ -24,7 +34,7 @@ void stream::alarm::fire() {
 }
 
 std::error_code stream::alarm::explain(std::error_code error) const {
-  return error && rang_ ? std::make_error_code(std::errc::timed_out) : error;
+  return error && rang_ ? std::make_error_code(std::errc::timed_out) : plain(error);
 }
 
 // A lookup cannot be interrupted; it is left to end by itself, and keeps this alive until then.
@@ -61,7 +71,7 @@ task<std::error_code> stream::connect_to(tcp::endpoint where, time_point deadlin
   if (error) co_return writing_.explain(error);
   socket_.set_option(tcp::no_delay{true}, error);
   if (!error) socket_.non_blocking(true, error);
-  co_return error;
+  co_return plain(error);
 }
 
 task<std::error_code> stream::connect(std::string host, std::uint16_t port, time_point deadline) {
@@ -89,6 +99,7 @@ std::size_t stream::write_now(std::string_view bytes, std::error_code& error) {
     written += socket_.write_some(asio::buffer(bytes.substr(written)), error);
   }
   if (error == asio::error::would_block) error.clear();
+  error = plain(error);
   return written;
 }
 

@@ -1,8 +1,8 @@
 // A TCP connection with deadlines, for drivers that speak their protocol themselves.
 //
-// Every ending is a value (std::error_code; std::errc::timed_out when the deadline came), never an
-// exception. It neither reconnects nor buffers, and has no TLS yet: callers see bytes only, so that
-// TLS can be put underneath.
+// Every ending is a value, never an exception: a std::error_code that can be compared with
+// std::errc (timed_out when the deadline came), or asio::error::eof. It neither reconnects nor
+// buffers, and has no TLS yet: callers see bytes only, so that TLS can be put underneath.
 #pragma once
 
 #include <asio/basic_stream_socket.hpp>

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -136,16 +137,18 @@ TEST_F(run_folder_test, timeline_has_a_line_per_interval) {
 }
 
 // Killed in mid-run: what was measured is there, readable, and called incomplete.
-TEST_F(run_folder_test, abandoned_folder_is_readable_and_incomplete) {
+TEST_F(run_folder_test, killed_run_is_readable_and_incomplete) {
   const sample_run s;
-  {
+  const auto killed_in_mid_run = [&] {
     run_folder folder(path_, s.r.job);
     folder.begin(s.known());
     for (std::size_t i = 0; i < 3; ++i) folder.add(s.intervals[i], s.at_ns[i]);
-    EXPECT_THAT(files(),
-                ElementsAre("job.yaml", "latency.hlog.part", "run.json", "timeline.jsonl.part"));
-    EXPECT_EQ(hlog("latency.hlog.part").size(), 12U);  // written through, not only when closed
-  }
+    std::raise(SIGKILL);
+  };
+  EXPECT_EXIT(killed_in_mid_run(), testing::KilledBySignal(SIGKILL), "");
+  EXPECT_THAT(files(),
+              ElementsAre("job.yaml", "latency.hlog.part", "run.json", "timeline.jsonl.part"));
+  EXPECT_EQ(hlog("latency.hlog.part").size(), 12U);
   const json content = run_json();
   EXPECT_EQ(content["run"]["complete"], false);
   EXPECT_EQ(content["run"]["status"], "running");

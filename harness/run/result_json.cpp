@@ -359,6 +359,7 @@ json to_json_while_running(const result& known) {
   j["run"]["why"] = "the run has not ended yet, or was killed";
   j["run"]["window_s"] = json();
   j["verdict"]["held"] = json();
+  j["verdict"]["violations"] = json();
   j["verdict"]["valid"] = json();
   return j;
 }

@@ -1,0 +1,56 @@
+#include "harness/report/read.hpp"
+
+#include <fmt/core.h>
+
+#include <fstream>
+
+#include "harness/driver.hpp"
+
+namespace lockmark::report {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+constexpr std::string_view known_major = "1";
+
+json parse(const fs::path& file) {
+  std::ifstream in(file);
+  if (!in) {
+    throw usage_error(
+        fmt::format("{}: cannot be read; expected the folder of a run that has begun to measure, "
+                    "or its run.json",
+                    file.string()));
+  }
+  try {
+    return json::parse(in);
+  } catch (const json::parse_error& e) {
+    throw usage_error(fmt::format("{}: is not JSON: damaged at byte {}", file.string(), e.byte));
+  }
+}
+
+void check_version(const fs::path& file, const json& content) {
+  const json version = content.is_object() ? content.value("schema_version", json()) : json();
+  if (!version.is_string()) {
+    throw usage_error(
+        fmt::format("{}: has no schema_version; expected what lockmark run writes", file.string()));
+  }
+  const auto text = version.get<std::string>();
+  if (text.substr(0, text.find('.')) != known_major) {
+    throw usage_error(fmt::format("{}: has schema_version {}; this lockmark reads {}.x",
+                                  file.string(), text, known_major));
+  }
+}
+
+}  // namespace
+
+recorded_run read_run(const fs::path& path) {
+  const fs::path file = fs::is_directory(path) ? path / "run.json" : path;
+  recorded_run run;
+  run.content = parse(file);
+  check_version(file, run.content);
+  run.name = fs::weakly_canonical(file).parent_path().filename().string();
+  return run;
+}
+
+}  // namespace lockmark::report

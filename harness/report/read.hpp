@@ -1,0 +1,19 @@
+// Reads what a run has left in its folder.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace lockmark::report {
+
+struct recorded_run {
+  std::string name;                // of the folder
+  nlohmann::ordered_json content;  // of run.json, schema version 1.x
+};
+
+// `path` is a run's folder or its run.json. A run that was killed can be read and says itself that
+// it is not complete. Throws usage_error: no such file, no JSON, a schema version not known here.
+recorded_run read_run(const std::filesystem::path& path);
+
+}  // namespace lockmark::report

@@ -1,0 +1,139 @@
+// From a run folder on disk to a row of the table.
+#include "harness/report/read.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "harness/driver.hpp"
+#include "harness/report/row.hpp"
+#include "harness/run/folder.hpp"
+#include "harness/run/result_json.hpp"
+#include "harness/run/sample_result.hpp"
+
+namespace lockmark::report {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class read_test : public testing::Test {
+ protected:
+  read_test() {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    path_ = fs::path(testing::TempDir()) / (std::string("lockmark_read_") + info->name());
+    fs::remove_all(path_);
+  }
+  ~read_test() override { fs::remove_all(path_); }
+
+  void write(const run::result& r) const { run::run_folder(path_, r.job).finish(r); }
+  void write_text(const std::string& text) const {
+    fs::create_directories(path_);
+    std::ofstream(path_ / "run.json") << text;
+  }
+  std::string refusal() const {
+    try {
+      row_of(read_run(path_));
+    } catch (const usage_error& e) {
+      return e.what();
+    }
+    return "no error";
+  }
+  fs::path path_;
+};
+
+// Folder, folder with a slash and run.json name the same run.
+TEST_F(read_test, by_folder_or_file) {
+  write(run::sample_run{}.r);
+  for (const fs::path& p : {path_, path_ / "", path_ / "run.json"}) {
+    EXPECT_EQ(read_run(p).name, path_.filename());
+    EXPECT_EQ(read_run(p).content["run"]["lock"], "redis/lua");
+  }
+}
+
+// Every figure of the row, from a result written to disk.
+TEST_F(read_test, row_of_a_complete_run) {
+  write(run::sample_run{}.r);
+  const row r = row_of(read_run(path_));
+  EXPECT_EQ(r.run, path_.filename());
+  EXPECT_EQ(r.lock, "redis/lua");
+  EXPECT_EQ(r.topology, "redis");
+  EXPECT_EQ(r.scenario, "contended");
+  EXPECT_DOUBLE_EQ(*r.success_rate, 0.95);
+  EXPECT_DOUBLE_EQ(*r.tps, 980);
+  EXPECT_EQ(r.samples, 5'020U);
+  EXPECT_NEAR(static_cast<double>(r.p50->ns), 10.03e6, 0.02e6);
+  EXPECT_FALSE(r.p90->censored);
+  EXPECT_EQ(r.p99, (time_value{1'000'000'000, true}));
+  EXPECT_EQ(r.p999, (time_value{1'000'000'000, true}));
+  EXPECT_EQ(r.max, (time_value{1'000'000'000, true}));
+  EXPECT_NEAR(static_cast<double>(*r.handoff_p50_ns), 800e3, 1e3);
+  EXPECT_DOUBLE_EQ(*r.fairness, 1);
+  EXPECT_DOUBLE_EQ(*r.commands_per_acquire, 2);
+  EXPECT_EQ(r.safety_class, "best-effort");
+  EXPECT_EQ(r.violations, 0U);
+  EXPECT_TRUE(r.valid && r.complete && !r.bound);
+  EXPECT_TRUE(r.reasons.empty());
+}
+
+// A killed run can be read; its row is not valid, knows nothing and says why.
+TEST_F(read_test, killed_run) {
+  const run::sample_run s;
+  run::run_folder(path_, s.r.job).begin(s.known());
+  const row r = row_of(read_run(path_));
+  EXPECT_FALSE(r.complete || r.valid || r.bound);
+  EXPECT_FALSE(r.tps || r.success_rate || r.p50 || r.max || r.violations || r.fairness);
+  EXPECT_THAT(r.reasons, ElementsAre("incomplete: the run has not ended yet, or was killed"));
+}
+
+// An interrupted run keeps its figures, but is not valid.
+TEST_F(read_test, interrupted_run) {
+  run::sample_run s;
+  s.r.how = run::ending::interrupted;
+  s.r.why = "interrupted";
+  s.r.verdict.bound = true;
+  write(s.r);
+  const row r = row_of(read_run(path_));
+  EXPECT_FALSE(r.complete || r.valid || r.bound);
+  EXPECT_TRUE(r.tps);
+  EXPECT_THAT(r.reasons, ElementsAre("incomplete: interrupted"));
+}
+
+// What drifts is told.
+TEST_F(read_test, drifting_run) {
+  run::sample_run s;
+  s.r.steady = {true, true, 0.05};
+  write(s.r);
+  EXPECT_THAT(row_of(read_run(path_)).reasons,
+              ElementsAre("not stationary: p50 changed by 5.0 % a minute"));
+}
+
+// Nothing there, no JSON, no run, a version from the future, something missing: one sentence each.
+TEST_F(read_test, refusals) {
+  EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
+  fs::create_directories(path_);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("run.json"), HasSubstr("cannot be read")));
+  write_text("{\"schema_version\":");
+  EXPECT_THAT(refusal(), HasSubstr("is not JSON"));
+  write_text("[1]");
+  EXPECT_THAT(refusal(), HasSubstr("has no schema_version"));
+  write_text("{\"schema_version\": \"2.0\"}");
+  EXPECT_THAT(refusal(), HasSubstr("has schema_version 2.0; this lockmark reads 1.x"));
+  write_text("{\"schema_version\": \"1.7\"}");
+  EXPECT_THAT(refusal(), HasSubstr("is not as lockmark writes it"));
+}
+
+// A later minor version has more keys; they do no harm.
+TEST_F(read_test, later_minor_version) {
+  nlohmann::ordered_json content = run::to_json(run::sample_run{}.r);
+  content["schema_version"] = "1.9";
+  content["invented"] = 1;
+  write_text(run::dump(content));
+  EXPECT_EQ(row_of(read_run(path_)).samples, 5'020U);
+}
+
+}  // namespace
+}  // namespace lockmark::report

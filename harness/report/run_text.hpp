@@ -1,0 +1,18 @@
+// One run, told to a person: the verdict first, then the figures.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "harness/report/read.hpp"
+
+namespace lockmark::report {
+
+// What `lockmark run` prints at the end: about fifteen lines of at most `width` columns. Throws
+// usage_error if run.json lacks something.
+std::string run_summary_terminal(const recorded_run& run, std::size_t width = 100);
+
+// The report of a single run as Markdown; short enough for a comment on a pull request.
+std::string run_markdown(const recorded_run& run);
+
+}  // namespace lockmark::report

@@ -1,0 +1,122 @@
+// One run told to a person.
+#include "harness/report/run_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "harness/driver.hpp"
+#include "harness/run/result_json.hpp"
+#include "harness/run/sample_result.hpp"
+
+namespace lockmark::report {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string summary(const run::result& r, std::size_t width = 200) {
+  return run_summary_terminal({"first", run::to_json(r)}, width);
+}
+
+// Verdict, figures of every kind, and the harness's own.
+TEST(run_text, complete_run) {
+  const std::string text = summary(run::sample_run{}.r);
+  for (const char* part :
+       {"redis/lua, contended on redis://user:***@localhost:6379/0\n",
+        "verdict    held: no violation in 5000 owner changes (so, with 95 % confidence, fewer than "
+        "1 "
+        "in 1666)",
+        "figures    valid\n", "95.0 % of 5020 attempts; 251 refused_deadline",
+        "rate       980 grants/s over 5.00 s", "p90 18.0 ms", "p99 > 1.0 s", "transfer p50 800 us",
+        "(4000)", "Jain 1.00 in short windows", "2.00 commands, 2.00 round",
+        "timer lag p99 30.0 us", "without a lock 2000000 cycles/s"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("p99.99")));
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 15);
+}
+
+// No line is wider than the terminal.
+TEST(run_text, fits_the_terminal) {
+  std::istringstream lines(summary(run::sample_run{}.r, 80));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
+// Two holders: both by name, the key, both intervals.
+TEST(run_text, violation) {
+  run::sample_run s;
+  s.r.found.certain_violations = 7;
+  s.r.found.violations.assign(5, run::sample_violation(s.r));
+  const std::string text = summary(s.r);
+  EXPECT_THAT(text, HasSubstr("NOT HELD: 7 violations in 5000 owner changes"));
+  EXPECT_THAT(text,
+              HasSubstr("key 0: instance 0 client 1 held it from 100.000 to 140.000 ms, "
+                        "instance 1 client 2 held it from 120.000 to 155.000 ms: 20.000 ms at "
+                        "the same time\n"));
+  EXPECT_THAT(text, HasSubstr("7 certain violations"));
+}
+
+// INVALID before any figure, with its reasons.
+TEST(run_text, invalid_run) {
+  run::sample_run s;
+  s.r.verdict.valid = false;
+  s.r.verdict.reasons = {"debug build"};
+  const std::string text = summary(s.r);
+  EXPECT_THAT(text, HasSubstr("figures    INVALID"));
+  EXPECT_LT(text.find("- debug build"), text.find("980"));
+}
+
+// Bounds: at least so fast, at most so slow.
+TEST(run_text, bound_run) {
+  run::sample_run s;
+  s.r.verdict.bound = true;
+  const std::string text = summary(s.r);
+  EXPECT_THAT(text, AllOf(HasSubstr(">= 980 grants/s"), HasSubstr("p90 <= 18.0 ms"),
+                          HasSubstr("p99 > 1.0 s")));
+}
+
+// A run that was killed says only that.
+TEST(run_text, killed_run) {
+  const std::string text =
+      run_summary_terminal({"first", run::to_json_while_running(run::sample_run{}.known())});
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("unknown: incomplete: the run has not ended yet, or was killed"),
+                    HasSubstr("INCOMPLETE"), HasSubstr("no attempts")));
+}
+
+// An optimistic lock: lost updates, commits, no hand-off.
+TEST(run_text, optimistic_lock) {
+  run::sample_run s;
+  s.r.lock_has = feature::optimistic;
+  s.r.found.lost_updates = 2;
+  const std::string text = summary(s.r);
+  EXPECT_THAT(text, AllOf(HasSubstr("NOT HELD: 2 violations in 6000 commits"),
+                          HasSubstr("2 lost updates"), HasSubstr("is not handed over")));
+}
+
+// Markdown: the verdict first, quantiles with intervals, provenance folded away, short.
+TEST(run_text, markdown) {
+  const std::string text = run_markdown({"first", run::to_json(run::sample_run{}.r)});
+  EXPECT_THAT(text, testing::StartsWith("### redis/lua, contended on redis://user:***@"));
+  EXPECT_LT(text.find("**verdict**: held"), text.find("| acquire | n | p50"));
+  EXPECT_THAT(text, HasSubstr("| response | 5020 | 10.0 ms ("));
+  EXPECT_THAT(text, HasSubstr("- server.appendfsync: everysec\n"));
+  EXPECT_THAT(text, HasSubstr("- host cpu_model: unknown\n"));
+  EXPECT_THAT(text, HasSubstr("<details>"));
+  EXPECT_LT(text.size(), 60'000U);
+}
+
+// Something missing is wrong usage, with the run's name.
+TEST(run_text, damaged_run) {
+  nlohmann::ordered_json content = run::to_json(run::sample_run{}.r);
+  content.erase("durations");
+  EXPECT_THROW(run_summary_terminal({"first", content}), usage_error);
+  EXPECT_THROW(run_markdown({"first", content}), usage_error);
+}
+
+}  // namespace
+}  // namespace lockmark::report

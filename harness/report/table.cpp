@@ -1,0 +1,282 @@
+#include "harness/report/table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "harness/report/text.hpp"
+
+namespace lockmark::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::string_view legend =
+    "Acquire times are responses of all attempts; > T: not granted within T; -: too few samples or "
+    "not known; >= and <=: the harness was the limit. Hand-off: from a release to the grant of "
+    "another client. Fairness: Jain's index in short windows, 1 is even.";
+
+// Reasons, numbered in the order in which they are first named.
+class footnotes {
+ public:
+  // " [1][3]", or nothing.
+  std::string marks(const row& r) {
+    std::string text;
+    for (const std::string& reason : r.reasons) {
+      auto at = std::find(all_.begin(), all_.end(), reason);
+      if (at == all_.end()) at = all_.insert(all_.end(), reason);
+      text += fmt::format("{}[{}]", text.empty() ? " " : "", at - all_.begin() + 1);
+    }
+    return text;
+  }
+  const std::vector<std::string>& all() const { return all_; }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+struct column {
+  std::string_view head;
+  int keep;  // the higher, the later it is left out; `always` never
+  bool left_aligned;
+  std::string (*text)(const row&);
+};
+constexpr int always = 100;
+
+std::string tps_text(const row& r) {
+  if (!r.tps) return "-";
+  return (r.bound ? ">= " : "") + rate_text(*r.tps);
+}
+
+std::string state_text(const row& r) {
+  if (!r.complete) return "incomplete";
+  return r.valid ? "yes" : "INVALID";
+}
+
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
+std::vector<column> columns() {
+  return {
+      {"lock", always, true, [](const row& r) { return r.lock; }},
+      {"cluster mode", 2, true, [](const row& r) { return or_dash(r.topology); }},
+      {"implementation", 1, true, [](const row& r) { return or_dash(r.implementation); }},
+      {"scenario", always, true, [](const row& r) { return or_dash(r.scenario); }},
+      {"success", 12, false,
+       [](const row& r) { return r.success_rate ? share_text(*r.success_rate) : "-"; }},
+      {"TPS", always, false, tps_text},
+      {"samples", 7, false, [](const row& r) { return std::to_string(r.samples); }},
+      {"p50", 11, false, [](const row& r) { return time_text(r.p50, r.bound); }},
+      {"p99", 10, false, [](const row& r) { return time_text(r.p99, r.bound); }},
+      {"p99.9", 6, false, [](const row& r) { return time_text(r.p999, r.bound); }},
+      {"hand-off", 9, false,
+       [](const row& r) {
+         return r.handoff_p50_ns ? time_text(time_value{*r.handoff_p50_ns, false}, r.bound) : "-";
+       }},
+      {"fairness", 8, false, [](const row& r) { return number_text(r.fairness, 2); }},
+      {"commands", 5, false, [](const row& r) { return number_text(r.commands_per_acquire, 2); }},
+      {"safety", 4, true, [](const row& r) { return r.safety_class; }},
+      {"violations", always, false,
+       [](const row& r) { return r.violations ? std::to_string(*r.violations) : "-"; }},
+      {"valid", always, true, state_text},
+  };
+}
+
+std::string markdown_cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
+    text.insert(at, 1, '\\');
+  }
+  return text;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+json time_json(const std::optional<time_value>& t) {
+  if (!t) return {};
+  return t->censored ? json(fmt::format("> {}", t->ns)) : json(t->ns);
+}
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
+std::string raw(const json& value) {
+  if (value.is_null()) return "";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Cells of a table for the terminal, and how wide their columns must be.
+struct grid {
+  std::vector<column> shown;
+  std::vector<std::vector<std::string>> cells;
+
+  std::size_t width_of(std::size_t c) const {
+    std::size_t width = shown[c].head.size();
+    for (const auto& line : cells) width = std::max(width, line[c].size());
+    return width;
+  }
+  std::size_t width() const {
+    std::size_t sum = 0;
+    for (std::size_t c = 0; c < shown.size(); ++c) sum += width_of(c) + (c > 0 ? 2 : 0);
+    return sum;
+  }
+  // Returns the head of the least important column, taken out; nothing if all are needed.
+  std::string_view leave_one_out() {
+    const auto least =
+        std::min_element(shown.begin(), shown.end(),
+                         [](const column& a, const column& b) { return a.keep < b.keep; });
+    if (least == shown.end() || least->keep == always) return {};
+    const auto at = least - shown.begin();
+    const std::string_view head = least->head;
+    shown.erase(least);
+    for (auto& line : cells) line.erase(line.begin() + at);
+    return head;
+  }
+  template <class Cell>
+  std::string line(Cell cell) const {
+    std::string text;
+    for (std::size_t c = 0; c < shown.size(); ++c) {
+      if (c > 0) text += "  ";
+      text += shown[c].left_aligned ? fmt::format("{:<{}}", cell(c), width_of(c))
+                                    : fmt::format("{:>{}}", cell(c), width_of(c));
+    }
+    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  }
+};
+
+std::string paragraph(std::string_view text, std::size_t width) {
+  std::string lines;
+  for (const std::string& line : wrapped(text, width)) lines += line + "\n";
+  return lines;
+}
+
+}  // namespace
+
+std::string table_markdown(const std::vector<row>& rows) {
+  footnotes notes;
+  std::string head = "|", rule = "|", body;
+  for (const column& c : columns()) {
+    head += fmt::format(" {} |", c.head);
+    rule += c.left_aligned ? " --- |" : " ---: |";
+  }
+  for (const row& r : rows) {
+    body += "|";
+    for (const column& c : columns()) {
+      const std::string mark = c.head == "valid" ? notes.marks(r) : "";
+      body += fmt::format(" {}{} |", markdown_cell(c.text(r)), mark);
+    }
+    body += "\n";
+  }
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n", head, rule, body, legend);
+  if (!notes.all().empty()) text += "\n";
+  for (std::size_t n = 0; n < notes.all().size(); ++n) {
+    text += fmt::format("{}. {}\n", n + 1, notes.all()[n]);
+  }
+  return text;
+}
+
+std::string table_csv(const std::vector<row>& rows) {
+  std::string text =
+      "lock,topology,implementation,scenario,success_rate,tps,samples,p50_ns,p90_ns,p99_ns,p999_ns,"
+      "max_ns,handoff_p50_ns,fairness,commands_per_acquire,safety_class,violations,valid,bound,"
+      "complete,reasons,run\r\n";
+  for (const row& r : rows) {
+    std::string reasons;
+    for (const std::string& reason : r.reasons) reasons += (reasons.empty() ? "" : "; ") + reason;
+    const std::vector<json> cells{r.lock,
+                                  r.topology,
+                                  r.implementation,
+                                  r.scenario,
+                                  or_null(r.success_rate),
+                                  or_null(r.tps),
+                                  r.samples,
+                                  time_json(r.p50),
+                                  time_json(r.p90),
+                                  time_json(r.p99),
+                                  time_json(r.p999),
+                                  time_json(r.max),
+                                  or_null(r.handoff_p50_ns),
+                                  or_null(r.fairness),
+                                  or_null(r.commands_per_acquire),
+                                  r.safety_class,
+                                  or_null(r.violations),
+                                  r.valid,
+                                  r.bound,
+                                  r.complete,
+                                  reasons,
+                                  r.run};
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      text += (c > 0 ? "," : "") + csv_cell(raw(cells[c]));
+    }
+    text += "\r\n";
+  }
+  return text;
+}
+
+std::string table_json(const std::vector<row>& rows) {
+  json all = json::array();
+  for (const row& r : rows) {
+    all.push_back({{"lock", r.lock},
+                   {"topology", r.topology},
+                   {"scenario", r.scenario},
+                   {"success_rate", or_null(r.success_rate)},
+                   {"tps", or_null(r.tps)},
+                   {"samples", r.samples},
+                   {"acquire_ns",
+                    {{"p50", time_json(r.p50)},
+                     {"p90", time_json(r.p90)},
+                     {"p99", time_json(r.p99)},
+                     {"p999", time_json(r.p999)},
+                     {"max", time_json(r.max)}}},
+                   {"handoff_ns", or_null(r.handoff_p50_ns)},
+                   {"fairness", or_null(r.fairness)},
+                   {"commands_per_acquire", or_null(r.commands_per_acquire)},
+                   {"safety_class", r.safety_class},
+                   {"violations", or_null(r.violations)},
+                   {"valid", r.valid},
+                   {"reasons", r.reasons},
+                   {"bound", r.bound},
+                   {"run", r.run}});
+  }
+  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string table_terminal(const std::vector<row>& rows, std::size_t width) {
+  footnotes notes;
+  grid g{columns(), {}};
+  std::erase_if(g.shown, [](const column& c) { return c.head == "scenario"; });
+  for (const row& r : rows) {
+    std::vector<std::string>& cells = g.cells.emplace_back();
+    for (const column& c : g.shown) cells.push_back(c.text(r));
+    cells.back() += notes.marks(r);
+  }
+  std::string left_out;
+  while (g.width() > width) {
+    const std::string_view head = g.leave_one_out();
+    if (head.empty()) break;
+    left_out += fmt::format("{}{}", left_out.empty() ? "" : ", ", head);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows[i].scenario != rows[i - 1].scenario) {
+      text += fmt::format("{}{}\n", i > 0 ? "\n" : "", or_dash(rows[i].scenario));
+      text += g.line([&](std::size_t c) { return g.shown[c].head; });
+    }
+    text += g.line([&](std::size_t c) -> const std::string& { return g.cells[i][c]; });
+  }
+  text += "\n" + paragraph(legend, width);
+  if (!left_out.empty()) text += paragraph("Not shown for lack of width: " + left_out + ".", width);
+  for (std::size_t n = 0; n < notes.all().size(); ++n) {
+    text += paragraph(fmt::format("[{}] {}", n + 1, notes.all()[n]), width);
+  }
+  return text;
+}
+
+}  // namespace lockmark::report

@@ -1,0 +1,28 @@
+// The comparison table, in the formats that people and programs read.
+//
+// Prints rows in the order given (see ranked()). Reasons why a row is INVALID, incomplete or a
+// bound stand as footnotes below the table.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "harness/report/row.hpp"
+
+namespace lockmark::report {
+
+std::string table_markdown(const std::vector<row>& rows);
+
+// RFC 4180 with a header; nanoseconds and shares as numbers, "> N" for censored times, nothing for
+// the unknown, reasons separated by "; ".
+std::string table_csv(const std::vector<row>& rows);
+
+// An array of objects; the keys are the contract of `lockmark table --format json`.
+std::string table_json(const std::vector<row>& rows);
+
+// Aligned text under a heading per scenario. Columns that do not fit are left out, the least
+// important first, and named; those that say which lock, how fast and whether to believe it stay.
+std::string table_terminal(const std::vector<row>& rows, std::size_t width);
+
+}  // namespace lockmark::report

@@ -1,0 +1,165 @@
+// The table in its four formats, of rows of every kind.
+#include "harness/report/table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "harness/report/sample_rows.hpp"
+
+namespace lockmark::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Every cell of the four kinds of rows, reasons once each below.
+TEST(table, markdown) {
+  const auto lines = lines_of(table_markdown(all_kinds()));
+  ASSERT_EQ(lines.size(), 12U);
+  EXPECT_EQ(
+      lines[0],
+      "| lock | cluster mode | implementation | scenario | success | TPS | samples | p50 | p99 "
+      "| p99.9 | hand-off | fairness | commands | safety | violations | valid |");
+  EXPECT_EQ(lines[2],
+            "| redis/lua | redis | two scripts | contended | 99.98 % | 1234 | 20000 | 1.2 ms | "
+            "12.3 ms | - | 853 us | 0.88 | 2.00 | best-effort | 0 | yes |");
+  EXPECT_EQ(
+      lines[3],
+      "| zookeeper/sequential | redis | two scripts | contended | 99.98 % | >= 1234 | 20000 | "
+      "<= 1.2 ms | > 1.0 s | - | - | - | 2.00 | best-effort | 0 | yes [1] |");
+  EXPECT_THAT(lines[4], HasSubstr("| 3 | INVALID [2] |"));
+  EXPECT_EQ(
+      lines[5],
+      "| redis/setnx | redis | - | contended | - | - | 0 | - | - | - | - | - | - | none | - | "
+      "incomplete [3][2] |");
+  EXPECT_EQ(lines[9], "1. a load thread used 97 % of its core (limit 80 %)");
+  EXPECT_EQ(lines[10], "2. debug build");
+  EXPECT_EQ(lines[11], "3. incomplete: the run has not ended yet, or was killed");
+}
+
+// A bar in a name does not end its cell.
+TEST(table, markdown_escapes_bars) {
+  row r = measured_row();
+  r.implementation = "a|b";
+  EXPECT_THAT(table_markdown({r}), HasSubstr("| a\\|b |"));
+}
+
+// Numbers as numbers, quotes where a comma needs them, nothing for the unknown.
+TEST(table, csv) {
+  row quoted = bound_row();
+  quoted.implementation = "the \"first\", and best";
+  const auto lines = lines_of(table_csv({measured_row(), quoted, killed_row()}));
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_THAT(lines[0], testing::StartsWith("lock,topology,implementation,scenario,success_rate,"));
+  EXPECT_EQ(lines[1],
+            "redis/lua,redis,two scripts,contended,0.9998,1234.4,20000,1200000,3456000,12340000,,> "
+            "1000000000,853000,0.876,2.0,best-effort,0,true,false,true,,first\r");
+  EXPECT_THAT(lines[2], HasSubstr("\"the \"\"first\"\", and best\""));
+  EXPECT_THAT(lines[2], HasSubstr(",true,true,true,a load thread"));
+  EXPECT_EQ(
+      lines[3],
+      "redis/setnx,redis,,contended,,,0,,,,,,,,,none,,false,false,false,incomplete: the run has "
+      "not ended yet, or was killed; debug build,fourth\r");
+}
+
+// The keys are a contract: exactly these, in every row.
+TEST(table, json_keys) {
+  const json rows = json::parse(table_json(all_kinds()));
+  ASSERT_EQ(rows.size(), 4U);
+  for (const json& r : rows) {
+    std::vector<std::string> keys;
+    for (const auto& item : r.items()) keys.push_back(item.key());
+    EXPECT_THAT(keys,
+                ElementsAre("lock", "topology", "scenario", "success_rate", "tps", "samples",
+                            "acquire_ns", "handoff_ns", "fairness", "commands_per_acquire",
+                            "safety_class", "violations", "valid", "reasons", "bound", "run"));
+    EXPECT_EQ(r["acquire_ns"].size(), 5U);
+  }
+  EXPECT_EQ(json::parse(table_json({})), json::array());
+}
+
+// Numbers, "> N" and null in their places.
+TEST(table, json_values) {
+  const json rows = json::parse(table_json(all_kinds()));
+  EXPECT_EQ(rows[0]["acquire_ns"],
+            json::parse(R"({"p50":1200000,"p90":3456000,"p99":12340000,"p999":null,
+                            "max":"> 1000000000"})"));
+  EXPECT_EQ(rows[0]["success_rate"], 0.9998);
+  EXPECT_EQ(rows[0]["handoff_ns"], 853'000);
+  EXPECT_EQ(rows[0]["reasons"], json::array());
+  EXPECT_EQ(rows[1]["bound"], true);
+  EXPECT_EQ(rows[1]["valid"], true);
+  EXPECT_EQ(rows[1]["fairness"], nullptr);
+  EXPECT_EQ(rows[2]["valid"], false);
+  EXPECT_EQ(rows[3]["valid"], false);
+  EXPECT_EQ(rows[3]["tps"], nullptr);
+  EXPECT_EQ(rows[3]["violations"], nullptr);
+}
+
+// At 200 columns nothing is left out; columns line up.
+TEST(table, wide_terminal) {
+  const std::string text = table_terminal(all_kinds(), 200);
+  const auto lines = lines_of(text);
+  EXPECT_EQ(lines[0], "contended");
+  EXPECT_THAT(text, Not(HasSubstr("Not shown")));
+  for (const char* cell : {"two scripts", "12.3 ms", ">= 1234", "<= 1.2 ms", "INVALID [2]"}) {
+    EXPECT_THAT(text, HasSubstr(cell));
+  }
+  const auto end_of_tps = lines[1].find("TPS") + 3;
+  EXPECT_EQ(lines[2].substr(end_of_tps - 4, 4), "1234");
+  EXPECT_EQ(lines[5].substr(end_of_tps - 2, 2), " -");
+}
+
+// Narrow terminals lose columns, which are named, and never those that matter.
+TEST(table, narrow_terminal) {
+  for (const std::size_t width : {80U, 100U, 120U, 160U}) {
+    const std::string text = table_terminal(all_kinds(), width);
+    for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
+    for (const char* kept : {"lock", "TPS", "violations", "valid", "INVALID", "incomplete"}) {
+      EXPECT_THAT(text, HasSubstr(kept)) << width;
+    }
+    EXPECT_THAT(text, HasSubstr("Not shown for lack of width: implementation")) << width;
+  }
+  EXPECT_THAT(table_terminal(all_kinds(), 80), HasSubstr("p50"));
+}
+
+// A heading for each scenario, once.
+TEST(table, terminal_groups_scenarios) {
+  row other = measured_row();
+  other.scenario = "uncontended";
+  const auto lines = lines_of(table_terminal({measured_row(), bound_row(), other}, 200));
+  EXPECT_EQ(lines[0], "contended");
+  EXPECT_EQ(lines[4], "");
+  EXPECT_EQ(lines[5], "uncontended");
+}
+
+// The fastest first; INVALID and incomplete rows after all ranked ones, however fast.
+TEST(ranking, never_ranks_what_is_not_valid) {
+  row slow = measured_row(), fast = measured_row(), elsewhere = measured_row();
+  slow.run = "slow";
+  slow.tps = 10;
+  fast.run = "fast";
+  fast.tps = 5'000;
+  elsewhere.run = "elsewhere";
+  elsewhere.scenario = "uncontended";
+  std::vector<std::string> order;
+  for (const row& r : ranked({killed_row(), invalid_row(), elsewhere, slow, fast})) {
+    order.push_back(r.run);
+  }
+  EXPECT_THAT(order, ElementsAre("fast", "slow", "fourth", "third", "elsewhere"));
+}
+
+}  // namespace
+}  // namespace lockmark::report

@@ -1,0 +1,32 @@
+// Figures as people read them: short, with a unit, "-" for what is not known.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/report/row.hpp"
+
+namespace lockmark::report {
+
+// "853 ns", "12.3 us", "1.2 ms", "1.0 s": three digits, and from 100 on no decimals.
+std::string duration_text(std::int64_t ns);
+// "1.2 ms"; "> 1.0 s" if censored; "<= 1.2 ms" as a bound; "-" without a value.
+std::string time_text(const std::optional<time_value>& t, bool bound = false);
+// "1234", "56.7", "0.123".
+std::string rate_text(double per_s);
+// "99.98 %"; nothing but 0 and 1 is shown as "0 %" and "100 %".
+std::string share_text(double share);
+std::string number_text(const std::optional<double>& value, int decimals);
+
+// A time in run.json: a number, "> N", or nothing for null.
+std::optional<time_value> time_of(const nlohmann::ordered_json& value);
+std::string time_text(const nlohmann::ordered_json& value, bool bound = false);
+
+// Lines of at most `width` columns, broken at spaces; words that are longer stay whole.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+}  // namespace lockmark::report
