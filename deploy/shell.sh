@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What quickstart and check have in common: the Debian 12 packages that lockmark needs, how they come
-# onto a machine, and how it is built. Sourced; does nothing by itself. Never removes a package.
+# What quickstart and check have in common: the Debian 12 packages that lockmark needs, how they
+# come onto a machine, and how it is built. Sourced; does nothing by itself. Removes no package.
 
 # The libraries of the tests are among them, because CMake configures the tests with the rest.
 build_packages=(
@@ -54,10 +54,11 @@ install_packages() {
 
 # Debian starts a service as soon as its package is installed, here Redis on its default port; but
 # lockmark starts its own servers. Debian's way to forbid it is a policy-rc.d that exits with 101.
-# One that exists already is the administrator's, and stays. Runs in a subshell, for the trap's sake.
+# One that exists already is the administrator's, and stays. Needs a subshell, for the trap's sake.
 install_without_services() {
   local policy=/usr/sbin/policy-rc.d
-  local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+  local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive
+    apt-get -q -o DPkg::Lock::Timeout=300)
   "${apt[@]}" update || return 1
   if [ ! -e "$policy" ]; then
     # shellcheck disable=SC2064  # the values of now
