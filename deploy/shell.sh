@@ -87,13 +87,14 @@ elapsed() {
   fi
 }
 
-# quietly LOG COMMAND...: runs it; its output goes to the file, and on to stdout only if it fails.
+# quietly LOG COMMAND...: runs it; its output goes to the file, and on to stdout only if it fails,
+# without Ninja's lines about what went well.
 quietly() {
   local log=$1
   shift
   mkdir -p "$(dirname "$log")"
   if "$@" >"$log" 2>&1 </dev/null; then return 0; fi
-  cat "$log"
+  sed '/^\[[0-9]*\/[0-9]*\] /d' "$log"
   return 1
 }
 

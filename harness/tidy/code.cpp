@@ -1,4 +1,6 @@
 // Reading C++ by its braces: what is comment and literal, and where functions begin and end.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -21,7 +23,7 @@ class blanker {
         blank_until("*/", 2);
       } else if (here("R\"") && (at_ == 0 || !is_word(text_[at_ - 1]))) {
         const auto open = std::min(text_.find('(', at_), text_.size());
-        const auto end = ")" + std::string{text_.substr(at_ + 2, open - at_ - 2)} + "\"";
+        const auto end = fmt::format("){}\"", text_.substr(at_ + 2, open - at_ - 2));
         blank_until(end, end.size());
       } else if (text_[at_] == '"' || starts_character()) {
         blank_literal(text_[at_]);

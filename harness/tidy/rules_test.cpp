@@ -1,6 +1,7 @@
 // That each rule can fail: bad snippets, and beside them the nearest good one.
 #include "harness/tidy/rules.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ std::vector<std::string> texts(const std::vector<violation>& found) {
 }
 
 std::vector<std::string> includes(std::string_view path, const std::string& included) {
-  return texts(check_includes(path, "// About.\n#include \"" + included + "\"\n"));
+  return texts(check_includes(path, fmt::format("// About.\n#include \"{}\"\n", included)));
 }
 
 std::vector<std::string> code(std::string_view path, const std::string& text) {
@@ -47,7 +48,7 @@ TEST(includes, harness_knows_no_backend) {
 // What calculates does not wait.
 TEST(includes, calculating_parts_know_no_loop) {
   for (const char* part : {"time", "pace", "stats", "check", "config"}) {
-    const std::string path = std::string{"harness/"} + part + "/x.cpp";
+    const std::string path = fmt::format("harness/{}/x.cpp", part);
     EXPECT_THAT(includes(path, "harness/async/loop.hpp"), SizeIs(1)) << path;
     EXPECT_THAT(includes(path, "harness/driver.hpp"), SizeIs(1)) << path;
     EXPECT_THAT(includes(path, "asio/post.hpp"), SizeIs(1)) << path;
@@ -86,7 +87,7 @@ TEST(includes, drivers_are_apart) {
 // In angle brackets, too; also from the one place that may see everything else.
 TEST(includes, client_libraries_stay_in_their_driver) {
   const auto library = [](std::string_view path, const std::string& header) {
-    return texts(check_includes(path, "#include <" + header + ">\n"));
+    return texts(check_includes(path, fmt::format("#include <{}>\n", header)));
   };
   EXPECT_THAT(library("harness/cli/main.cpp", "hiredis/hiredis.h"), SizeIs(1));
   EXPECT_THAT(library("drivers/mysql/mysql.cpp", "hiredis/read.h"), SizeIs(1));
@@ -128,7 +129,8 @@ TEST(sizes, files) {
 // From the first line of the head to the closing brace.
 TEST(sizes, functions) {
   const auto with_body = [](int lines) {
-    return "// About.\nint long_one(int a,\n    int b) {\n" + times(lines, "  f(\"}\");\n") + "}\n";
+    return fmt::format("// About.\nint long_one(int a,\n    int b) {{\n{}}}\n",
+                       times(lines, "  f(\"}\");\n"));
   };
   EXPECT_THAT(code("harness/run/x.cpp", with_body(67)), IsEmpty());
   EXPECT_THAT(code("harness/run/x.cpp", with_body(68)),
@@ -138,7 +140,7 @@ TEST(sizes, functions) {
 // In characters, not bytes: ten of two bytes each may end a line of 100.
 TEST(text, columns) {
   EXPECT_THAT(texts(check_text("a.cpp", times(100, "x"))), IsEmpty());
-  EXPECT_THAT(texts(check_text("a.cpp", "\n" + times(101, "x"))),
+  EXPECT_THAT(texts(check_text("a.cpp", times(1, "\n") + times(101, "x"))),
               ElementsAre(HasSubstr("a.cpp:2: has 101 columns, 100 are allowed")));
   EXPECT_THAT(texts(check_text("a.cpp", times(90, "x") + times(10, "\u00b5"))), IsEmpty());
 }
@@ -179,7 +181,7 @@ TEST(code_only, blanks_comments_and_literals) {
 std::vector<std::string> names(std::string_view text) {
   std::vector<std::string> result;
   for (const function_extent& f : functions(code_only(text))) {
-    result.push_back(f.name + " " + std::to_string(f.first_line) + "+" + std::to_string(f.lines));
+    result.push_back(fmt::format("{} {}+{}", f.name, f.first_line, f.lines));
   }
   return result;
 }
