@@ -3,15 +3,6 @@
 namespace lockmark::workloads {
 namespace {
 
-task<bool> acquire(client& me) {
-  while (true) {
-    const request r = me.ask();
-    const auto answer = co_await me.lock().acquire(r);
-    if (me.answered(answer)) co_return true;
-    if (!co_await me.retry()) co_return false;
-  }
-}
-
 task<void> enter_again(client& me) {
   for (std::uint32_t level = 1; level < me.todo().depth; ++level) {
     const auto answer = co_await me.lock().acquire(me.nested());
@@ -29,7 +20,13 @@ task<void> leave_inner(client& me) {
 class mutex_workload final : public workload {
  public:
   task<void> attempt(client& me) const override {
-    if (!co_await acquire(me)) co_return;
+    while (true) {
+      const request wish = me.ask();
+      const auto answer = co_await me.lock().acquire(wish);
+      if (me.answered(answer)) break;
+      const bool again = co_await me.retry();
+      if (!again) co_return;
+    }
     const bool nests = me.todo().depth > 1;
     if (nests) co_await enter_again(me);
     if (me.todo().hold > duration::zero()) co_await me.hold();

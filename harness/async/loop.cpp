@@ -38,8 +38,24 @@ task<void> loop::sleep_until(time_point when) {
   co_await never.wait_until(when);
 }
 
-task<void> loop::yield() {
-  co_await asio::post(context_, use_task);
+task<bool> loop::yield() {
+  return asio::async_initiate<const asio::use_awaitable_t<executor>, void(bool)>(
+      [](resumption r, loop* here) { here->resume(std::move(r), true); }, use_task, this);
+}
+
+void loop::resume(resumption parked, bool value) {
+  if (ready_.empty()) post([this] { run_ready(); });
+  ready_.emplace_back(std::move(parked), value);
+}
+
+// What becomes ready meanwhile waits for the next round, so that sockets get their turn too.
+void loop::run_ready() {
+  running_.swap(ready_);
+  for (auto& [parked, value] : running_) {
+    ++turn_;
+    std::move(parked)(value);
+  }
+  running_.clear();
 }
 
 void loop::add_timer(timer& t, time_point when) {

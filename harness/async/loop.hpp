@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "harness/async/parking.hpp"
 #include "harness/async/task.hpp"
 #include "harness/async/timer_queue.hpp"
 #include "harness/time/clock.hpp"
@@ -45,8 +47,11 @@ class loop {
   task<void> sleep_until(time_point when);
   task<void> sleep_for(duration d) { return sleep_until(now() + d); }
 
-  // Lets everything else that is ready on this loop run first.
-  task<void> yield();
+  // Lets everything else that is ready on this loop run first. (The bool is always true.)
+  task<bool> yield();
+
+  // Lets a parked coroutine go on, after what is running now. On the loop's thread.
+  void resume(resumption parked, bool value);
 
   void add_timer(timer& t, time_point when);
   void remove_timer(timer& t) { timers_.remove(t); }
@@ -54,6 +59,7 @@ class loop {
  private:
   friend class scope;
   void arm(time_point when);
+  void run_ready();
   void run_simulated();
 
   const clock& clock_;
@@ -64,6 +70,10 @@ class loop {
                              asio::wait_traits<std::chrono::steady_clock>, executor>
       alarm_;
   std::optional<time_point> alarm_at_;
+  // Coroutines that can go on. One Asio handler runs all of them, because passing each through
+  // Asio's queue would cost two mutexes a piece.
+  std::vector<std::pair<resumption, bool>> ready_;
+  std::vector<std::pair<resumption, bool>> running_;
   std::size_t live_tasks_ = 0;
   std::uint64_t turn_ = 0;
 };

@@ -25,7 +25,7 @@ void signal::set() {
     return;
   }
   loop_.remove_timer(*this);
-  parked_.resume(true);
+  loop_.resume(parked_.take(), true);
 }
 
 }  // namespace lockmark

@@ -30,7 +30,7 @@ class signal final : private timer {
   bool has_waiter() const { return parked_.occupied(); }
 
  private:
-  void fire() override { parked_.resume(false); }
+  void fire() override { loop_.resume(parked_.take(), false); }
 
   loop& loop_;
   parking parked_;

@@ -38,7 +38,7 @@ void actor::draw_plan() {
   plan_.depth = static_cast<std::uint32_t>(stage_.job.reentrancy);
 }
 
-task<void> actor::attempt(time_point intended, lateness why) {
+void actor::begin(time_point intended, lateness why) {
   draw_plan();
   intended_ = intended;
   why_late_ = why;
@@ -47,7 +47,9 @@ task<void> actor::attempt(time_point intended, lateness why) {
   started_ = false;
   ending_ = ending::open;
   failures_ = 0;
-  co_await stage_.what.attempt(*this);
+}
+
+void actor::end() {
   if (ending_ != ending::granted) finish(stage_.where.now());
   in_attempt_ = false;
 }

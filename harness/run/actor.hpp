@@ -39,8 +39,9 @@ class actor final : public client {
   // `number` counts over all clients of the run, `within` within the session's instance.
   actor(const stage& s, session& lock, std::uint32_t number, std::uint32_t within);
 
-  // Makes one attempt that was due at `intended`.
-  task<void> attempt(time_point intended, lateness why);
+  // An attempt that was due at `intended` begins; between the two the workload's coroutine runs.
+  void begin(time_point intended, lateness why);
+  void end();
 
   // When the last attempt ended.
   time_point finished_at() const { return finished_; }

@@ -129,7 +129,9 @@ task<void> worker::closed_loop(seat& s) {
   time_point intended = loop_.now();
   while (!stopping_) {
     const std::uint64_t turn = loop_.turn();
-    co_await s.who.attempt(intended, lateness::timer);
+    s.who.begin(intended, lateness::timer);
+    co_await cast_.what.attempt(s.who);
+    s.who.end();
     intended = s.who.finished_at();
     if (stopping_) break;
     if (thinks) {
@@ -196,13 +198,17 @@ task<void> worker::serve(seat& s) {
 
 // One attempt, or, for a partly open loop, a session of several with think time between them.
 task<void> worker::make_attempts(seat& s, due first) {
-  co_await s.who.attempt(first.intended, first.why);
+  s.who.begin(first.intended, first.why);
+  co_await cast_.what.attempt(s.who);
+  s.who.end();
   if (cast_.job.loop != config::loop_kind::partly_open) co_return;
   for (std::uint64_t cycle = 1; cycle < cast_.job.cycles && !stopping_; ++cycle) {
     const time_point intended = s.who.finished_at() + s.who.think();
     co_await s.who.pause_until(intended);
     if (stopping_) break;
-    co_await s.who.attempt(intended, lateness::timer);
+    s.who.begin(intended, lateness::timer);
+    co_await cast_.what.attempt(s.who);
+    s.who.end();
   }
 }
 
