@@ -1,0 +1,159 @@
+// Who may include whom: harness/DESIGN.md section 3 as a table.
+#include <algorithm>
+#include <span>
+
+#include "harness/tidy/rules.hpp"
+#include "harness/tidy/text.hpp"
+
+namespace lockmark::tidy {
+namespace {
+
+using names = std::vector<std::string_view>;
+
+// Files under `in`, but not under `except`, may not include what starts with one of `forbidden`,
+// unless it starts with one of `allowed` (or, in a test, with one of `allowed_in_tests`).
+struct direction {
+  names in;
+  names except;
+  names forbidden;
+  names allowed;
+  names allowed_in_tests;
+  std::string_view instead;
+};
+
+const std::vector<direction>& directions() {
+  static const std::vector<direction> table = {
+      {.in = {"harness/"},
+       .except = {"harness/cli/"},
+       .forbidden = {"drivers/", "workloads/", "deploy/"},
+       .allowed = {},
+       .allowed_in_tests = {"drivers/memory/", "drivers/faulty/", "workloads/"},
+       .instead = "the harness knows no backend and no workload: go through harness/driver.hpp or "
+                  "harness/workload.hpp; only harness/cli names them"},
+      {.in = {"harness/time/", "harness/pace/", "harness/stats/", "harness/check/",
+              "harness/config/"},
+       .except = {},
+       .forbidden = {"harness/async/", "harness/run/", "harness/driver.hpp", "harness/workload.hpp",
+                     "asio"},
+       .allowed = {},
+       .allowed_in_tests = {},
+       .instead = "this part runs without an event loop: take values, and leave waiting to "
+                  "harness/run"},
+      {.in = {"workloads/"},
+       .except = {},
+       .forbidden = {"harness/", "drivers/", "deploy/"},
+       .allowed = {"harness/workload.hpp", "harness/driver.hpp", "harness/features.hpp",
+                   "harness/outcome.hpp", "harness/async/"},
+       .allowed_in_tests = {"drivers/memory/", "drivers/faulty/"},
+       .instead =
+           "a workload sees the contracts only: harness/workload.hpp and harness/driver.hpp"},
+      {.in = {"drivers/"},
+       .except = {"drivers/conformance/"},
+       .forbidden = {"harness/", "workloads/", "deploy/"},
+       .allowed = {"harness/driver.hpp", "harness/features.hpp", "harness/outcome.hpp",
+                   "harness/async/"},
+       .allowed_in_tests = {"deploy/local/", "harness/time/"},
+       .instead = "a driver sees its contract only: harness/driver.hpp and harness/async/; it "
+                  "neither measures nor reads a clock"},
+      {.in = {"drivers/conformance/"},
+       .except = {},
+       .forbidden = {"harness/", "workloads/", "deploy/", "drivers/"},
+       .allowed = {"harness/driver.hpp", "harness/features.hpp", "harness/outcome.hpp",
+                   "harness/async/", "drivers/conformance/"},
+       .allowed_in_tests = {"drivers/memory/"},
+       .instead = "the suite is for every driver and knows none: go through harness/driver.hpp"},
+      {.in = {"deploy/"},
+       .except = {},
+       .forbidden = {"harness/", "drivers/", "workloads/"},
+       .allowed = {"harness/time/"},
+       .allowed_in_tests = {},
+       .instead = "deploy starts servers and knows nothing of locks: harness/time is all it uses"},
+      {.in = {""},
+       .except = {"drivers/redis/"},
+       .forbidden = {"hiredis/"},
+       .allowed = {},
+       .allowed_in_tests = {},
+       .instead = "a client library stays inside its driver: use what drivers/redis offers"},
+      {.in = {""},
+       .except = {"drivers/zookeeper/"},
+       .forbidden = {"zookeeper/"},
+       .allowed = {},
+       .allowed_in_tests = {},
+       .instead = "a client library stays inside its driver: use what drivers/zookeeper offers"},
+      {.in = {""},
+       .except = {"drivers/mysql/"},
+       .forbidden = {"mysql.h", "mysql/", "mariadb/", "ma_"},
+       .allowed = {},
+       .allowed_in_tests = {},
+       .instead = "a client library stays inside its driver: use what drivers/mysql offers"},
+  };
+  return table;
+}
+
+bool starts_with_any(std::string_view text, const names& beginnings) {
+  return std::ranges::any_of(beginnings, [&](auto b) { return text.starts_with(b); });
+}
+
+bool is_test(std::string_view path) {
+  return path.ends_with("_test.cpp") || path.ends_with("_bench.cpp");
+}
+
+bool forbids(const direction& d, std::string_view path, std::string_view included) {
+  return starts_with_any(path, d.in) && !starts_with_any(path, d.except) &&
+         starts_with_any(included, d.forbidden) && !starts_with_any(included, d.allowed) &&
+         !(is_test(path) && starts_with_any(included, d.allowed_in_tests));
+}
+
+// "drivers/redis/" of "drivers/redis/lua.cpp"; empty outside of drivers/.
+std::string_view driver_of(std::string_view path) {
+  constexpr std::string_view drivers = "drivers/";
+  if (!path.starts_with(drivers)) return {};
+  const auto end = path.find('/', drivers.size());
+  return end == std::string_view::npos ? std::string_view{} : path.substr(0, end + 1);
+}
+
+// One driver never uses another. The faulty one wraps the memory one; tests use the suite.
+bool is_other_driver(std::string_view path, std::string_view included) {
+  const auto mine = driver_of(path);
+  const auto other = driver_of(included);
+  if (mine.empty() || other.empty() || mine == other) return false;
+  if (mine == "drivers/conformance/") return false;  // has its own row above
+  if (other == "drivers/conformance/") return !is_test(path);
+  return !(mine == "drivers/faulty/" && other == "drivers/memory/");
+}
+
+// What stands between the quotes or angle brackets of an include, or nothing.
+std::string_view included_by(std::string_view line) {
+  constexpr std::string_view include = "#include ";
+  if (!line.starts_with(include)) return {};
+  line.remove_prefix(include.size());
+  const auto end = line.find_first_of("\">", 1);
+  return end == std::string_view::npos ? std::string_view{} : line.substr(1, end - 1);
+}
+
+}  // namespace
+
+std::vector<violation> check_includes(std::string_view path, std::string_view text) {
+  std::vector<violation> found;
+  int number = 0;
+  for (const std::string_view line : lines_of(text)) {
+    ++number;
+    const std::string_view included = included_by(line);
+    if (included.empty()) continue;
+    const auto report = [&](std::string_view instead) {
+      found.push_back({std::string{path}, number,
+                       "includes " + std::string{included} + "; " + std::string{instead}});
+    };
+    for (const direction& d : directions()) {
+      if (forbids(d, path, included)) report(d.instead);
+    }
+    if (is_other_driver(path, included)) {
+      report(
+          "one driver never uses another: put what both need behind harness/driver.hpp, and "
+          "the suite into tests only");
+    }
+  }
+  return found;
+}
+
+}  // namespace lockmark::tidy

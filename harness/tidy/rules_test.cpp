@@ -1,0 +1,206 @@
+// That each rule can fail: bad snippets, and beside them the nearest good one.
+#include "harness/tidy/rules.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lockmark::tidy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::vector<std::string> texts(const std::vector<violation>& found) {
+  std::vector<std::string> result;
+  for (const violation& v : found) result.push_back(text_of(v));
+  return result;
+}
+
+std::vector<std::string> includes(std::string_view path, const std::string& included) {
+  return texts(check_includes(path, fmt::format("// About.\n#include \"{}\"\n", included)));
+}
+
+std::vector<std::string> code(std::string_view path, const std::string& text) {
+  return texts(check_code(path, text));
+}
+
+std::string times(int n, const std::string& line) {
+  std::string text;
+  for (int i = 0; i < n; ++i) text += line;
+  return text;
+}
+
+// Only cli knows drivers, workloads and servers; tests may use what needs no server.
+TEST(includes, harness_knows_no_backend) {
+  EXPECT_THAT(includes("harness/run/worker.cpp", "drivers/redis/redis.hpp"),
+              ElementsAre(HasSubstr("harness/run/worker.cpp:2: includes drivers/redis/redis.hpp; "
+                                    "the harness knows no backend")));
+  EXPECT_THAT(includes("harness/run/worker.cpp", "drivers/memory/memory.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("harness/run/worker.cpp", "workloads/mutex.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("harness/run/run_test.cpp", "deploy/local/cluster.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("harness/run/run_test.cpp", "drivers/memory/memory.hpp"), IsEmpty());
+  EXPECT_THAT(includes("harness/cli/catalogue.cpp", "drivers/redis/redis.hpp"), IsEmpty());
+}
+
+// What calculates does not wait.
+TEST(includes, calculating_parts_know_no_loop) {
+  for (const char* part : {"time", "pace", "stats", "check", "config"}) {
+    const std::string path = fmt::format("harness/{}/x.cpp", part);
+    EXPECT_THAT(includes(path, "harness/async/loop.hpp"), SizeIs(1)) << path;
+    EXPECT_THAT(includes(path, "harness/driver.hpp"), SizeIs(1)) << path;
+    EXPECT_THAT(includes(path, "asio/post.hpp"), SizeIs(1)) << path;
+    EXPECT_THAT(includes(path, "harness/stats/random.hpp"), IsEmpty()) << path;
+  }
+  EXPECT_THAT(includes("harness/run/x.cpp", "harness/async/loop.hpp"), IsEmpty());
+}
+
+// A workload would otherwise fit one backend only.
+TEST(includes, workloads_know_contracts_only) {
+  EXPECT_THAT(includes("workloads/mutex.cpp", "drivers/memory/memory.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("workloads/mutex.cpp", "harness/run/worker.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("workloads/mutex.cpp", "harness/workload.hpp"), IsEmpty());
+}
+
+// A driver neither measures nor reads a clock, and knows no workload.
+TEST(includes, drivers_know_their_contract_only) {
+  EXPECT_THAT(includes("drivers/redis/lua.cpp", "harness/stats/histogram.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("drivers/redis/lua.cpp", "harness/time/clock.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("drivers/redis/lua.cpp", "workloads/mutex.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("drivers/redis/lua.cpp", "harness/async/loop.hpp"), IsEmpty());
+  EXPECT_THAT(includes("drivers/redis/server_test.cpp", "deploy/local/cluster.hpp"), IsEmpty());
+}
+
+// Nor another driver. The suite is for tests; it knows no driver in turn.
+TEST(includes, drivers_are_apart) {
+  EXPECT_THAT(includes("drivers/redis/lua.cpp", "drivers/memory/lock.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("drivers/redis/x_test.cpp", "drivers/memory/lock.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("drivers/redis/lua.cpp", "drivers/conformance/proxy.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("drivers/conformance/stage.cpp", "drivers/redis/redis.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("drivers/redis/lua.cpp", "drivers/redis/script.hpp"), IsEmpty());
+  EXPECT_THAT(includes("drivers/redis/x_test.cpp", "drivers/conformance/proxy.hpp"), IsEmpty());
+  EXPECT_THAT(includes("drivers/faulty/faulty.cpp", "drivers/memory/memory.hpp"), IsEmpty());
+}
+
+// In angle brackets, too; also from the one place that may see everything else.
+TEST(includes, client_libraries_stay_in_their_driver) {
+  const auto library = [](std::string_view path, const std::string& header) {
+    return texts(check_includes(path, fmt::format("#include <{}>\n", header)));
+  };
+  EXPECT_THAT(library("harness/cli/main.cpp", "hiredis/hiredis.h"), SizeIs(1));
+  EXPECT_THAT(library("drivers/mysql/mysql.cpp", "hiredis/read.h"), SizeIs(1));
+  EXPECT_THAT(library("drivers/redis/resp.cpp", "zookeeper/zookeeper.h"), SizeIs(1));
+  EXPECT_THAT(library("deploy/local/probe.cpp", "mysql.h"), SizeIs(1));
+  EXPECT_THAT(library("drivers/redis/resp.cpp", "hiredis/read.h"), IsEmpty());
+  EXPECT_THAT(library("drivers/zookeeper/handle.cpp", "zookeeper/zookeeper.h"), IsEmpty());
+  EXPECT_THAT(library("drivers/mysql/connection.cpp", "mysql.h"), IsEmpty());
+}
+
+// deploy starts servers; locks are none of its business.
+TEST(includes, deploy_knows_no_locks) {
+  EXPECT_THAT(includes("deploy/local/probe.cpp", "drivers/redis/resp.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("deploy/local/probe.cpp", "harness/time/clock.hpp"), IsEmpty());
+}
+
+// Outside harness/time nothing reads a clock or sleeps; a comment or a string may speak of it.
+TEST(clocks, only_time_reads_them) {
+  const std::string now = "// About.\nauto a = std::chrono::steady_clock::now();\n";
+  EXPECT_THAT(code("harness/run/x.cpp", now),
+              ElementsAre(HasSubstr("harness/run/x.cpp:2: uses steady_clock::now; only "
+                                    "harness/time reads a clock")));
+  EXPECT_THAT(code("harness/time/clock.cpp", now), IsEmpty());
+  EXPECT_THAT(code("deploy/local/x.cpp", "// A.\nstd::this_thread::sleep_for(1ms);\n"), SizeIs(1));
+  EXPECT_THAT(code("drivers/redis/x.cpp", "// A.\nclock_gettime(CLOCK_REALTIME, &t);\n"),
+              SizeIs(1));
+  EXPECT_THAT(code("harness/run/x.cpp", "// gettimeofday\nauto a = \"usleep\";\n"), IsEmpty());
+  EXPECT_THAT(code("harness/run/x.cpp", "// A.\nusing c = std::chrono::steady_clock;\n"),
+              IsEmpty());
+}
+
+// The limit itself is allowed.
+TEST(sizes, files) {
+  EXPECT_THAT(code("harness/run/x.cpp", times(500, "// x\n")), IsEmpty());
+  EXPECT_THAT(code("harness/run/x.cpp", times(501, "// x\n")),
+              ElementsAre(HasSubstr("x.cpp:501: the file has 501 lines, 500 are allowed")));
+}
+
+// From the first line of the head to the closing brace.
+TEST(sizes, functions) {
+  const auto with_body = [](int lines) {
+    return fmt::format("// About.\nint long_one(int a,\n    int b) {{\n{}}}\n",
+                       times(lines, "  f(\"}\");\n"));
+  };
+  EXPECT_THAT(code("harness/run/x.cpp", with_body(67)), IsEmpty());
+  EXPECT_THAT(code("harness/run/x.cpp", with_body(68)),
+              ElementsAre(HasSubstr("x.cpp:2: long_one has 71 lines, 70 are allowed")));
+}
+
+// In characters, not bytes: ten of two bytes each may end a line of 100.
+TEST(text, columns) {
+  EXPECT_THAT(texts(check_text("a.cpp", times(100, "x"))), IsEmpty());
+  EXPECT_THAT(texts(check_text("a.cpp", times(1, "\n") + times(101, "x"))),
+              ElementsAre(HasSubstr("a.cpp:2: has 101 columns, 100 are allowed")));
+  EXPECT_THAT(texts(check_text("a.cpp", times(90, "x") + times(10, "\u00b5"))), IsEmpty());
+}
+
+// Both would stay for ever.
+TEST(text, tabs_and_notes_to_oneself) {
+  EXPECT_THAT(texts(check_text("check", "a\n\tb\n")), ElementsAre(HasSubstr("check:2: has a tab")));
+  EXPECT_THAT(texts(check_text("check",
+                               "# TO"
+                               "DO: x\n")),
+              SizeIs(1));
+  EXPECT_THAT(texts(check_text("check",
+                               "# FIX"
+                               "ME\n")),
+              SizeIs(1));
+  EXPECT_THAT(texts(check_text("check",
+                               "# TO"
+                               "DOS\n")),
+              IsEmpty());
+}
+
+// Headers open with what they are for; an implementation may leave that to its header.
+TEST(opening, says_what_the_file_is) {
+  EXPECT_THAT(code("harness/run/x.hpp", "#pragma once\n"), SizeIs(2));
+  EXPECT_THAT(code("harness/run/x.hpp", "// About.\nint x;\n"), SizeIs(1));
+  EXPECT_THAT(code("harness/run/x.hpp", "// About.\n#pragma once\n"), IsEmpty());
+  EXPECT_THAT(code("harness/run/x.cpp", "int x;\n"), SizeIs(1));
+  EXPECT_THAT(code("harness/run/x.cpp", "#include <new>\n"), IsEmpty());
+}
+
+// What is not code keeps its place, so that lines and columns stay right.
+TEST(code_only, blanks_comments_and_literals) {
+  EXPECT_EQ(code_only("a // {\nb /* { \n */ c"), "a     \nb      \n    c");
+  EXPECT_EQ(code_only(R"(f("{\"{", '{', '\'') + 1'000)"), R"(f("    ", ' ', '  ') + 1'000)");
+  EXPECT_EQ(code_only("a R\"x({\")\n{)x\" b {"), "a        \n     b {");
+}
+
+std::vector<std::string> names(std::string_view text) {
+  std::vector<std::string> result;
+  for (const function_extent& f : functions(code_only(text))) {
+    result.push_back(fmt::format("{} {}+{}", f.name, f.first_line, f.lines));
+  }
+  return result;
+}
+
+// What opens a brace is told by what stands before it.
+TEST(functions, are_found_by_their_braces) {
+  EXPECT_THAT(names("namespace a {\nstruct b : c<int> {\n  int d() const {\n    if (e) {\n    }\n"
+                    "  }\n};\n}\n"),
+              ElementsAre("d 3+4"));
+  EXPECT_THAT(names("x::x(int a) : a_{a}, b_{std::move(c)} {\n  f();\n}\n"),
+              ElementsAre("x::x 1+3"));
+  EXPECT_THAT(names("template <class T>\nT f(T a) {\n}\n\nenum class e { a, b };\n"),
+              ElementsAre("f 1+3"));
+  EXPECT_THAT(names("const std::vector<row> table = {\n  {1, f(2)},\n  {3, g(4)},\n};\n"),
+              IsEmpty());
+  EXPECT_THAT(names("struct a {\n public:\n  a() {}\n  int b{1};\n  ~a() {}\n};\n"),
+              ElementsAre("a 2+2", "~a 5+1"));
+  EXPECT_THAT(names("#define M(x) {\nint f() {\n}\n"), ElementsAre("f 2+2"));
+}
+
+}  // namespace
+}  // namespace lockmark::tidy

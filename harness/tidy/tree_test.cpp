@@ -1,0 +1,67 @@
+// Holds this source tree to the rules. Runs in the root of the project, as every test does.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "harness/tidy/rules.hpp"
+
+namespace lockmark::tidy {
+namespace {
+
+bool is_code(const std::filesystem::path& path) {
+  return path.extension() == ".cpp" || path.extension() == ".hpp";
+}
+
+// Prose is not among it: tables in Markdown have long lines.
+bool is_text(const std::filesystem::path& path) {
+  static const std::set<std::string> extensions = {".cpp", ".hpp", ".txt", ".in", ".sh", ".yaml"};
+  static const std::set<std::string> names = {"quickstart", "check"};
+  return extensions.contains(path.extension()) || names.contains(path.filename());
+}
+
+// Folders of the root that hold what is made, not written.
+bool is_made(const std::filesystem::path& folder) {
+  static const std::set<std::string> made = {"./build", "./runs", "./results"};
+  return made.contains(folder.string()) || folder.filename().string().starts_with(".");
+}
+
+std::vector<std::filesystem::path> source_files() {
+  std::vector<std::filesystem::path> files;
+  auto at = std::filesystem::recursive_directory_iterator{"."};
+  for (; at != std::filesystem::recursive_directory_iterator{}; ++at) {
+    if (at->is_directory() && is_made(at->path())) at.disable_recursion_pending();
+    if (at->is_regular_file() && is_text(at->path())) files.push_back(at->path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
+}
+
+// Every file of the tree; each violation says what to do instead.
+TEST(tree, keeps_the_rules) {
+  int code_files = 0;
+  for (const std::filesystem::path& file : source_files()) {
+    const std::string path = file.lexically_normal().generic_string();
+    const std::string text = read(file);
+    std::vector<violation> found = check_text(path, text);
+    if (is_code(file)) {
+      ++code_files;
+      std::ranges::move(check_code(path, text), std::back_inserter(found));
+    }
+    for (const violation& v : found) ADD_FAILURE() << text_of(v);
+  }
+  // A test that looks at nothing passes as well.
+  EXPECT_GT(code_files, 100) << "in " << std::filesystem::current_path();
+}
+
+}  // namespace
+}  // namespace lockmark::tidy
