@@ -70,8 +70,8 @@ TEST(table, csv) {
   EXPECT_THAT(lines[2], HasSubstr(",true,true,true,a load thread"));
   EXPECT_EQ(
       lines[3],
-      "redis/setnx,redis,,contended,,,0,,,,,,,,,none,,false,false,false,incomplete: the run has "
-      "not ended yet, or was killed; debug build,fourth\r");
+      "redis/setnx,redis,,contended,,,0,,,,,,,,,none,,false,false,false,\"incomplete: the run has "
+      "not ended yet, or was killed; debug build\",fourth\r");
 }
 
 // The keys are a contract: exactly these, in every row.
