@@ -8,7 +8,7 @@
 //
 // Rules for every driver:
 //   * It neither measures, prints, retries nor reads a clock (the loop tells the time).
-//   * A call stops waiting at its deadline, and ends by `answer_by` whatever the server does: what
+//   * A call stops waiting at its deadline, and ends by answer_by() whatever the server does: what
 //     was asked and not answered by then is in doubt.
 //   * What can happen to a lock is an outcome. An exception (usage_error, no_server) ends the run
 //     with its sentence, and never carries a password.
@@ -60,9 +60,12 @@ struct request {
   std::uint32_t client = 0;
   duration lease{};       // meaningful for locks with a lease; > 0
   time_point deadline{};  // of waiting for the lock: nothing new is tried after it
-  // Of the server's answers: later than the deadline by what a healthy server needs at most. An
-  // acquire cut off at its deadline could leave a lock behind that nobody knows of.
-  time_point answer_by{};
+  // What was asked before the deadline may be answered so much later. An acquire that is cut off
+  // in flight could leave a lock behind that nobody knows of.
+  duration grace{};
+
+  // Whatever the server does, the call ends by then.
+  time_point answer_by() const { return deadline + grace; }
 };
 
 struct grant {

@@ -55,10 +55,10 @@ struct subject {
   // threaded ones run in simulated time.
   bool in_process = false;
 
-  duration lease = std::chrono::milliseconds{400};  // for the cases that lose one
-  duration session_timeout =
-      std::chrono::milliseconds{4000};           // asked for, and freed at latest then
-  duration tolerance = std::chrono::seconds{1};  // a call may outlast its deadline by this
+  duration lease = std::chrono::milliseconds{400};             // for the cases that lose one
+  duration session_timeout = std::chrono::milliseconds{4000};  // asked of the server ...
+  duration session_grace = std::chrono::seconds{2};  // ... which may look for dead ones this rarely
+  duration tolerance = std::chrono::seconds{1};      // a call may outlast its deadline by this
 
   // The names of the run that are still on the server, read by other means than the driver.
   // Without it, `wipe` is only checked through the driver.
@@ -71,11 +71,12 @@ void add(const subject& s);
 
 // How hard clients hammer, and what came of it. Also for a driver's own tests.
 struct hammering {
-  std::uint32_t threads = 1;   // each with its own loop
-  std::uint32_t sessions = 2;  // per thread
-  std::uint32_t clients = 4;   // per session
-  std::uint32_t keys = 1;      // taken in turn
-  std::uint32_t cycles = 300;  // granted, by all clients together
+  std::uint32_t threads = 1;                // each with its own loop
+  std::uint32_t sessions = 2;               // per thread
+  std::uint32_t clients = 4;                // per session
+  std::uint32_t keys = 1;                   // taken in turn
+  std::uint32_t cycles = 300;               // granted, by all clients together
+  duration wait = std::chrono::seconds{2};  // of one acquire
   duration limit = std::chrono::seconds{30};
 };
 
@@ -84,6 +85,7 @@ struct damage {
   std::uint64_t overlaps = 0;     // grants while somebody else held the key
   std::uint64_t tokens_fell = 0;  // grants whose fencing token was not above the key's last one
   std::uint64_t lost_holds = 0;   // releases that said not_owner
+  std::uint64_t refused = 0;      // acquires that were not granted, certainly
   std::uint64_t conflicts = 0;    // optimistic: commits that were refused
   std::uint64_t doubts = 0;
 };

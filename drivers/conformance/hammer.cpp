@@ -55,13 +55,14 @@ class hammerer {
   }
 
  private:
-  request ask(std::uint32_t key) const {
-    return {key, client_, 10s, std::min(crew_.end, crew_.l.now() + 2s)};
+  request ask(std::uint32_t key, duration wait) const {
+    return {key, client_, 10s, std::min(crew_.end, crew_.l.now() + wait)};
   }
 
   task<void> cycle(std::uint32_t key) {
-    const auto got = co_await session_.acquire(ask(key));
+    const auto got = co_await session_.acquire(ask(key, crew_.all.how.wait));
     if (got.in_doubt()) ++crew_.result.doubts;
+    if (got.refused()) ++crew_.result.refused;
     if (!got.done()) {
       co_await pause();
       co_return;
@@ -71,7 +72,7 @@ class hammerer {
     } else {
       co_await be_inside(key, got.value().token);
     }
-    const auto gone = co_await session_.release(ask(key));
+    const auto gone = co_await session_.release(ask(key, 2s));
     count(gone);
     if (gone.refused(refusal::conflict)) co_await pause();
   }
@@ -133,9 +134,14 @@ task<void> work(crew& c, std::uint32_t thread) {
   if (failure) std::rethrow_exception(failure);
 }
 
-damage operator+(const damage& a, const damage& b) {
-  return {a.granted + b.granted,       a.overlaps + b.overlaps,   a.tokens_fell + b.tokens_fell,
-          a.lost_holds + b.lost_holds, a.conflicts + b.conflicts, a.doubts + b.doubts};
+void add_to(damage& sum, const damage& d) {
+  sum.granted += d.granted;
+  sum.overlaps += d.overlaps;
+  sum.tokens_fell += d.tokens_fell;
+  sum.lost_holds += d.lost_holds;
+  sum.refused += d.refused;
+  sum.conflicts += d.conflicts;
+  sum.doubts += d.doubts;
 }
 
 void run_thread(shared_state& all, std::uint32_t thread) {
@@ -149,7 +155,7 @@ void run_thread(shared_state& all, std::uint32_t thread) {
     failure = std::current_exception();
   }
   const std::lock_guard guard(all.result_mutex);
-  all.result = all.result + mine.result;
+  add_to(all.result, mine.result);
   if (failure) all.failure = failure;
 }
 

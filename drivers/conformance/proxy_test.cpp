@@ -1,9 +1,137 @@
 #include "drivers/conformance/proxy.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <array>
+#include <asio/error.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/write.hpp>
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <thread>
 
 namespace lockmark::conformance {
 namespace {
+
+using asio::ip::tcp;
+
+// Answers each message with itself, one connection after another.
+class echo_server {
+ public:
+  echo_server() : thread_([this] { serve(); }) {}
+  ~echo_server() {
+    shutdown(acceptor_.native_handle(), SHUT_RDWR);
+    thread_.join();
+  }
+  std::uint16_t port() const { return port_; }
+  int messages() const { return messages_; }
+
+ private:
+  void serve() {
+    std::error_code error;
+    while (true) {
+      tcp::socket client{context_};
+      acceptor_.accept(client, error);
+      if (error) return;
+      echo(client);
+    }
+  }
+
+  void echo(tcp::socket& client) {
+    std::array<char, 64> room{};
+    std::error_code error;
+    while (true) {
+      const auto size = client.read_some(asio::buffer(room), error);
+      if (error) return;
+      ++messages_;
+      asio::write(client, asio::buffer(room, size), error);
+    }
+  }
+
+  asio::io_context context_;
+  tcp::acceptor acceptor_{context_, {asio::ip::address_v4::loopback(), 0}};
+  const std::uint16_t port_ = acceptor_.local_endpoint().port();
+  std::atomic<int> messages_{0};
+  std::thread thread_;
+};
+
+// A blocking connection to the proxy.
+struct caller {
+  explicit caller(const proxy& p) {
+    const url_parts at = split_url("tcp://" + p.address());
+    socket.connect({asio::ip::make_address(at.host), at.port}, refused);
+    const timeval limit{.tv_sec = 0, .tv_usec = 100'000};
+    setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  }
+
+  // "echo", "silence", or "broken".
+  std::string ask() {
+    std::array<char, 64> room{};
+    if (send(socket.native_handle(), "hello", 5, MSG_NOSIGNAL) != 5) return "broken";
+    const auto size = recv(socket.native_handle(), room.data(), room.size(), 0);
+    if (size > 0) return "echo";
+    return size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? "silence" : "broken";
+  }
+
+  asio::io_context context;
+  tcp::socket socket{context};
+  std::error_code refused;
+};
+
+struct between : testing::Test {
+  echo_server server;
+  proxy p{"127.0.0.1", server.port()};
+};
+
+// A cut breaks what stands and refuses what is new; passing again works on the same port.
+TEST_F(between, cuts_and_passes_again) {
+  const std::string address = p.address();
+  caller first{p};
+  EXPECT_EQ(first.ask(), "echo");
+  p.set(proxy_mode::cut);
+  EXPECT_EQ(first.ask(), "broken");
+  EXPECT_EQ(caller{p}.refused, asio::error::connection_refused);
+  p.set(proxy_mode::pass);
+  EXPECT_EQ(p.address(), address);
+  EXPECT_EQ(caller{p}.ask(), "echo");
+}
+
+// Silence takes connections and answers none; whoever lost bytes to it is cut off when it ends.
+TEST_F(between, keeps_silent) {
+  caller first{p};
+  EXPECT_EQ(first.ask(), "echo");
+  p.set(proxy_mode::silent);
+  EXPECT_EQ(first.ask(), "silence");
+  EXPECT_EQ(caller{p}.ask(), "silence");
+  EXPECT_EQ(server.messages(), 1);
+  p.set(proxy_mode::pass);
+  EXPECT_EQ(first.ask(), "broken");
+}
+
+// The server hears the request, the caller hears nothing, and then all is cut.
+TEST_F(between, drops_one_reply_and_cuts) {
+  caller first{p};
+  EXPECT_EQ(first.ask(), "echo");
+  p.set(proxy_mode::drop_replies);
+  EXPECT_EQ(first.ask(), "broken");
+  EXPECT_EQ(server.messages(), 2);
+  EXPECT_EQ(p.mode(), proxy_mode::cut);
+  EXPECT_EQ(caller{p}.refused, asio::error::connection_refused);
+}
+
+// A server that is not there looks as it would without the proxy: the connection ends.
+TEST(proxy, breaks_when_there_is_no_server) {
+  std::uint16_t nobody = 0;
+  {
+    const echo_server gone;
+    nobody = gone.port();
+  }
+  proxy p{"127.0.0.1", nobody};
+  EXPECT_EQ(caller{p}.ask(), "broken");
+}
 
 // What a proxy replaces is the host and the port; the rest stays.
 TEST(split_url, keeps_everything_but_the_address) {

@@ -163,7 +163,9 @@ task<void> stage::wipe_clean() {
 duration stage::until_freed() const {
   duration longest = about_.tolerance;
   if (has(feature::lease)) longest += about_.lease;
-  if (has(feature::session_bound)) longest += about_.session_timeout;
+  if (has(feature::session_bound)) {
+    longest += about_.session_timeout + about_.session_grace;
+  }
   return longest;
 }
 

@@ -25,8 +25,19 @@ class bookkeeper {
   bool shall_steal(std::uint32_t key, owner who) {
     const std::lock_guard guard(mutex_);
     const key_state& k = keys_[key];
-    if (k.depth == 0 || k.holder == who) return false;
-    return is_nth(found_held_, faults_.two_holders);
+    // A key that is free while others wait for it is about to be theirs.
+    const bool theirs = k.depth > 0 ? k.holder != who : k.waiting > 0;
+    return theirs && is_nth(found_held_, faults_.two_holders);
+  }
+
+  void waits(std::uint32_t key) {
+    const std::lock_guard guard(mutex_);
+    ++keys_[key].waiting;
+  }
+
+  void waits_no_more(std::uint32_t key) {
+    const std::lock_guard guard(mutex_);
+    --keys_[key].waiting;
   }
 
   // The token to show for a grant that carried `token`.
@@ -48,7 +59,7 @@ class bookkeeper {
   void forget(const void* session) {
     const std::lock_guard guard(mutex_);
     for (key_state& k : keys_) {
-      if (k.holder.session == session) k = key_state{.last_token = k.last_token};
+      if (k.holder.session == session) k.holder = {}, k.depth = 0;
     }
   }
 
@@ -66,6 +77,7 @@ class bookkeeper {
   struct key_state {
     owner holder{};
     std::uint32_t depth = 0;
+    std::uint32_t waiting = 0;  // calls that are inside the lock's acquire
     std::uint64_t last_token = 0;
   };
 
@@ -92,12 +104,14 @@ class faulty_session final : public session {
         random_(f.seed * 1'000'003 + number) {}
 
   task<outcome<grant>> acquire(request r) override {
-    if (!co_await arrives(r)) co_return refusal::deadline;
+    if (!co_await arrives(r.deadline)) co_return refusal::deadline;
     if (books_.shall_steal(r.key, owner_of(r))) {
       stolen_.insert({r.key, r.client});
       co_return grant{books_.last_token(r.key), loop_.now() + r.lease};
     }
+    books_.waits(r.key);
     auto got = co_await inside_->acquire(r);
+    books_.waits_no_more(r.key);
     if (got.done()) {
       grant shown = got.value();
       shown.token = books_.granted(r.key, owner_of(r), shown.token);
@@ -107,7 +121,7 @@ class faulty_session final : public session {
   }
 
   task<outcome<grant>> renew(request r) override {
-    if (!co_await arrives(r)) co_return refusal::deadline;
+    if (!co_await arrives(r.answer_by())) co_return refusal::deadline;
     if (stolen_.count({r.key, r.client}) != 0) {
       co_return grant{books_.last_token(r.key), loop_.now() + r.lease};
     }
@@ -116,7 +130,7 @@ class faulty_session final : public session {
   }
 
   task<outcome<nothing>> release(request r) override {
-    if (!co_await arrives(r)) co_return refusal::deadline;
+    if (!co_await arrives(r.answer_by())) co_return refusal::deadline;
     if (stolen_.erase({r.key, r.client}) != 0) co_return nothing{};
     books_.released(r.key, owner_of(r));
     const auto gone = co_await inside_->release(r);
@@ -136,14 +150,14 @@ class faulty_session final : public session {
  private:
   bookkeeper::owner owner_of(const request& r) const { return {this, r.client}; }
 
-  // Delays the call. False: its deadline came before it could get through.
-  task<bool> arrives(request r) {
+  // Delays the call. False: the time limit came before it could get through.
+  task<bool> arrives(time_point limit) {
     if (faults_.delay == duration{} && faults_.stall_for == duration{}) co_return true;
     const time_point now = loop_.now();
     time_point when = now + faults_.delay;
     if (when >= stall_begins_ && when < stall_ends_) when = stall_ends_;
-    if (when > now) co_await loop_.sleep_until(std::min(when, r.deadline));
-    co_return when <= r.deadline;
+    if (when > now) co_await loop_.sleep_until(std::min(when, limit));
+    co_return when <= limit;
   }
 
   template <class T>

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
@@ -30,8 +31,8 @@ const auto& find(const Kinds& kinds, std::string_view what, std::string_view nam
 }  // namespace
 
 catalogue::catalogue() : workloads_{workloads::mutex(), workloads::commit()} {
-  for (const auto& kinds : {redis::kinds(), zookeeper::kinds(), mysql::kinds(), memory::kinds(),
-                            faulty::kinds()}) {
+  for (const auto& kinds :
+       {redis::kinds(), zookeeper::kinds(), mysql::kinds(), memory::kinds(), faulty::kinds()}) {
     locks_.insert(locks_.end(), kinds.begin(), kinds.end());
   }
 }
@@ -48,14 +49,23 @@ std::string_view catalogue::natural_workload(const lock_kind& lock) const {
   return lock.has.has(feature::optimistic) ? "commit" : "mutex";
 }
 
-std::string_view catalogue::usual_lock(std::string_view backend) const {
-  if (backend == "redis") return "redis/lua";
-  if (backend == "zookeeper") return "zookeeper/sequential";
-  if (backend == "mysql") return "mysql/for_update";
-  return "memory/lock";
+std::string_view catalogue::usual_lock(std::string_view backend, const config::job& job) const {
+  static constexpr std::array usual{"redis/lua", "redis/redisson", "zookeeper/sequential",
+                                    "mysql/for_update", "memory/lock"};
+  features wanted;
+  if (job.reentrancy > 1) wanted = feature::reentrant;
+  for (const std::string_view name : usual) {
+    if (backend_of(name) == backend && wanted.without(lock(name).has).empty()) return name;
+  }
+  throw usage_error(
+      fmt::format("no usual lock of {} does what the job asks for ({}); name one "
+                  "with --set lock=...",
+                  backend, to_string(wanted)));
 }
 
-std::string_view backend_of(std::string_view lock) { return lock.substr(0, lock.find('/')); }
+std::string_view backend_of(std::string_view lock) {
+  return lock.substr(0, lock.find('/'));
+}
 
 std::map<std::string, std::string, std::less<>> lock_options(const lock_kind& lock,
                                                              const config::job& job) {
@@ -69,9 +79,9 @@ std::map<std::string, std::string, std::less<>> lock_options(const lock_kind& lo
     const auto option = std::find_if(lock.options.begin(), lock.options.end(),
                                      [&](const lock_option& o) { return o.name == name; });
     if (option == lock.options.end()) {
-      throw usage_error(fmt::format("options.{}: lock {} has no such option; it has {}", name,
-                                    lock.name,
-                                    known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+      throw usage_error(
+          fmt::format("options.{}: lock {} has no such option; it has {}", name, lock.name,
+                      known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
     }
     if (!option->accepts(value)) {
       throw usage_error(fmt::format("options.{}: \"{}\" is not allowed for lock {}; allowed are {}",

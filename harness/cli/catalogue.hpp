@@ -23,8 +23,9 @@ class catalogue {
   // What the job's `workload: auto` means for a lock.
   std::string_view natural_workload(const lock_kind& lock) const;
 
-  // The lock that a job without one runs on this backend.
-  std::string_view usual_lock(std::string_view backend) const;
+  // The lock that a job without one runs on this backend: the usual one that can do what the job
+  // asks for.
+  std::string_view usual_lock(std::string_view backend, const config::job& job) const;
 
  private:
   std::vector<lock_kind> locks_;

@@ -120,6 +120,9 @@ std::string apply_assignment(job& target, std::string_view assignment) {
   if (equals == std::string_view::npos || equals == 0) {
     throw config_error(fmt::format("--set: {}", expected("KEY=VALUE", assignment).sentence));
   }
+  if (const auto wrong = key_problem(assignment.substr(0, equals))) {
+    throw config_error(fmt::format("--set: {}", wrong->sentence));
+  }
   const setting given{std::string{assignment.substr(0, equals)},
                       std::string{assignment.substr(equals + 1)}, setting::form::text, 0};
   if (const auto wrong = apply(job_options(), target, given)) {
@@ -147,7 +150,7 @@ std::string text_form<loop_kind>::print(loop_kind value) {
 // clang-format off
 option_table<job> job_options() {
   return {
-    declare("lock", &job::lock, "", "the lock, as backend/algorithm; may be left to --set lock=..."),
+    declare("lock", &job::lock, "", "as backend/algorithm; may be left to --set lock=..."),
     declare("workload", &job::workload, "auto",
             "what clients do; auto: mutex for locks, commit for optimistic locks"),
     declare_group("options", &job::options, "options of the chosen lock, checked by its driver"),

@@ -1,11 +1,12 @@
 #include "harness/config/settings.hpp"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <map>
-
-#include "harness/config/parsed.hpp"
+#include <sstream>
 
 namespace lockmark::config {
 namespace {
@@ -22,6 +23,40 @@ int line_of(const YAML::Mark& mark) {
   return mark.is_null() ? 1 : mark.line + 1;
 }
 
+// Notes where documents begin and ignores what is in them.
+class document_marks final : public YAML::EventHandler {
+ public:
+  int last_line() const { return last_line_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { last_line_ = line_of(mark); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+ private:
+  int last_line_ = 1;
+};
+
+// YAML::Load reads the first document and ignores the rest in silence; YAML::LoadAll (0.7) never
+// returns from a stray comma between documents, which it takes for one empty document after
+// another. So only one step is taken beyond the first.
+void require_one_document(const std::string& yaml, const std::string& file) {
+  std::istringstream text{yaml};
+  YAML::Parser parser{text};
+  document_marks marks;
+  if (parser.HandleNextDocument(marks) && parser.HandleNextDocument(marks)) {
+    fail(file, marks.last_line(), "expected one YAML document with nothing behind it");
+  }
+}
+
 // Walks the groups of one document.
 class flattener {
  public:
@@ -31,6 +66,7 @@ class flattener {
     for (const auto& entry : group) {
       const int line = line_of(entry.first.Mark());
       if (!entry.first.IsScalar()) fail(file_, line, "expected a key, not a list or a group");
+      if (const auto wrong = key_problem(entry.first.Scalar())) fail(file_, line, wrong->sentence);
       const std::string key = prefix + entry.first.Scalar();
       add_once(key, line);
       if (entry.second.IsMap() && entry.second.size() > 0) {
@@ -76,18 +112,25 @@ std::string group_of(const std::string& key) {
 
 }  // namespace
 
+std::optional<problem> key_problem(std::string_view key) {
+  const bool fits = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  });
+  if (fits) return std::nullopt;
+  return expected("a key of letters, digits, '_', '-' and '.'", key);
+}
+
 std::vector<setting> read_settings(const std::string& yaml, const std::string& file) {
   flattener flat{file};
   try {
-    const auto documents = YAML::LoadAll(yaml);
-    if (documents.size() > 1) {
-      fail(file, line_of(documents[1].Mark()), "expected one YAML document, not several");
+    require_one_document(yaml, file);
+    const YAML::Node document = YAML::Load(yaml);
+    if (document.IsNull()) return {};
+    if (!document.IsMap()) {
+      fail(file, line_of(document.Mark()), "expected lines of the form KEY: VALUE");
     }
-    if (documents.empty() || documents[0].IsNull()) return {};
-    if (!documents[0].IsMap()) {
-      fail(file, line_of(documents[0].Mark()), "expected lines of the form KEY: VALUE");
-    }
-    flat.add_group(documents[0], "", 1);
+    flat.add_group(document, "", 1);
   } catch (const YAML::Exception& error) {
     fail(file, line_of(error.mark), fmt::format("is not valid YAML ({})", error.msg));
   }

@@ -4,11 +4,14 @@
 // what their texts mean is the business of the options (option.hpp).
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "harness/config/parsed.hpp"
 
 namespace lockmark::config {
 
@@ -27,6 +30,10 @@ struct setting {
   form kind = form::text;
   int line = 0;  // of the key, from 1; 0 where there is no file
 };
+
+// The problem of a text that cannot be a dotted key, of which every character is a letter, a digit
+// or one of "_-."; nothing where it can.
+std::optional<problem> key_problem(std::string_view key);
 
 // In the order of the file. Throws config_error for what is no YAML, is not one document with a map
 // on top, gives a key twice, or nests deeper than options have names.

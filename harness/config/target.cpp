@@ -208,7 +208,8 @@ class target_parser {
     if (!plain) return bad_percent("path");
     result_.path = *plain;
     if (!path_fits()) return problem{fmt::format("has a wrong path; expected {}", rule_.form)};
-    if (rule_.path == path_rule::chroot && !plain->empty()) result_.path = "/" + *plain;
+    if (rule_.path == path_rule::chroot && !plain->empty())
+      result_.path = fmt::format("/{}", *plain);
     return std::nullopt;
   }
 
@@ -260,12 +261,13 @@ bool is_secret(std::string name) {
 std::string authority_of(const target& t) {
   std::string text;
   if (!t.user.empty() || !t.password.empty()) {
-    text = percent_encoded(t.user, unreserved) + (t.password.empty() ? "@" : ":***@");
+    text =
+        fmt::format("{}{}@", percent_encoded(t.user, unreserved), t.password.empty() ? "" : ":***");
   }
   std::string_view separator;
   for (const auto& [host, port] : t.hosts) {
     const bool is_ipv6 = host.find(':') != std::string::npos;
-    const std::string shown = is_ipv6 ? "[" + host + "]" : host;
+    const std::string shown = is_ipv6 ? fmt::format("[{}]", host) : host;
     text += fmt::format("{}{}:{}", separator, shown, port);
     separator = ",";
   }
@@ -303,11 +305,11 @@ std::string target::redacted() const {
   std::string text = scheme + ":";
   if (!hosts.empty()) text += "//" + authority_of(*this);
   const bool adds_slash = !hosts.empty() && !path.empty() && path.front() != '/';
-  text += (adds_slash ? "/" : "") + percent_encoded(path, "-._~/");
+  text += fmt::format("{}{}", adds_slash ? "/" : "", percent_encoded(path, "-._~/"));
   char separator = '?';
   for (const auto& [name, value] : query) {
     const std::string shown = is_secret(name) ? "***" : percent_encoded(value, unreserved);
-    text += separator + percent_encoded(name, unreserved) + "=" + shown;
+    text += fmt::format("{}{}={}", separator, percent_encoded(name, unreserved), shown);
     separator = '&';
   }
   return text;

@@ -66,9 +66,13 @@ void actor::note(check::event_kind kind, time_point at, std::uint64_t token) {
   stage_.journal.note({to_ns(at), token, plan_.key, number_, kind});
 }
 
+// Of a call that does not wait for others: all it needs is an answer.
+request actor::prompt_request(time_point now) const {
+  return {plan_.key, within_, stage_.job.lease, now + stage_.job.command_timeout, {}};
+}
+
 request actor::make_request(time_point deadline) const {
-  const time_point answer_by = deadline + stage_.job.command_timeout;
-  return {plan_.key, within_, stage_.job.lease, deadline, answer_by};
+  return {plan_.key, within_, stage_.job.lease, deadline, stage_.job.command_timeout};
 }
 
 request actor::ask() {
@@ -155,7 +159,7 @@ task<void> actor::hold() {
     const time_point renew_at = now + stage_.job.lease / 3;
     co_await pause_until(renews ? std::min(until, renew_at) : until);
     if (!renews || hurry_ || stage_.where.now() >= until) continue;
-    const request r = make_request(stage_.where.now());
+    const request r = prompt_request(stage_.where.now());
     const auto answer = co_await lock_.renew(r);
     count(answer.done() ? counter::renewals : counter::renewals_lost);
   }
@@ -174,7 +178,7 @@ request actor::giving_back() {
   record(series::hold, release_sent_ - granted_);
   note(check::event_kind::released, release_sent_, token_);
   leave();
-  return make_request(release_sent_);
+  return prompt_request(release_sent_);
 }
 
 void actor::gave_back(const outcome<nothing>& answer) {
@@ -207,7 +211,7 @@ bool actor::read(const outcome<grant>& answer) {
 request actor::committing() {
   release_sent_ = stage_.where.now();
   record(series::hold, release_sent_ - granted_);
-  return make_request(release_sent_);
+  return prompt_request(release_sent_);
 }
 
 bool actor::committed(const outcome<nothing>& answer) {

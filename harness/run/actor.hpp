@@ -81,6 +81,7 @@ class actor final : public client {
   void leave();
   void finish(time_point at);
   request make_request(time_point deadline) const;
+  request prompt_request(time_point now) const;
   void record(series s, duration d) {
     if (counted_) stage_.recorder.record(s, d.count());
   }

@@ -6,6 +6,7 @@
 
 #include "harness/run/gathering.hpp"
 #include "harness/stats/littles_law.hpp"
+#include "harness/stats/random.hpp"
 #include "harness/stats/stationarity.hpp"
 
 namespace lockmark::run {
@@ -64,6 +65,7 @@ class conductor {
   crew& crew_;
   window& window_;
   std::unique_ptr<gathering> gathering_;
+  stats::random_source jitter_{0x6a09e667};
   int ticks_ = 0;
   time_point tick_at_;
   time_point went_;
@@ -102,17 +104,20 @@ task<void> conductor::open() {
   server_before_ = co_await setup_.behind.counters(loop_, loop_.now() + first_contact_within);
 }
 
-task<void> conductor::next_tick() {
-  tick_at_ = std::max(tick_at_ + tick_length, loop_.now());
-  co_await loop_.sleep_until(tick_at_);
-}
-
 void conductor::run_tick(progress::phase phase, time_point since) {
   ++ticks_;
   if (ticks_ % ticks_per_collection == 0) gathering_->collect();
   if (ticks_ % ticks_per_progress != 0) return;
   const duration elapsed = loop_.now() - since;
   report(phase, std::chrono::duration<double>(elapsed).count());
+}
+
+// Ticks come at random distances: arrivals at a constant rate would otherwise always be sampled at
+// the same moment of their lives.
+task<void> conductor::next_tick() {
+  const duration random{static_cast<std::int64_t>(jitter_.below(tick_length.count()))};
+  tick_at_ = std::max(tick_at_ + tick_length / 2 + random, loop_.now());
+  co_await loop_.sleep_until(tick_at_);
 }
 
 // At least as long as asked for, and then until the throughput has settled.
@@ -141,7 +146,7 @@ task<void> conductor::measure(result& r) {
   const host_sample host_before = sample_host();
   const std::int64_t busy_before = gathering_->latest(&gauges::busy_ns);
   r.started_wall_ns = wall_time_ns();
-  if (setup_.on_window) setup_.on_window(r.started_wall_ns);
+  if (setup_.on_window) setup_.on_window(r);
   window_.start_ns.store(to_ns(start));
   r.window_start_ns = to_ns(start);
   r.how = ending::complete;
@@ -281,7 +286,8 @@ void conductor::report(progress::phase phase, double elapsed_s) {
 
 void conductor::draw_conclusions(result& r) {
   gathering_->fill(r);
-  const stats::trend trend = stats::find_trend(gathering_->p50_series(), 1.0);
+  const stats::trend trend = stats::find_trend(
+      gathering_->p50_series(), std::chrono::duration<double>(interval_length).count());
   r.steady.known = r.timeline.size() >= 4;
   r.steady.drifts = trend.non_stationary;
   r.steady.change_per_minute = trend.slope_percent_per_min / 100;
@@ -300,6 +306,8 @@ result blank_result(const setup& s) {
   r.workload = s.workload.name;
   r.target = s.target;
   r.topology = s.topology;
+  r.scenario = s.scenario;
+  r.arguments = s.arguments;
   r.lock_has = s.lock.has;
   r.promises = s.lock.promises;
   r.floor = s.floor;
@@ -309,9 +317,6 @@ result blank_result(const setup& s) {
 void judge_run(result& r, double cores) {
   self_measurement& m = r.self;
   m.closed_loop = !r.job.arrives_by_rate();
-#ifndef NDEBUG
-  m.debug_build = true;
-#endif
   m.reported_p99_ns = r.totals[series::response].value_at_quantile(0.99);
   m.timer_lag_p99_ns = r.totals[series::timer_lag].value_at_quantile(0.99);
   m.hiccup_p999_ns = r.hiccup.value_at_quantile(0.999);
@@ -372,6 +377,9 @@ result run_job(const setup& s, const real_clock& clock) {
   run_to_end(l, baton.conduct(r));
   meter.stop();
   r.hiccup = meter.overshoot();
+#ifndef NDEBUG
+  r.self.debug_build = true;
+#endif
   judge_run(r, usable_cores());
   return r;
 }

@@ -38,16 +38,18 @@ struct setup {
   std::string run_id;
   std::string target;  // redacted
   std::string topology;
+  std::string scenario{};
+  std::vector<std::string> arguments{};
   std::optional<floor_measurement> floor;
 
   // How often the user asked to stop; the first one ends the measurement early, the second one
   // does not even wait for what is in flight.
   const std::atomic<int>* interrupts = nullptr;
-  std::function<void(const progress&)> on_progress;
+  std::function<void(const progress&)> on_progress{};
   // Every merged interval as soon as it is whole; `at_ns` since the window began.
-  std::function<void(const interval&, std::int64_t at_ns)> on_interval;
-  // The window begins at this wall time.
-  std::function<void(std::int64_t wall_ns)> on_window;
+  std::function<void(const interval&, std::int64_t at_ns)> on_interval{};
+  // The window begins; the result holds what is known of the run by then.
+  std::function<void(const result&)> on_window{};
   // A call of the driver never ended, against its contract. The threads cannot be joined any more:
   // must end the process.
   std::function<void(const std::string& sentence)> on_stuck = [](const std::string&) {

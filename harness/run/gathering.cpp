@@ -6,7 +6,7 @@ namespace lockmark::run {
 namespace {
 
 // Shorter stretches, at the edges of the window, count in the totals but are no point of a series.
-constexpr double least_point_s = 0.5;
+constexpr double least_point_s = 0.25;
 
 std::vector<check::journal*> journals_of(const std::vector<worker*>& workers) {
   std::vector<check::journal*> all;

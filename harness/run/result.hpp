@@ -19,7 +19,7 @@ namespace lockmark::run {
 // How the run came to its end.
 enum class ending : std::uint8_t { complete, interrupted, server_lost, failed };
 
-// One second (about) of the window.
+// One interval of the window.
 struct timeline_point {
   double at_s = 0;  // since the window began
   double length_s = 0;

@@ -10,7 +10,6 @@ using namespace std::chrono_literals;
 // How often a worker hands over its events and tests its own punctuality.
 constexpr duration publish_every = 20ms;
 constexpr duration heartbeat_every = 5ms;
-constexpr duration interval_length = 1s;
 // An overloaded dispatcher lets its clients run after so many arrivals.
 constexpr int arrivals_per_turn = 64;
 

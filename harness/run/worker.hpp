@@ -16,6 +16,9 @@
 
 namespace lockmark::run {
 
+// Half a second: short enough that a run of five seconds has ten points to resample.
+inline constexpr duration interval_length = std::chrono::milliseconds{500};
+
 // What a worker needs to know of the run. Everything must outlive the worker.
 struct cast {
   const config::job& job;

@@ -51,12 +51,19 @@ TEST(hdr_encoding, writes_the_documented_bytes) {
   EXPECT_EQ(encode_base64(h).substr(0, 8), "HISTFAAA");
 }
 
+// The largest numbers take nine bytes, the ninth with eight bits, and never a tenth.
+TEST(hdr_encoding, writes_at_most_nine_bytes_a_number) {
+  histogram h;
+  h.record(0, std::int64_t{1} << 62);
+  EXPECT_EQ(encode_v2(h).size(), 40u + 9u);
+}
+
 // Every form gives the counters back, at every number of digits, also when empty or at the ends.
 TEST(hdr_encoding, gives_back_what_was_encoded) {
   for (int digits : {1, 2, 3, 4}) {
     histogram h = sample(digits, 5'000);
     h.record(0, 1'000'000'000'000);
-    h.record(histogram::highest_ns, std::int64_t{1} << 60);
+    h.record(histogram::highest_ns, std::int64_t{1} << 62);  // fills all nine bytes
     expect_same_counts(decode_v2(encode_v2(h)), h);
     expect_same_counts(decode_compressed(encode_compressed(h)), h);
     expect_same_counts(decode_base64(encode_base64(h)), h);
@@ -92,6 +99,16 @@ TEST(hdr_encoding, refuses_damaged_bytes) {
     changed[n] = static_cast<char>(changed[n] ^ 0x55);
     EXPECT_THROW(decode_compressed(changed), encoding_error) << n;
   }
+}
+
+// A run of zeros beyond the last counter of the layout is no histogram of that layout.
+TEST(hdr_encoding, refuses_more_zeros_than_counters) {
+  std::string bytes = encode_v2(histogram(1));
+  bytes += "\xdf\x09";  // -624: all counters
+  bytes[7] = 2;
+  EXPECT_EQ(decode_v2(bytes).count(), 0);
+  bytes[40] = '\xe1';  // -625
+  EXPECT_THROW(decode_v2(bytes), encoding_error);
 }
 
 // Arbitrary counters after a good header are refused or decoded, never out of bounds.

@@ -29,7 +29,7 @@ class invocation_order {
       append(invoked_ns);
       return 0;
     }
-    const auto place = std::upper_bound(latest_.begin(), latest_.end(), invoked_ns);
+    const auto place = find_place(invoked_ns);
     const std::int64_t overtakers = latest_.end() - place;
     if (place == latest_.begin() && !discarded_.empty()) {
       return overtakers + discarded_after(invoked_ns);
@@ -41,6 +41,17 @@ class invocation_order {
 
  private:
   static constexpr std::size_t most_batches = 65'536;
+
+  // Most grants belong near the end, where a short walk is cheaper than a search that guesses.
+  std::vector<std::int64_t>::iterator find_place(std::int64_t invoked_ns) {
+    constexpr std::size_t longest_walk = 48;
+    const std::size_t walk = std::min(longest_walk, latest_.size());
+    const auto nearest = latest_.end() - static_cast<std::ptrdiff_t>(walk);
+    auto place = latest_.end();
+    while (place != nearest && *(place - 1) > invoked_ns) --place;
+    if (place != nearest) return place;
+    return std::upper_bound(latest_.begin(), nearest, invoked_ns);
+  }
 
   void append(std::int64_t invoked_ns) {
     latest_.push_back(invoked_ns);

@@ -1,0 +1,234 @@
+#include "drivers/mysql/connection.hpp"
+
+#include <mysql.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "drivers/mysql/errors.hpp"
+
+// Oracle's library claims the same header name; MariaDB's is told apart by its own macro, because
+// it defines MYSQL_VERSION_ID as well.
+#ifndef MARIADB_PACKAGE_VERSION
+#error \
+    "drivers/mysql needs the non-blocking calls (_start, _cont) of MariaDB Connector/C, and this \
+mysql.h is not MariaDB's: install libmariadb-dev (Debian: default-libmysqlclient-dev)."
+#endif
+#include <ma_pvio.h>
+
+namespace lockmark::mysql {
+namespace {
+
+unsigned events_of(int wanted) {
+  return ((wanted & MYSQL_WAIT_READ) != 0 ? fd_watch::readable : 0U) |
+         ((wanted & MYSQL_WAIT_WRITE) != 0 ? fd_watch::writable : 0U);
+}
+
+int happened_of(unsigned events) {
+  return ((events & fd_watch::readable) != 0 ? MYSQL_WAIT_READ : 0) |
+         ((events & fd_watch::writable) != 0 ? MYSQL_WAIT_WRITE : 0);
+}
+
+}  // namespace
+
+std::uint64_t answer::number(std::size_t column) const {
+  return std::stoull(rows.at(0).at(column));
+}
+
+void prepare_library() {
+  mysql_server_init(0, nullptr, nullptr);
+}
+
+connection::connection(loop& l, const endpoint& where, traffic& sent)
+    : loop_(l), where_(where), sent_(sent) {}
+
+connection::~connection() {
+  drop();
+}
+
+void connection::begin_connect() {
+  handle_ = mysql_init(nullptr);
+  if (handle_ == nullptr) throw std::bad_alloc();
+  mysql_options(handle_, MYSQL_OPT_NONBLOCK, nullptr);
+  // Otherwise "localhost" means a Unix socket, whatever the port.
+  const unsigned protocol = MYSQL_PROTOCOL_TCP;
+  mysql_options(handle_, MYSQL_OPT_PROTOCOL, &protocol);
+  counted_in_ = counted_out_ = 0;
+  phase_ = phase::connecting;
+  wanted_ = mysql_real_connect_start(&connect_result_, handle_, where_.host.c_str(),
+                                     where_.user.c_str(), where_.password.c_str(),
+                                     where_.database.c_str(), where_.port, nullptr, 0);
+}
+
+task<connect_failure> connection::connect(time_point deadline) {
+  begin_connect();
+  connect_failure failure;
+  while (wanted_ != 0) {
+    // A new watch each time: the library may try several addresses, each with its own socket.
+    watch_ = std::make_unique<fd_watch>(loop_, mysql_get_socket(handle_));
+    const int happened = co_await wait(deadline);
+    watch_.reset();
+    if (happened == 0) {
+      failure.error = connect_failure::timed_out;
+      drop();
+      co_return failure;
+    }
+    step(happened);
+  }
+  count_bytes();
+  phase_ = phase::idle;
+  if (connect_result_ == nullptr) {
+    failure.error = mysql_errno(handle_);
+    failure.text = mysql_error(handle_);
+    drop();
+    co_return failure;
+  }
+  watch_ = std::make_unique<fd_watch>(loop_, mysql_get_socket(handle_));
+  co_return failure;
+}
+
+// What the library waited for, in its own bits; 0: `until` came first.
+task<int> connection::wait(time_point until) {
+  time_point library_limit = time_point::max();
+  if ((wanted_ & MYSQL_WAIT_TIMEOUT) != 0) {
+    library_limit = loop_.now() + std::chrono::milliseconds{mysql_get_timeout_value_ms(handle_)};
+  }
+  const unsigned events = co_await watch_->wait(events_of(wanted_), std::min(until, library_limit));
+  if (events != 0) co_return happened_of(events);
+  co_return library_limit < until ? MYSQL_WAIT_TIMEOUT : 0;
+}
+
+// Lets the library go on with its call in progress.
+void connection::step(int happened) {
+  switch (phase_) {
+    case phase::connecting:
+      wanted_ = mysql_real_connect_cont(&connect_result_, handle_, happened);
+      break;
+    case phase::querying: wanted_ = mysql_real_query_cont(&failed_, handle_, happened); break;
+    case phase::storing: wanted_ = mysql_store_result_cont(&result_, handle_, happened); break;
+    case phase::idle:
+    case phase::finished: break;
+  }
+}
+
+void connection::send(std::string sql) {
+  sql_ = std::move(sql);
+  answer_ = {};
+  ++sent_.commands;
+  ++sent_.round_trips;
+  phase_ = phase::querying;
+  wanted_ = mysql_real_query_start(&failed_, handle_, sql_.data(), sql_.size());
+  settle();
+}
+
+// Moves on to the next call when the library has ended one.
+void connection::settle() {
+  if (wanted_ == 0 && phase_ == phase::querying) {
+    if (failed_ != 0) return fail();
+    phase_ = phase::storing;
+    wanted_ = mysql_store_result_start(&result_, handle_);
+  }
+  if (wanted_ == 0 && phase_ == phase::storing) {
+    if (mysql_errno(handle_) != 0) return fail();
+    collect();
+  }
+}
+
+void connection::fail() {
+  answer_.error = mysql_errno(handle_);
+  answer_.text = mysql_error(handle_);
+  if (ends_connection(answer_.error)) {
+    answer_.unknown = doubt::connection_lost;
+    drop();
+  }
+  count_bytes();
+  phase_ = phase::finished;
+}
+
+void connection::collect() {
+  if (result_ == nullptr) {
+    answer_.affected = mysql_affected_rows(handle_);
+  } else {
+    const unsigned columns = mysql_num_fields(result_);
+    while (const MYSQL_ROW row = mysql_fetch_row(result_)) {
+      const unsigned long* const lengths = mysql_fetch_lengths(result_);
+      auto& kept = answer_.rows.emplace_back();
+      for (unsigned i = 0; i < columns; ++i) {
+        kept.emplace_back(row[i] == nullptr ? "" : row[i], lengths[i]);
+      }
+    }
+    mysql_free_result(result_);  // all rows have been read: it does not touch the socket
+    result_ = nullptr;
+  }
+  count_bytes();
+  phase_ = phase::finished;
+}
+
+task<bool> connection::answered(time_point until) {
+  while (phase_ != phase::finished) {
+    const int happened = co_await wait(until);
+    if (happened == 0) co_return false;
+    step(happened);
+    settle();
+  }
+  co_return true;
+}
+
+task<answer> connection::take(time_point deadline) {
+  const bool in_time = co_await answered(deadline);
+  if (!in_time) {
+    drop();
+    answer_.unknown = doubt::deadline;
+  }
+  phase_ = phase::idle;
+  co_return std::move(answer_);
+}
+
+task<answer> connection::query(std::string sql, time_point deadline) {
+  send(std::move(sql));
+  co_return co_await take(deadline);
+}
+
+// Between two statements a server says nothing, except goodbye.
+bool connection::broken() const {
+  if (handle_ == nullptr) return true;
+  char byte = 0;
+  return recv(mysql_get_socket(handle_), &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+         (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+unsigned long connection::id() const {
+  return mysql_thread_id(handle_);
+}
+
+// Its five bytes go to a socket that has nothing else to send, so they never wait.
+void connection::quit() {
+  if (handle_ == nullptr) return;
+  if (phase_ != phase::idle) return drop();
+  watch_.reset();
+  mysql_close(std::exchange(handle_, nullptr));
+}
+
+// The call in progress is told that its time is up until it has returned, because it owns memory
+// that lives on its own stack; its socket can then neither send nor receive, so nothing waits.
+void connection::drop() {
+  if (handle_ == nullptr) return;
+  watch_.reset();
+  const int fd = mysql_get_socket(handle_);
+  if (fd >= 0) shutdown(fd, SHUT_RDWR);
+  while (wanted_ != 0) step(MYSQL_WAIT_TIMEOUT);
+  if (result_ != nullptr) mysql_free_result(std::exchange(result_, nullptr));
+  mysql_close(std::exchange(handle_, nullptr));
+  phase_ = phase::idle;
+}
+
+// The library counts what passes its socket; what a lost connection carried last is not counted.
+void connection::count_bytes() {
+  if (handle_ == nullptr || handle_->net.pvio == nullptr) return;
+  const MARIADB_PVIO& socket = *handle_->net.pvio;
+  sent_.bytes_in += socket.bytes_read - std::exchange(counted_in_, socket.bytes_read);
+  sent_.bytes_out += socket.bytes_sent - std::exchange(counted_out_, socket.bytes_sent);
+}
+
+}  // namespace lockmark::mysql

@@ -1,0 +1,93 @@
+#include "drivers/mysql/errors.hpp"
+
+#include <fmt/core.h>
+
+namespace lockmark::mysql {
+
+bool ends_connection(unsigned error) {
+  switch (error) {
+    case 1053:  // server shutdown in progress
+    case 1927:  // connection was killed (MariaDB)
+    case 4031:  // disconnected because of inactivity (MySQL)
+    case 1152:  // aborted connection
+    case 1153:  // packet bigger than max_allowed_packet
+    case 1158:  // network read error
+    case 1159:  // network read timeout
+    case 1160:  // network write error
+    case 1161:  // network write timeout
+      return true;
+    default: return error >= 2000 && error < 3000;  // the client library's own
+  }
+}
+
+bool is_permanent(unsigned error) {
+  switch (error) {
+    case 1044:  // no right to use the database
+    case 1045:  // wrong user name or password
+    case 1049:  // unknown database
+    case 1054:  // unknown column
+    case 1064:  // syntax
+    case 1142:  // no right to use the table
+    case 1146:  // no such table
+      return true;
+    default: return false;
+  }
+}
+
+std::string sentence(const endpoint& where, const connect_failure& failure) {
+  const auto told = [&](std::string_view what) {
+    return fmt::format("{}: {} (error {}: {})", where.shown(), what, failure.error, failure.text);
+  };
+  switch (failure.error) {
+    case connect_failure::timed_out:
+      return fmt::format("{}: no answer to the login within the time allowed", where.shown());
+    case 1040:
+    case 1203:
+    case 1226: return told("the server takes no more connections");
+    case 1044: return told(fmt::format("user '{}' may not use the database", where.user));
+    case 1045:
+    case 1698: return told(fmt::format("the server refused the login of user '{}'", where.user));
+    case 1049: return told("the database does not exist");
+    case 1129:
+    case 1130: return told("the server takes no connections from this host");
+    case 2002:
+    case 2003: return told("nothing accepts connections there");
+    case 2005: return told("the host name is unknown");
+    case 2006:
+    case 2013:
+    case 2027:
+    case 2007: return told("what answers there ended the login, or is no MySQL or MariaDB server");
+    default: return told("cannot log in");
+  }
+}
+
+std::string sentence(const endpoint& where, std::string_view doing, const answer& a) {
+  if (a.unknown == doubt::deadline) {
+    return fmt::format("{}: cannot {}: no answer within the time allowed", where.shown(), doing);
+  }
+  if (a.unknown) {
+    return fmt::format("{}: cannot {}: the connection broke", where.shown(), doing);
+  }
+  return fmt::format("{}: cannot {}: error {}: {}", where.shown(), doing, a.error, a.text);
+}
+
+void expect_row(const endpoint& where, const answer& a) {
+  if (!a.rows.empty()) return;
+  throw no_server(
+      fmt::format("{}: a key's row is missing from the run's table, as if another run had wiped it",
+                  where.shown()));
+}
+
+task<void> connect_or_throw(connection& c, const endpoint& where, time_point deadline) {
+  const connect_failure failure = co_await c.connect(deadline);
+  if (failure.error != 0) throw no_server(sentence(where, failure));
+}
+
+task<answer> must(connection& c, const endpoint& where, std::string doing, std::string sql,
+                  time_point deadline) {
+  answer a = co_await c.query(std::move(sql), deadline);
+  if (!a.done()) throw no_server(sentence(where, doing, a));
+  co_return a;
+}
+
+}  // namespace lockmark::mysql

@@ -1,0 +1,40 @@
+// What the server's and the client library's error numbers mean here, and their sentences.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "drivers/mysql/connection.hpp"
+
+namespace lockmark::mysql {
+
+namespace error_number {
+inline constexpr unsigned no_such_thread = 1094;
+inline constexpr unsigned lock_wait_timeout = 1205;
+inline constexpr unsigned deadlock = 1213;
+inline constexpr unsigned interrupted = 1317;  // by KILL QUERY
+}  // namespace error_number
+
+// Whether the server or the library has given the connection up with this error.
+bool ends_connection(unsigned error);
+
+// Whether no later attempt can fare better: a missing table or database, a missing right.
+bool is_permanent(unsigned error);
+
+// Why nobody could log in, as one sentence without a password.
+std::string sentence(const endpoint& where, const connect_failure& failure);
+
+// Why a statement failed: "<server>: cannot <doing>: ...". REQUIRES: !a.done().
+std::string sentence(const endpoint& where, std::string_view doing, const answer& a);
+
+// Throws no_server when the run's table lacks the row that was asked for.
+void expect_row(const endpoint& where, const answer& a);
+
+// Connects, or throws no_server with its sentence.
+task<void> connect_or_throw(connection& c, const endpoint& where, time_point deadline);
+
+// Runs a statement whose failure ends the run: throws no_server with its sentence.
+task<answer> must(connection& c, const endpoint& where, std::string doing, std::string sql,
+                  time_point deadline);
+
+}  // namespace lockmark::mysql

@@ -1,0 +1,46 @@
+#include "drivers/mysql/errors.hpp"
+
+#include <gmock/gmock.h>
+
+namespace lockmark::mysql {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const endpoint where{.host = "h", .port = 1, .user = "lm", .password = "secret", .database = "d"};
+
+// The failures that people meet say what to look at, and where.
+TEST(errors, login_failures_have_sentences) {
+  EXPECT_THAT(sentence(where, {1045, "Access denied"}),
+              AllOf(HasSubstr("mysql://h:1/d"), HasSubstr("'lm'"), Not(HasSubstr("secret"))));
+  EXPECT_THAT(sentence(where, {1049, "Unknown database 'd'"}), HasSubstr("does not exist"));
+  EXPECT_THAT(sentence(where, {1040, "Too many connections"}), HasSubstr("no more connections"));
+  EXPECT_THAT(sentence(where, {2002, "refused"}), HasSubstr("nothing accepts connections"));
+  EXPECT_THAT(sentence(where, {connect_failure::timed_out, ""}), HasSubstr("time allowed"));
+}
+
+// A statement's failure tells silence, a broken connection and a refusal apart.
+TEST(errors, statement_failures_have_sentences) {
+  answer a;
+  a.unknown = doubt::deadline;
+  EXPECT_THAT(sentence(where, "drop it", a), HasSubstr("cannot drop it: no answer"));
+  a.unknown = doubt::connection_lost;
+  EXPECT_THAT(sentence(where, "drop it", a), HasSubstr("broke"));
+  a.unknown.reset();
+  a.error = 1142;
+  a.text = "DROP command denied";
+  EXPECT_THAT(sentence(where, "drop it", a), HasSubstr("error 1142: DROP command denied"));
+}
+
+// A refused lock wait leaves the connection usable; a killed connection does not.
+TEST(errors, knows_what_ends_a_connection) {
+  EXPECT_FALSE(ends_connection(error_number::lock_wait_timeout));
+  EXPECT_FALSE(ends_connection(error_number::interrupted));
+  EXPECT_TRUE(ends_connection(1927));
+  EXPECT_TRUE(ends_connection(2013));
+}
+
+}  // namespace
+}  // namespace lockmark::mysql

@@ -1,0 +1,12 @@
+#include "drivers/mysql/mysql.hpp"
+
+#include "drivers/mysql/for_update.hpp"
+#include "drivers/mysql/optimistic_version.hpp"
+
+namespace lockmark::mysql {
+
+std::vector<lock_kind> kinds() {
+  return {for_update(), optimistic_version()};
+}
+
+}  // namespace lockmark::mysql

@@ -1,0 +1,52 @@
+// The command connections of one session: at least one per client, opened again when broken.
+//
+// A client that holds several keys at once has a connection for each, because a transaction frees
+// all its rows together. Does not know what the connections are used for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "drivers/mysql/connection.hpp"
+
+namespace lockmark::mysql {
+
+class pool {
+ public:
+  // `greeting` is the statement that every new connection begins with. `where` must outlive this.
+  pool(loop& l, const endpoint& where, std::string greeting, std::uint32_t clients);
+
+  // Opens one connection per client. Throws no_server.
+  task<void> fill(time_point deadline);
+
+  // An idle connection of this client's, connected and not lent to anybody until given back.
+  // Refuses as unavailable or deadline.
+  task<outcome<connection*>> borrow(std::uint32_t client, time_point deadline);
+  void give_back(std::uint32_t client, connection& c);
+
+  void quit();
+
+  const endpoint& where() const { return where_; }
+  traffic& sent() { return sent_; }
+  const traffic& sent() const { return sent_; }
+
+ private:
+  struct place {
+    std::unique_ptr<connection> link;
+    bool lent = false;
+    bool was_connected = false;
+  };
+  task<connect_failure> make_ready(place& p, time_point deadline);
+  task<void> fill_every(std::uint32_t stride, std::uint32_t first, time_point deadline);
+  place& idle_place(std::uint32_t client);
+
+  loop& loop_;
+  const endpoint& where_;
+  std::string greeting_;
+  traffic sent_;
+  std::vector<std::vector<std::unique_ptr<place>>> places_;  // by client
+};
+
+}  // namespace lockmark::mysql

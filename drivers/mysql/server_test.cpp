@@ -1,0 +1,443 @@
+// The MySQL driver against a real server: what the conformance suite cannot ask, because only this
+// backend promises it.
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "deploy/local/cluster.hpp"
+#include "deploy/local/servers.hpp"
+#include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/mysql.hpp"
+#include "harness/async/scope.hpp"
+
+namespace lockmark::mysql {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// The usual local server, with a user who may also look into it and change its limits.
+local::plan observable_mariadb(local::site& where) {
+  local::plan p = local::single_mariadb(where);
+  p.servers[0].files[0].text += "GRANT ALL ON *.* TO 'lockmark'@'127.0.0.1';\n";
+  return p;
+}
+
+// Started by the first test, stopped at the end of the program.
+std::string target() {
+  static const auto running = local::cluster::start(
+      local::topology{"observable", "MariaDB with an administrator", observable_mariadb});
+  return running.target();
+}
+
+lock_kind kind_of(std::string_view name) {
+  for (const lock_kind& k : kinds()) {
+    if (k.name == name) return k;
+  }
+  throw std::logic_error("no such lock");
+}
+
+// One run on a real server, and an administrator's connection beside it.
+struct server : testing::Test {
+  real_clock clock;
+  loop l{clock};
+  names run{.run = "t" + std::to_string(clock.now().time_since_epoch().count() % 1'000'000'000),
+            .keys = {"k0", "k1", "o'Neill", "O'Neill"}};
+  endpoint where = parse_endpoint(target());
+  traffic unused;
+  connection admin{l, where, unused};
+
+  std::unique_ptr<driver> make(std::string url, std::string_view lock = "mysql/for_update") {
+    return kind_of(lock).make({.target = std::move(url), .run_names = run, .options = {}});
+  }
+  std::unique_ptr<driver> locks = make(target());
+
+  // Prepares, plays, wipes.
+  void play(task<void> (*scene)(server&)) { run_to_end(l, whole(*this, scene)); }
+
+  static task<void> whole(server& s, task<void> (*scene)(server&)) {
+    co_await connect_or_throw(s.admin, s.where, s.in(5s));
+    co_await s.locks->prepare(s.l, s.in(5s));
+    co_await scene(s);
+    co_await s.locks->wipe(s.l, s.in(5s));
+  }
+
+  time_point in(duration d) const { return l.now() + d; }
+  request ask(std::uint32_t key, duration within, std::uint32_t client = 0) const {
+    return {.key = key, .client = client, .lease = {}, .deadline = in(within)};
+  }
+
+  task<std::unique_ptr<session>> open(std::uint32_t clients) {
+    instance who{.id = "i", .number = 0, .clients = clients, .session_timeout = {}};
+    co_return co_await locks->open(l, who, in(20s));
+  }
+
+  // The first cell of what an administrator asks.
+  task<std::string> look(std::string sql) {
+    const answer a = co_await must(admin, where, "look", sql, in(5s));
+    co_return a.rows.empty() ? "" : a.rows[0][0];
+  }
+
+  // A column of the open transactions; InnoDB repeats what it answered less than 0.1 s ago.
+  task<std::string> transactions(std::string column) {
+    co_await l.sleep_for(150ms);
+    co_return co_await look("SELECT " + column + " FROM information_schema.innodb_trx");
+  }
+};
+
+task<void> cycle_uncontended(server& s) {
+  const auto a = co_await s.open(1);
+  const traffic before = a->sent();
+  for (int i = 0; i < 10; ++i) {
+    const auto got = co_await a->acquire(s.ask(0, 1s));
+    EXPECT_TRUE(got.done());
+    const auto freed = co_await a->release(s.ask(0, 1s));
+    EXPECT_TRUE(freed.done());
+  }
+  EXPECT_EQ(a->sent().commands - before.commands, 20U);
+  EXPECT_EQ(a->sent().round_trips - before.round_trips, 20U);
+  EXPECT_GT(a->sent().bytes_in, before.bytes_in);
+  EXPECT_GT(a->sent().bytes_out, before.bytes_out);
+  const std::string left = co_await s.transactions("COUNT(*)");
+  EXPECT_EQ(left, "0");
+  co_await a->close();
+}
+
+// A cycle that nobody disturbs is a SELECT and a COMMIT.
+TEST_F(server, an_uncontended_cycle_is_two_commands) {
+  play(cycle_uncontended);
+}
+
+task<void> wait_in_vain(server& s) {
+  const auto holder = co_await s.open(1);
+  const auto waiter = co_await s.open(1);
+  const auto held = co_await holder->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(held.done());
+  for (const duration d : {150ms, 1000ms, 1300ms}) {
+    const time_point start = s.l.now();
+    const auto got = co_await waiter->acquire(s.ask(0, d));
+    EXPECT_TRUE(got.refused(refusal::deadline));
+    EXPECT_GE(s.l.now() - start, d - 5ms);  // the server counts whole seconds in ticks of 4 ms
+    EXPECT_LT(s.l.now() - start, d + 100ms);
+    const std::string open = co_await s.transactions("COUNT(*)");
+    EXPECT_EQ(open, "1") << "after " << d.count();
+  }
+  EXPECT_EQ(waiter->sent().reconnects, 0U);
+  const auto freed = co_await holder->release(s.ask(0, 1s));
+  EXPECT_TRUE(freed.done());
+  const std::string open = co_await s.transactions("COUNT(*)");
+  EXPECT_EQ(open, "0");
+  const auto got = co_await waiter->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(got.done());
+  co_await holder->close();
+  co_await waiter->close();
+}
+
+// A wait that ends by its deadline is precise below a second, and leaves neither a lock nor an open
+// transaction; the connection goes on being used.
+TEST_F(server, a_wait_in_vain_leaves_nothing) {
+  play(wait_in_vain);
+}
+
+task<void> wait_whole_seconds(server& s) {
+  const auto holder = co_await s.open(1);
+  const auto waiter = co_await s.open(1);
+  const auto held = co_await holder->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(held.done());
+  const traffic before = waiter->sent();
+  const auto got = co_await waiter->acquire(s.ask(0, 995ms));
+  EXPECT_TRUE(got.refused(refusal::deadline));
+  EXPECT_EQ(waiter->sent().commands - before.commands, 2U);  // SELECT, ROLLBACK
+  co_await holder->close();
+  co_await waiter->close();
+}
+
+// MariaDB ends a wait of whole seconds, or very nearly, by itself: no KILL is spent on it.
+TEST_F(server, a_wait_of_whole_seconds_needs_no_kill) {
+  play(wait_whole_seconds);
+}
+
+task<void> wait_and_expect_deadline(server& s, session& waiter, std::uint32_t client) {
+  const auto got = co_await waiter.acquire(s.ask(0, 120ms, client));
+  EXPECT_TRUE(got.refused(refusal::deadline)) << client;
+}
+
+task<void> wait_in_a_crowd(server& s) {
+  const auto holder = co_await s.open(1);
+  const auto waiters = co_await s.open(40);
+  const auto held = co_await holder->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(held.done());
+  scope crowd{s.l};
+  for (std::uint32_t i = 0; i < 40; ++i) crowd.spawn(wait_and_expect_deadline(s, *waiters, i));
+  co_await crowd.join();
+  const std::string open = co_await s.transactions("COUNT(*)");
+  EXPECT_EQ(open, "1");
+  co_await holder->close();
+  co_await waiters->close();
+}
+
+// Many waits of one session that end together share one control connection.
+TEST_F(server, a_crowd_gives_up_together) {
+  play(wait_in_a_crowd);
+}
+
+task<void> lose_the_connection(server& s) {
+  const auto holder = co_await s.open(1);
+  const auto other = co_await s.open(1);
+  const auto held = co_await holder->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(held.done());
+  EXPECT_TRUE(holder->alive());
+  const std::string id = co_await s.transactions("trx_mysql_thread_id");
+  co_await must(s.admin, s.where, "kill", "KILL CONNECTION " + id, s.in(1s));
+  const auto got = co_await other->acquire(s.ask(0, 2s));
+  EXPECT_TRUE(got.done());
+  EXPECT_FALSE(holder->alive());
+  const auto freed = co_await holder->release(s.ask(0, 1s));
+  EXPECT_TRUE(freed.refused(refusal::not_owner));
+  EXPECT_FALSE(holder->alive());
+  const auto given = co_await other->release(s.ask(0, 1s));
+  EXPECT_TRUE(given.done());
+  const auto again = co_await holder->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(again.done());
+  EXPECT_TRUE(holder->alive());
+  EXPECT_EQ(holder->sent().reconnects, 1U);
+  co_await holder->close();
+  co_await other->close();
+}
+
+// A killed connection frees its row; its owner is told, and comes back by its next acquire.
+TEST_F(server, a_lost_connection_frees_the_row) {
+  play(lose_the_connection);
+}
+
+task<void> hold_two_keys(server& s) {
+  const auto a = co_await s.open(1);
+  const auto b = co_await s.open(1);
+  for (const std::uint32_t key : {2U, 3U}) {  // differ in case only, and need quoting
+    const auto got = co_await a->acquire(s.ask(key, 1s));
+    EXPECT_TRUE(got.done());
+  }
+  const auto freed = co_await a->release(s.ask(2, 1s));
+  EXPECT_TRUE(freed.done());
+  const auto got = co_await b->acquire(s.ask(2, 1s));
+  EXPECT_TRUE(got.done());
+  const auto busy = co_await b->acquire(s.ask(3, 100ms));
+  EXPECT_TRUE(busy.refused(refusal::deadline));
+  co_await a->close();
+  co_await b->close();
+}
+
+// A client that holds two keys and gives up one still holds the other.
+TEST_F(server, keys_of_one_client_are_independent) {
+  play(hold_two_keys);
+}
+
+task<void> wipe_under_a_hold(server& s) {
+  const auto a = co_await s.open(1);
+  const auto held = co_await a->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(held.done());
+  const time_point start = s.l.now();
+  std::string said;
+  try {
+    co_await s.locks->wipe(s.l, s.in(1500ms));
+  } catch (const no_server& e) {
+    said = e.what();
+  }
+  EXPECT_THAT(said, HasSubstr("cannot drop table lockmark_" + s.run.run));
+  EXPECT_LT(s.l.now() - start, 1700ms);
+  co_await a->close();
+}
+
+// Wiping while somebody still holds a row ends in time, with a sentence; later it succeeds.
+TEST_F(server, wiping_does_not_hang_on_a_hold) {
+  play(wipe_under_a_hold);
+}
+
+task<void> connect_a_thousand(server& s) {
+  const std::string limit = co_await s.look("SELECT @@max_connections");
+  co_await must(s.admin, s.where, "raise", "SET GLOBAL max_connections=1200", s.in(1s));
+  const auto a = co_await s.open(1000);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const auto got = co_await a->acquire(s.ask(0, 2s, i));
+    EXPECT_TRUE(got.done());
+    const auto freed = co_await a->release(s.ask(0, 2s, i));
+    EXPECT_TRUE(freed.done());
+  }
+  co_await a->close();
+  co_await must(s.admin, s.where, "lower", "SET GLOBAL max_connections=" + limit, s.in(1s));
+}
+
+// A thousand clients, each with its connection, on one thread.
+TEST_F(server, a_thousand_connections_work) {
+  play(connect_a_thousand);
+}
+
+task<void> open_too_many(server& s) {
+  const std::string limit = co_await s.look("SELECT @@max_connections");
+  co_await must(s.admin, s.where, "lower", "SET GLOBAL max_connections=10", s.in(1s));
+  std::string said;
+  try {
+    co_await s.open(30);
+  } catch (const no_server& e) {
+    said = e.what();
+  }
+  EXPECT_THAT(said, HasSubstr("takes no more connections"));
+  co_await must(s.admin, s.where, "raise", "SET GLOBAL max_connections=" + limit, s.in(1s));
+}
+
+// A server without room for the clients is said to be full.
+TEST_F(server, too_many_connections_are_a_sentence) {
+  play(open_too_many);
+}
+
+task<void> describe(server& s) {
+  const description d = co_await s.locks->prepare(s.l, s.in(2s));
+  const std::map<std::string, std::string> said(d.begin(), d.end());
+  EXPECT_EQ(said.count("server.version"), 1U);
+  EXPECT_EQ(said.count("server.flavour"), 1U);
+  EXPECT_EQ(said.count("server.innodb_flush_log_at_trx_commit"), 1U);
+  EXPECT_EQ(said.count("server.tx_isolation") + said.count("server.transaction_isolation"), 1U);
+  const server_counters c = co_await s.locks->counters(s.l, s.in(2s));
+  EXPECT_GT(c.at("commands"), 0U);
+  EXPECT_GT(c.at("cmd.select"), 0U);
+  EXPECT_EQ(c.count("innodb_row_lock_waits"), 1U);
+}
+
+// A run's provenance and the server's counters are there.
+TEST_F(server, describes_the_server) {
+  play(describe);
+}
+
+task<void> prepare_elsewhere(loop& l, driver& d, std::string& said) {
+  try {
+    co_await d.prepare(l, l.now() + 400ms);
+  } catch (const no_server& e) {
+    said = e.what();
+  }
+}
+
+struct no_login : server {
+  std::string attempt(const endpoint& e, const std::string& password) {
+    const auto d = make("mysql://" + e.user + ":" + password + "@" + e.host + ":" +
+                        std::to_string(e.port) + "/" + e.database);
+    std::string said;
+    const time_point start = l.now();
+    run_to_end(l, prepare_elsewhere(l, *d, said));
+    EXPECT_LT(l.now() - start, 600ms);
+    EXPECT_THAT(said, Not(HasSubstr("hush")));
+    return said;
+  }
+};
+
+// A wrong password is refused with a sentence that does not repeat it.
+TEST_F(no_login, wrong_password) {
+  EXPECT_THAT(attempt(where, "hush"), AllOf(HasSubstr("refused the login"), HasSubstr("1045")));
+}
+
+// A database that is not there.
+TEST_F(no_login, unknown_database) {
+  endpoint e = where;
+  e.database = "lockmark_nowhere";
+  EXPECT_THAT(attempt(e, e.password), AllOf(HasSubstr("lockmark_nowhere"), HasSubstr("not exist")));
+}
+
+// Nobody listens.
+TEST_F(no_login, closed_port) {
+  endpoint e = where;
+  e.port = 1;
+  EXPECT_THAT(attempt(e, "hush"), HasSubstr("nothing accepts connections"));
+}
+
+// Something accepts connections, and never says a word.
+TEST_F(no_login, silent_server) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listener, generic, size), 0);
+  ASSERT_EQ(listen(listener, 4), 0);
+  ASSERT_EQ(getsockname(listener, generic, &size), 0);
+  endpoint e = where;
+  e.port = ntohs(address.sin_port);
+  EXPECT_THAT(attempt(e, "hush"), HasSubstr("no answer to the login within the time allowed"));
+  close(listener);
+}
+
+struct race {
+  time_point end;
+  int holders = 0;
+  int granted = 0;
+  int refused = 0;
+  int wrong = 0;  // overlaps, doubts, failed releases
+};
+
+task<void> race_on(server& s, session& in, std::uint32_t client, race& r) {
+  while (s.l.now() < r.end) {
+    const auto got = co_await in.acquire(s.ask(0, 3ms, client));
+    if (!got.done()) {
+      r.refused += got.refused(refusal::deadline);
+      r.wrong += !got.refused(refusal::deadline);
+      continue;
+    }
+    ++r.granted;
+    r.wrong += r.holders++ > 0;
+    co_await s.l.sleep_for(1ms);
+    --r.holders;
+    const auto freed = co_await in.release(s.ask(0, 1s, client));
+    r.wrong += !freed.done();
+  }
+}
+
+task<void> grants_race_deadlines(server& s) {
+  const auto a = co_await s.open(4);
+  const auto b = co_await s.open(4);
+  race r{.end = s.in(1500ms)};
+  scope racers{s.l};
+  for (std::uint32_t i = 0; i < 8; ++i) racers.spawn(race_on(s, i < 4 ? *a : *b, i % 4, r));
+  co_await racers.join();
+  EXPECT_GT(r.granted, 50);
+  EXPECT_GT(r.refused, 50);
+  EXPECT_EQ(r.wrong, 0);
+  EXPECT_EQ(a->sent().reconnects + b->sent().reconnects, 0U);
+  const std::string open = co_await s.transactions("COUNT(*)");
+  EXPECT_EQ(open, "0");
+  co_await a->close();
+  co_await b->close();
+}
+
+// Deadlines that come just when the lock does: a late KILL never hits the next statement, and what
+// was granted too late is given back.
+TEST_F(server, grants_that_race_with_deadlines) {
+  play(grants_race_deadlines);
+}
+
+task<void> cut_a_slow_statement(server& s) {
+  connection c{s.l, s.where, s.unused};
+  co_await connect_or_throw(c, s.where, s.in(1s));
+  const time_point start = s.l.now();
+  const answer a = co_await c.query("SELECT SLEEP(3)", s.in(50ms));
+  EXPECT_EQ(a.unknown, doubt::deadline);
+  EXPECT_LT(s.l.now() - start, 100ms);
+  EXPECT_FALSE(c.connected());
+  co_await connect_or_throw(c, s.where, s.in(1s));
+  const answer b = co_await c.query("SELECT NULL, 'x', REPEAT('y', 200000)", s.in(1s));
+  EXPECT_TRUE(b.done());
+  EXPECT_EQ(b.rows[0][0] + b.rows[0][1], "x");
+  EXPECT_EQ(b.rows[0][2].size(), 200000U);
+  const answer wrong = co_await c.query("SELEKT", s.in(1s));
+  EXPECT_EQ(wrong.error, 1064U);
+  EXPECT_TRUE(c.connected());
+}
+
+// A statement that outlasts its deadline costs the connection, at once; one that fails does not.
+TEST_F(server, a_deadline_cuts_the_connection) {
+  play(cut_a_slow_statement);
+}
+
+}  // namespace
+}  // namespace lockmark::mysql

@@ -1,0 +1,50 @@
+#include "drivers/mysql/tables.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace lockmark::mysql {
+namespace {
+
+// Plain names stay readable; anything else becomes digits that no sql_mode interprets.
+TEST(tables, quotes_literals) {
+  EXPECT_EQ(literal("k-1_a.b:c"), "'k-1_a.b:c'");
+  EXPECT_EQ(literal("a'b\\"), "X'6127625c'");
+  EXPECT_EQ(literal("\xc3\xa9"), "X'c3a9'");
+  EXPECT_EQ(literal(""), "''");
+}
+
+// The statements that a run of two keys needs.
+TEST(tables, writes_its_statements) {
+  const table t{{.run = "r1", .keys = {"k0", "k'1"}}, "for_update", ", v INT"};
+  EXPECT_EQ(t.name(), "`lockmark_r1_for_update`");
+  EXPECT_EQ(t.create(),
+            "CREATE TABLE IF NOT EXISTS `lockmark_r1_for_update` "
+            "(name VARBINARY(191) NOT NULL PRIMARY KEY, v INT) ENGINE=InnoDB");
+  EXPECT_EQ(t.fill(),
+            (std::vector<std::string>{"INSERT IGNORE INTO `lockmark_r1_for_update` (name) "
+                                      "VALUES ('k0'),(X'6b2731')"}));
+  EXPECT_EQ(t.drop(), "DROP TABLE IF EXISTS `lockmark_r1_for_update`");
+  EXPECT_EQ(t.where(1), " WHERE name=X'6b2731'");
+}
+
+// Many keys are inserted a thousand at a time, none left out.
+TEST(tables, fills_in_batches) {
+  names run{.run = "r", .keys = std::vector<std::string>(2500, "k")};
+  const auto statements = table{run, "x", ""}.fill();
+  ASSERT_EQ(statements.size(), 3U);
+  std::size_t rows = 0;
+  for (const auto& s : statements) rows += std::ranges::count(s, '(') - 1U;
+  EXPECT_EQ(rows, 2500U);
+}
+
+// Names that the server would cut short or reject are refused before anything is sent.
+TEST(tables, refuses_names_that_do_not_fit) {
+  EXPECT_THROW(table({.run = std::string(50, 'r'), .keys = {}}, "for_update", ""), usage_error);
+  EXPECT_THROW(table({.run = "r`", .keys = {}}, "for_update", ""), usage_error);
+  EXPECT_THROW(table({.run = "r", .keys = {std::string(192, 'k')}}, "x", ""), usage_error);
+}
+
+}  // namespace
+}  // namespace lockmark::mysql

@@ -1,0 +1,83 @@
+#include "drivers/redis/connection.hpp"
+
+#include <gtest/gtest.h>
+
+#include "drivers/redis/lock_driver.hpp"
+#include "drivers/redis/redisson_names.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+reply error(std::string text) {
+  reply r;
+  r.what = reply::kind::error;
+  r.text = std::move(text);
+  return r;
+}
+
+// A server that cannot work at the moment refuses; any other error is nobody's outcome.
+TEST(connection, judges_errors) {
+  EXPECT_EQ(judge(reply{}), verdict::answer);
+  EXPECT_EQ(judge(error("LOADING Redis is loading the dataset in memory")), verdict::not_now);
+  EXPECT_EQ(judge(error("BUSY Redis is busy running a script")), verdict::not_now);
+  EXPECT_EQ(judge(error("MASTERDOWN Link with MASTER is down")), verdict::not_now);
+  EXPECT_EQ(judge(error("READONLY You can't write against a read only replica.")),
+            verdict::unexpected);
+  EXPECT_EQ(judge(error("WRONGTYPE Operation against a key")), verdict::unexpected);
+}
+
+// The command that an error's sentence names.
+TEST(connection, names_the_command) {
+  std::string out;
+  append_command(out, "EVALSHA", "sha", 1);
+  EXPECT_EQ(name_of_command(out), "EVALSHA");
+}
+
+// What broke is said in one sentence that names the server.
+TEST(connection, has_a_sentence_for_what_broke) {
+  const target t = parse_target("redis://u:secret@h:1");
+  EXPECT_EQ(sentence(t, std::make_error_code(std::errc::timed_out)),
+            "redis://h:1 did not answer in time");
+  EXPECT_EQ(sentence(t, asio::error::eof), "redis://h:1 closed the connection");
+  EXPECT_EQ(sentence(t, std::make_error_code(std::errc::connection_refused)),
+            "redis://h:1 cannot be reached: Connection refused");
+}
+
+// INFO's lines, by their whole name.
+TEST(redis_info, finds_fields) {
+  constexpr std::string_view info = "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n";
+  EXPECT_EQ(info_field(info, "redis_version"), "7.0.15");
+  EXPECT_EQ(info_field(info, "redis_mode"), "standalone");
+  EXPECT_EQ(info_field(info, "redis"), "");
+}
+
+// Calls per command, and the total.
+TEST(redis_info, counts_commands) {
+  const server_counters c = parse_counters(
+      "# Commandstats\r\ncmdstat_set:calls=12,usec=3,usec_per_call=0.25\r\n"
+      "cmdstat_client|setname:calls=2,usec=3\r\n",
+      "# Stats\r\ntotal_connections_received:9\r\ntotal_commands_processed:77\r\n");
+  EXPECT_EQ(c, (server_counters{{"commands", 77}, {"cmd.set", 12}, {"cmd.client|setname", 2}}));
+}
+
+// Keys carry the run's name; Redisson's names put it in braces, unless it has some.
+TEST(redis_names, of_keys_channels_and_latches) {
+  EXPECT_EQ(lock_key("r1", "k"), "lockmark:r1:k");
+  std::string channel, latch, braced;
+  append_channel(channel, "lockmark:r1:k");
+  append_latch(latch, "lockmark:r1:k", "0123");
+  append_channel(braced, "a{b}");
+  EXPECT_EQ(channel, "redisson_lock__channel:{lockmark:r1:k}");
+  EXPECT_EQ(latch, "redisson_unlock_latch:{lockmark:r1:k}:0123");
+  EXPECT_EQ(braced, "redisson_lock__channel:a{b}");
+}
+
+// A lease is never shortened to whole milliseconds.
+TEST(redis_names, leases_are_rounded_up) {
+  EXPECT_EQ(milliseconds(std::chrono::seconds{30}), 30000);
+  EXPECT_EQ(milliseconds(duration{1}), 1);
+  EXPECT_EQ(milliseconds(duration{1'000'001}), 2);
+}
+
+}  // namespace
+}  // namespace lockmark::redis

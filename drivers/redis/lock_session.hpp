@@ -1,0 +1,87 @@
+// What the sessions of all Redis locks have in common: one connection per client, and the names of
+// keys and owners. The algorithm of a lock is in the file of its name.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "drivers/redis/connection.hpp"
+
+namespace lockmark::redis {
+
+// Keys besides the locks that a session could not make sure to be gone. Shared by all threads.
+class leftovers {
+ public:
+  void add(std::string key) {
+    const std::lock_guard guard{mutex_};
+    keys_.push_back(std::move(key));
+  }
+  std::vector<std::string> take() {
+    const std::lock_guard guard{mutex_};
+    return std::exchange(keys_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> keys_;
+};
+
+// What all sessions of a run share; it outlives them.
+struct run_data {
+  target where;
+  std::vector<std::string> keys;  // by request::key
+  std::vector<script> scripts;    // in the lock's own order
+  std::map<std::string, std::string, std::less<>> options;
+  leftovers left;
+};
+
+// "lockmark:<run>:<key>".
+std::string lock_key(const std::string& run, const std::string& key);
+
+// A lease as Redis takes it: whole milliseconds, never less than asked for.
+constexpr std::int64_t milliseconds(duration d) {
+  return std::chrono::ceil<std::chrono::milliseconds>(d).count();
+}
+
+class lock_session : public session {
+ public:
+  lock_session(loop& l, run_data& run, const instance& who);
+
+  // Connects every client. Throws no_server.
+  task<void> connect(time_point deadline);
+
+  task<outcome<grant>> renew(request r) override;  // for locks without a lease: never called
+  bool alive() const override { return true; }     // no hold of these depends on a connection
+  task<void> close() override;
+  traffic sent() const override { return sent_; }
+
+ protected:
+  connection& client(const request& r) { return *clients_[r.client]; }
+  const std::string& key(const request& r) const { return run_.keys[r.key]; }
+  // "<instance id>:<client, from 1>", the field of Redisson's hash.
+  const std::string& owner(const request& r) const { return owners_[r.client]; }
+
+  // A grant asked for now lasts by the client's clock at least until here. Take it before asking.
+  time_point end_of(duration lease) const { return loop_.now() + lease; }
+
+  loop& loop_;
+  run_data& run_;
+  traffic sent_;
+
+ private:
+  std::vector<std::unique_ptr<connection>> clients_;
+  std::vector<std::string> owners_;
+};
+
+// The ending of a call whose answer is `number` for done and anything else for `otherwise`.
+template <class T>
+outcome<T> done_if(const outcome<reply>& said, std::int64_t number, T done, refusal otherwise) {
+  if (!said.done()) return said.without_value<T>();
+  const reply& r = said.value();
+  if (r.is(reply::kind::integer) && r.number == number) return done;
+  return otherwise;
+}
+
+}  // namespace lockmark::redis

@@ -1,0 +1,76 @@
+// redis/lua: the lock of most small libraries, made of two scripts.
+//
+// Acquire is SETNX and PEXPIRE in one script; release deletes the key only if it still holds the
+// owner's mark; renew extends it under the same condition. Best effort: a lease that ran out, or a
+// failover that lost the key, lets a second holder in, and there is no fencing token.
+#include "drivers/redis/lock_driver.hpp"
+#include "drivers/redis/redis.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+enum scripts : std::size_t { take, give_up, extend };
+
+// KEYS: lock. ARGV: owner, lease in ms. 1: taken.
+constexpr std::string_view take_lua = R"(
+if redis.call('SETNX', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+)";
+
+// KEYS: lock. ARGV: owner. 1: deleted.
+constexpr std::string_view give_up_lua = R"(
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])
+)";
+
+// KEYS: lock. ARGV: owner, lease in ms. 1: extended.
+constexpr std::string_view extend_lua = R"(
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+)";
+
+class lua_session final : public lock_session {
+ public:
+  using lock_session::lock_session;
+
+  task<outcome<grant>> acquire(request r) override {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[take], 1, key(r),
+                                                  owner(r), milliseconds(r.lease));
+    co_return done_if(said, 1, g, refusal::busy);
+  }
+
+  task<outcome<grant>> renew(request r) override {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend], 1, key(r),
+                                                  owner(r), milliseconds(r.lease));
+    co_return done_if(said, 1, g, refusal::not_owner);
+  }
+
+  task<outcome<nothing>> release(request r) override {
+    const auto said =
+        co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
+    co_return done_if(said, 1, nothing{}, refusal::not_owner);
+  }
+};
+
+}  // namespace
+
+lock_kind lua() {
+  return {
+      .name = "redis/lua",
+      .summary = "SETNX and PEXPIRE in a script; compare-and-delete in another",
+      .has = feature::lease | feature::renewable,
+      .promises = safety::best_effort,
+      .topologies = "redis",
+      .algorithm = "two scripts, as most small Redis lock libraries have them",
+      .options = {},
+      .make =
+          [](const driver_setup& s) {
+            return make_driver(s, {{take_lua, give_up_lua, extend_lua}, make_session<lua_session>});
+          },
+  };
+}
+
+}  // namespace lockmark::redis

@@ -1,0 +1,104 @@
+// redis/set_nx_px: the lock of Redis's own documentation on one server, without a script to
+// acquire.
+//
+// Acquire is SET key owner NX PX lease. How it is released is an option, because two ways that are
+// often seen are wrong: `del` deletes whatever is there, and `compare_then_del` leaves time between
+// looking and deleting, in which the lease may end and another owner come.
+#include "drivers/redis/lock_driver.hpp"
+#include "drivers/redis/redis.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+enum scripts : std::size_t { give_up, extend };
+
+// KEYS: lock. ARGV: owner. 1: deleted.
+constexpr std::string_view give_up_lua = R"(
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])
+)";
+
+// KEYS: lock. ARGV: owner, lease in ms. 1: extended.
+constexpr std::string_view extend_lua = R"(
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+)";
+
+enum class release_by : std::uint8_t { script, del, compare_then_del };
+
+release_by release_of(std::string_view option) {
+  if (option == "del") return release_by::del;
+  if (option == "compare_then_del") return release_by::compare_then_del;
+  return release_by::script;
+}
+
+bool accepts_release(std::string_view value) {
+  return value == "script" || value == "del" || value == "compare_then_del";
+}
+
+class set_nx_px_session final : public lock_session {
+ public:
+  set_nx_px_session(loop& l, run_data& run, const instance& who)
+      : lock_session(l, run, who), way_(release_of(run.options.at("release"))) {}
+
+  task<outcome<grant>> acquire(request r) override {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await client(r).command(r.answer_by(), "SET", key(r), owner(r), "NX", "PX",
+                                                 milliseconds(r.lease));
+    if (!said.done()) co_return said.without_value<grant>();
+    if (said.value().is(reply::kind::nil)) co_return refusal::busy;
+    co_return g;
+  }
+
+  task<outcome<grant>> renew(request r) override {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend], 1, key(r),
+                                                  owner(r), milliseconds(r.lease));
+    co_return done_if(said, 1, g, refusal::not_owner);
+  }
+
+  task<outcome<nothing>> release(request r) override {
+    if (way_ == release_by::script) {
+      const auto said =
+          co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
+      co_return done_if(said, 1, nothing{}, refusal::not_owner);
+    }
+    if (way_ == release_by::compare_then_del) {
+      const auto said = co_await client(r).command(r.answer_by(), "GET", key(r));
+      if (!said.done()) co_return said.without_value<nothing>();
+      if (said.value().text != owner(r)) co_return refusal::not_owner;
+    }
+    const auto said = co_await client(r).command(r.answer_by(), "DEL", key(r));
+    co_return done_if(said, 1, nothing{}, refusal::not_owner);
+  }
+
+ private:
+  release_by way_;
+};
+
+}  // namespace
+
+lock_kind set_nx_px() {
+  return {
+      .name = "redis/set_nx_px",
+      .summary = "SET NX PX; compare-and-delete in a script",
+      .has = feature::lease | feature::renewable,
+      .promises = safety::best_effort,
+      .topologies = "redis",
+      .algorithm = "Redis's documentation of distributed locks, on one server",
+      .options = {{.name = "release",
+                   .values = "script, del, compare_then_del",
+                   .preset = "script",
+                   .help =
+                       "how to release: script compares and deletes at once; del deletes also "
+                       "another owner's lock; compare_then_del may, when the lease ends between "
+                       "its two commands",
+                   .accepts = accepts_release}},
+      .make =
+          [](const driver_setup& s) {
+            return make_driver(s, {{give_up_lua, extend_lua}, make_session<set_nx_px_session>});
+          },
+  };
+}
+
+}  // namespace lockmark::redis

@@ -1,0 +1,80 @@
+// The one subscription connection of an instance: SUBSCRIBE per channel, shared and ref-counted by
+// the instance's waiters, of whom each message wakes one.
+//
+// Source of the rules: Redisson's LockPubSub. A message that finds nobody waiting is kept as a
+// permit, so that a waiter who was just asking the server does not miss it. After a broken
+// connection every waiter is woken to look again, because messages may have been lost.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "drivers/redis/connection.hpp"
+#include "harness/async/scope.hpp"
+#include "harness/async/signal.hpp"
+
+namespace lockmark::redis {
+
+class subscription {
+ public:
+  // `where` and `count` must outlive this.
+  subscription(loop& l, const target& where, traffic& count);
+  ~subscription();  // REQUIRES: closed
+
+  // Kept while somebody has a place in it or an answer is outstanding.
+  struct channel;
+
+  // One waiter's part in a channel, for as long as it lives. Costs nothing on the wire until
+  // confirm(); the last place of a channel unsubscribes.
+  class place {
+   public:
+    place(subscription& s, const std::string& name);
+    ~place();
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+
+    // True while every message of the channel reaches this instance.
+    bool confirmed() const;
+    // Subscribes (connects, if need be) and waits until it is confirmed. False: the connection
+    // failed, or the deadline came. Throws no_server when the server refuses the login.
+    task<bool> confirm(time_point deadline);
+    // Waits for a message, or for a loss of the connection. False: the deadline came first.
+    task<bool> wait(time_point deadline);
+    // For a waiter who was woken and does not want it any more: wakes the next instead.
+    void hand_on();
+
+   private:
+    friend class subscription;
+    subscription& owner_;
+    channel& channel_;
+    signal woken_;
+  };
+
+  // Ends the connection. REQUIRES: nobody has a place.
+  task<void> close();
+
+ private:
+  friend class place;
+  channel& find_or_add(const std::string& name);
+  void drop_unused(channel& c);
+  void subscribe_to(channel& c);
+  void subscribe_to_all();
+  void start(time_point deadline);
+  task<void> run(time_point deadline);
+  void take(const reply& r);
+  void lose_connection();
+
+  enum class state : std::uint8_t { closed, connecting, connected };
+
+  loop& loop_;
+  link link_;
+  traffic& count_;
+  scope reader_;
+  state state_ = state::closed;
+  bool closing_ = false;
+  std::exception_ptr refused_;  // the server did not let us in
+  std::map<std::string, std::unique_ptr<channel>, std::less<>> channels_;
+};
+
+}  // namespace lockmark::redis

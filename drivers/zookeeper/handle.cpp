@@ -1,0 +1,446 @@
+// The C client's rules that shape this file:
+//   * it handles one message per zookeeper_process, and sends each request as it is made, so in
+//     an established session zookeeper_interest is only needed for pings and time-outs;
+//   * it closes its socket inside zookeeper_process and zookeeper_interest, hence the duplicate;
+//   * every request that was queued gets exactly one callback, in zookeeper_close at the latest;
+//   * what is asked for while there is no connection stays in its queue until the next flush;
+//   * nothing may be resumed inside a callback: signals resume by posting.
+#include "drivers/zookeeper/handle.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zookeeper/zookeeper.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "drivers/zookeeper/tcp_bytes.hpp"
+
+namespace lockmark::zookeeper {
+namespace {
+
+constexpr duration goodbye_limit = std::chrono::seconds(1);
+
+// The library would write to stderr otherwise.
+void drop_log_line(const char* /*line*/) {}
+
+status status_of(int code) {
+  switch (code) {
+    case ZOK: return status::ok;
+    case ZNONODE: return status::no_node;
+    case ZNODEEXISTS: return status::node_exists;
+    case ZNOTEMPTY: return status::not_empty;
+    case ZCONNECTIONLOSS:
+    case ZOPERATIONTIMEOUT: return status::connection_lost;
+    case ZSESSIONEXPIRED:
+    case ZAUTHFAILED:
+    case ZINVALIDSTATE:
+    case ZCLOSING: return status::session_over;
+    default: return status::rejected;
+  }
+}
+
+int mode_of(node_kind kind) {
+  switch (kind) {
+    case node_kind::persistent: return ZOO_PERSISTENT;
+    case node_kind::container: return ZOO_CONTAINER;
+    case node_kind::ephemeral_sequential: return ZOO_EPHEMERAL_SEQUENTIAL;
+  }
+  return ZOO_PERSISTENT;
+}
+
+std::string address_of(int fd) {
+  sockaddr_storage here{};
+  socklen_t size = sizeof here;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&here), &size) != 0) return "";
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* address =
+      here.ss_family == AF_INET6
+          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&here)->sin6_addr)
+          : &reinterpret_cast<const sockaddr_in*>(&here)->sin_addr;
+  return inet_ntop(here.ss_family, address, text.data(), text.size()) == nullptr ? "" : text.data();
+}
+
+// The library hides its bytes.
+void add_bytes(int fd, traffic& sum) {
+  const tcp_bytes moved = count_tcp_bytes(fd);
+  sum.bytes_out += moved.out;
+  sum.bytes_in += moved.in;
+}
+
+bool send_close_request(int fd) {
+  // Length, request number, closeSession (-11).
+  constexpr std::array<unsigned char, 12> request{0,    0,    0,    8,    0x7F, 0xFF,
+                                                  0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xF5};
+  return ::send(fd, request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+         static_cast<ssize_t>(request.size());
+}
+
+// Drops what was received. False: the other end has closed.
+bool still_open(int fd) {
+  std::array<char, 4096> ignored;
+  const ssize_t size = ::recv(fd, ignored.data(), ignored.size(), MSG_DONTWAIT);
+  return size > 0 || (size < 0 && errno == EAGAIN);
+}
+
+}  // namespace
+
+std::string describe_failure(const reply& r) {
+  return r.ended == status::silent ? "no answer in time" : zerror(r.code);
+}
+
+// A request under way. The coroutine that asked and the library hold one reference each, so an
+// answer that comes after the deadline finds its place and is dropped with it.
+struct handle::call {
+  call(handle& h, std::shared_ptr<node_watch> w)
+      : owner(h), answered(h.loop_), watch(std::move(w)) {}
+  handle& owner;
+  signal answered;
+  reply result;
+  std::shared_ptr<node_watch> watch;
+  int references = 2;
+
+  static void drop(call* c) {
+    if (--c->references == 0) delete c;
+  }
+};
+
+struct handle::call_ref {
+  explicit call_ref(call* c) : it(c) {}
+  call_ref(const call_ref&) = delete;
+  call_ref& operator=(const call_ref&) = delete;
+  ~call_ref() { call::drop(it); }
+  call* it;
+};
+
+// What the library calls.
+struct handle::callbacks {
+  static call* to_call(const void* data) { return static_cast<call*>(const_cast<void*>(data)); }
+
+  static void on_nothing(int code, const void* data) {
+    call* c = to_call(data);
+    c->owner.answered(c, code);
+  }
+
+  static void on_text(int code, const char* text, const void* data) {
+    call* c = to_call(data);
+    if (code == ZOK && text != nullptr) c->result.text = text;
+    c->owner.answered(c, code);
+  }
+
+  static void on_created(int code, const char* path, const Stat* stat, const void* data) {
+    call* c = to_call(data);
+    if (code == ZOK && stat != nullptr) c->result.czxid = stat->czxid;
+    on_text(code, path, data);
+  }
+
+  static void on_stat(int code, const Stat* stat, const void* data) {
+    call* c = to_call(data);
+    if (code == ZOK && stat != nullptr) c->result.czxid = stat->czxid;
+    c->owner.answered(c, code);
+  }
+
+  static void on_data(int code, const char* /*value*/, int /*size*/, const Stat* stat,
+                      const void* data) {
+    call* c = to_call(data);
+    // Only now does the library know the watch; from here on it may call on_node_event.
+    if (code == ZOK) c->owner.watches_.emplace(c->watch.get(), c->watch);
+    on_stat(code, stat, data);
+  }
+
+  static void on_names(int code, const String_vector* names, const void* data) {
+    call* c = to_call(data);
+    if (code == ZOK && names != nullptr)
+      c->result.names.assign(names->data, names->data + names->count);
+    c->owner.answered(c, code);
+  }
+
+  static void on_node_event(zhandle_t* zk, int type, int /*state*/, const char* /*path*/,
+                            void* watch) {
+    if (type == ZOO_SESSION_EVENT) return;  // the watch still stands
+    auto* const self = static_cast<handle*>(const_cast<void*>(zoo_get_context(zk)));
+    const auto found = self->watches_.find(static_cast<node_watch*>(watch));
+    if (found == self->watches_.end()) return;
+    const bool awaited = found->second.use_count() > 1;
+    if (awaited) ++self->sent_.wakeups;
+    found->second->fired.set();
+    self->watches_.erase(found);
+  }
+
+  static void on_session_event(zhandle_t* /*zk*/, int /*type*/, int state, const char* /*path*/,
+                               void* self) {
+    static_cast<handle*>(self)->session_changed(state);
+  }
+};
+
+handle::handle(loop& l, const handle_settings& s) : loop_(l), poked_(l) {
+  const auto timeout_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(s.session_timeout).count();
+  zk_ = zookeeper_init2(s.hosts.c_str(), callbacks::on_session_event, static_cast<int>(timeout_ms),
+                        nullptr, this, ZOO_NO_LOG_CLIENTENV, drop_log_line);
+  if (zk_ == nullptr)
+    throw no_server(
+        fmt::format("zookeeper://{}: cannot be resolved: {}", s.hosts, std::strerror(errno)));
+  // Otherwise every zookeeper_interest resolves the names again.
+  zoo_set_servers_resolution_delay(zk_, -1);
+  look_again_at_ = loop_.now();
+}
+
+handle::~handle() {
+  free_session();
+}
+
+std::shared_ptr<handle> handle::open(loop& l, scope& tasks, const handle_settings& s) {
+  std::shared_ptr<handle> opened(new handle(l, s));
+  tasks.spawn(pump(opened));
+  return opened;
+}
+
+bool handle::connected() const {
+  return zk_ != nullptr && !closing_ && zoo_state(zk_) == ZOO_CONNECTED_STATE;
+}
+
+bool handle::over() const {
+  return zk_ == nullptr || closing_ || is_unrecoverable(zk_) != 0;
+}
+
+bool handle::alive() const {
+  return was_connected_ && !over() && loop_.now() < heard_at_ + session_timeout();
+}
+
+duration handle::session_timeout() const {
+  return std::chrono::milliseconds(zk_ == nullptr ? 0 : zoo_recv_timeout(zk_));
+}
+
+task<bool> handle::changed_by(time_point deadline) {
+  signal changed{loop_};
+  waiting_for_change_.push_back(&changed);
+  const bool woken = co_await changed.wait_until(deadline);
+  std::erase(waiting_for_change_, &changed);
+  co_return woken;
+}
+
+task<bool> handle::connected_by(time_point deadline) {
+  // Not `if (!co_await ...) break`: g++ 12.2 then resumes the wrong address.
+  bool in_time = true;
+  while (in_time && !connected() && !over()) in_time = co_await changed_by(deadline);
+  co_return connected();
+}
+
+task<void> handle::pause(duration d) {
+  if (!over()) co_await changed_by(loop_.now() + d);
+}
+
+void handle::wake_everybody() {
+  for (signal* waiter : waiting_for_change_) waiter->set();
+  if (!over()) return;
+  for (auto& [key, watch] : watches_) watch->fired.set();
+}
+
+void handle::session_changed(int state) {
+  if (state == ZOO_CONNECTED_STATE) {
+    heard_at_ = loop_.now();
+    if (std::exchange(was_connected_, true)) ++sent_.reconnects;
+    local_address_ = address_of(duplicate_);
+    look_again_at_ = heard_at_;  // to send what was asked for meanwhile
+  }
+  wake_everybody();
+}
+
+// The pump -------------------------------------------------------------------------------------
+
+task<void> handle::pump(std::shared_ptr<handle> self) {
+  while (!self->over()) {
+    if (self->connected())
+      co_await self->converse();
+    else
+      co_await self->connect();
+  }
+  co_await self->say_goodbye();
+  self->free_session();
+}
+
+// One step towards a connection.
+task<void> handle::connect() {
+  look();
+  if (connected() || over()) co_return;
+  if (!watch_) {
+    co_await poked_.wait_until(look_again_at_);
+    co_return;
+  }
+  const unsigned ready = co_await watch_->wait(interest_, look_again_at_);
+  if (ready == 0 || closing_) co_return;
+  process(((ready & fd_watch::readable) != 0 ? ZOOKEEPER_READ : 0) |
+          ((ready & fd_watch::writable) != 0 ? ZOOKEEPER_WRITE : 0));
+}
+
+// One turn of an established session.
+task<void> handle::converse() {
+  const unsigned ready = co_await watch_->wait(interest_, look_again_at_);
+  if (closing_) co_return;
+  // With ZOOKEEPER_WRITE it also flushes what an earlier send had to leave; that costs nothing
+  // when nothing is left.
+  if (ready != 0) process(ZOOKEEPER_READ | ZOOKEEPER_WRITE);
+  const bool was_sending = (interest_ & fd_watch::writable) != 0;
+  if (connected() && (was_sending || loop_.now() >= look_again_at_)) look();
+}
+
+void handle::process(int events) {
+  int rc = ZOK;
+  do {
+    rc = zookeeper_process(zk_, events);
+    // Most often exactly one answer was waited for, and asking for more would be a system call
+    // in vain.
+  } while (rc == ZOK && outstanding_ > 0 && connected());
+  if (rc != ZOK && rc != ZNOTHING) return lose_connection();
+  if (connected()) heard_at_ = loop_.now();
+}
+
+// Lets the library do what is due (ping, time out, connect), and asks what it waits for.
+void handle::look() {
+  int fd = -1;
+  int events = 0;
+  timeval wait{};
+  const int rc = zookeeper_interest(zk_, &fd, &events, &wait);
+  look_again_at_ =
+      loop_.now() + std::chrono::seconds(wait.tv_sec) + std::chrono::microseconds(wait.tv_usec);
+  if (rc != ZOK) return lose_connection();
+  interest_ = ((events & ZOOKEEPER_READ) != 0 ? fd_watch::readable : 0U) |
+              ((events & ZOOKEEPER_WRITE) != 0 ? fd_watch::writable : 0U);
+  if (fd == -1 || watch_) return;
+  duplicate_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (duplicate_ != -1) watch_ = std::make_unique<fd_watch>(loop_, duplicate_);
+}
+
+void handle::lose_connection() {
+  if (errno != 0) last_failure_ = std::strerror(errno);
+  if (!watch_) return;
+  watch_.reset();
+  add_bytes(duplicate_, sent_);
+  ::close(std::exchange(duplicate_, -1));
+}
+
+void handle::close() {
+  closing_ = true;
+  wake_everybody();
+  poked_.set();
+  if (watch_) watch_->interrupt();
+}
+
+// The library's own close waits for the server inside the call. So the request is sent here, and
+// the end of the connection awaited, which leaves zookeeper_close nothing to wait for.
+task<void> handle::say_goodbye() {
+  if (!watch_ || zoo_state(zk_) != ZOO_CONNECTED_STATE) co_return;
+  const auto deadline = loop_.now() + goodbye_limit;
+  look();
+  if (!watch_ || (interest_ & fd_watch::writable) != 0) co_return;  // half a request is unsent
+  ++sent_.commands;
+  bool open = send_close_request(duplicate_);
+  while (open && loop_.now() < deadline) {
+    co_await watch_->wait(fd_watch::readable, deadline);
+    open = still_open(duplicate_);
+  }
+}
+
+void handle::free_session() {
+  if (zk_ == nullptr) return;
+  if (duplicate_ != -1) ::shutdown(duplicate_, SHUT_RDWR);  // the library sends into the void
+  closing_ = true;
+  zookeeper_close(zk_);  // calls back every request that is still open
+  lose_connection();
+  wake_everybody();
+  watches_.clear();
+  zk_ = nullptr;
+}
+
+// Requests -------------------------------------------------------------------------------------
+
+handle::call* handle::begin(std::shared_ptr<node_watch> w) {
+  ++outstanding_;
+  ++sent_.commands;
+  return new call(*this, std::move(w));
+}
+
+void handle::answered(call* c, int code) {
+  --outstanding_;
+  c->result.code = code;
+  c->result.ended = status_of(code);
+  c->answered.set();
+  call::drop(c);
+}
+
+// `queued` is what the library said when it was asked; a send that failed is called back later.
+task<reply> handle::finish(call* c, int queued, time_point deadline) {
+  const call_ref mine{c};
+  if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c, queued);
+  ++sent_.round_trips;
+  reply result;
+  if (co_await c->answered.wait_until(deadline))
+    result = std::move(c->result);
+  else
+    result.ended = status::silent;
+  co_return result;
+}
+
+task<reply> handle::create(const std::string& path, const std::string& data, node_kind kind,
+                           time_point deadline) {
+  call* c = begin();
+  const int queued =
+      zk_ == nullptr ? ZINVALIDSTATE
+                     : zoo_acreate2(zk_, path.c_str(), data.data(), static_cast<int>(data.size()),
+                                    &ZOO_OPEN_ACL_UNSAFE, mode_of(kind), callbacks::on_created, c);
+  return finish(c, queued, deadline);
+}
+
+task<reply> handle::get_and_watch(const std::string& path, std::shared_ptr<node_watch> w,
+                                  time_point deadline) {
+  node_watch* const watch = w.get();
+  call* c = begin(std::move(w));
+  const int queued = zk_ == nullptr ? ZINVALIDSTATE
+                                    : zoo_awget(zk_, path.c_str(), callbacks::on_node_event, watch,
+                                                callbacks::on_data, c);
+  return finish(c, queued, deadline);
+}
+
+task<reply> handle::children(const std::string& path, time_point deadline) {
+  call* c = begin();
+  const int queued = zk_ == nullptr
+                         ? ZINVALIDSTATE
+                         : zoo_aget_children(zk_, path.c_str(), 0, callbacks::on_names, c);
+  return finish(c, queued, deadline);
+}
+
+task<reply> handle::exists(const std::string& path, time_point deadline) {
+  call* c = begin();
+  const int queued =
+      zk_ == nullptr ? ZINVALIDSTATE : zoo_aexists(zk_, path.c_str(), 0, callbacks::on_stat, c);
+  return finish(c, queued, deadline);
+}
+
+task<reply> handle::remove(const std::string& path, time_point deadline) {
+  call* c = begin();
+  const int queued =
+      zk_ == nullptr ? ZINVALIDSTATE : zoo_adelete(zk_, path.c_str(), -1, callbacks::on_nothing, c);
+  return finish(c, queued, deadline);
+}
+
+task<reply> handle::sync(const std::string& path, time_point deadline) {
+  call* c = begin();
+  const int queued =
+      zk_ == nullptr ? ZINVALIDSTATE : zoo_async(zk_, path.c_str(), callbacks::on_text, c);
+  return finish(c, queued, deadline);
+}
+
+traffic handle::sent() const {
+  traffic sum = sent_;
+  if (duplicate_ != -1) add_bytes(duplicate_, sum);
+  return sum;
+}
+
+}  // namespace lockmark::zookeeper

@@ -1,0 +1,152 @@
+// One ZooKeeper session on one loop: requests as coroutines, a connection that comes back.
+//
+// A thin layer over the single-threaded C client: it drives zookeeper_interest and
+// zookeeper_process from the loop, and turns callbacks into values. It knows nothing of locks, and
+// does not retry: a request whose connection broke ends as connection_lost.
+//
+// A session that ended (expired, refused) never comes back; whoever needs another one opens a new
+// handle. All calls are made on the loop's thread. Source of the protocol: Apache ZooKeeper 3.8.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/async/fd_watch.hpp"
+#include "harness/async/scope.hpp"
+#include "harness/async/signal.hpp"
+#include "harness/driver.hpp"
+
+struct _zhandle;
+
+namespace lockmark::zookeeper {
+
+// How a request ended.
+enum class status : std::uint8_t {
+  ok,
+  no_node,
+  node_exists,
+  not_empty,
+  rejected,         // the server said no for another reason: reply::code
+  connection_lost,  // nobody can know whether it happened
+  silent,           // not answered by its deadline; it may still happen
+  session_over,     // expired or closed: ephemeral nodes are gone or going
+};
+
+struct reply {
+  status ended = status::session_over;
+  int code = 0;                    // the C client's ZOO_ERRORS
+  std::int64_t czxid = 0;          // create, exists: the transaction that created the node
+  std::string text;                // create: the node's full path
+  std::vector<std::string> names;  // children
+
+  bool ok() const { return ended == status::ok; }
+};
+
+// What went wrong, in words: "no answer in time", "not authenticated".
+std::string describe_failure(const reply& r);
+
+enum class node_kind : std::uint8_t { persistent, container, ephemeral_sequential };
+
+// A one-shot watch on one node's data and existence.
+struct node_watch {
+  explicit node_watch(loop& l) : fired(l) {}
+  signal fired;  // also set when the session ends, which the waiter has to ask for
+};
+
+struct handle_settings {
+  std::string hosts;  // "h1:2181,h2:2181"; names are resolved at once, and that blocks
+  duration session_timeout{};
+};
+
+class handle {
+ public:
+  // Starts to connect. The pump that keeps the connection runs in `tasks` and holds the handle
+  // until close(). Throws no_server when a host name cannot be resolved.
+  static std::shared_ptr<handle> open(loop& l, scope& tasks, const handle_settings& s);
+  ~handle();
+  handle(const handle&) = delete;
+  handle& operator=(const handle&) = delete;
+
+  // True as soon as requests can be sent; false when the deadline came or the session ended.
+  task<bool> connected_by(time_point deadline);
+  bool connected() const;
+
+  // Ends after `d`, earlier when the connection or the session ends or comes back.
+  task<void> pause(duration d);
+
+  // The session has ended for good.
+  bool over() const;
+
+  // By this client's clock, the server cannot have expired the session yet.
+  bool alive() const;
+
+  duration session_timeout() const;  // as negotiated
+  // This end of the connection, "127.0.0.1"; what Curator writes into its nodes.
+  const std::string& local_address() const { return local_address_; }
+  // Why the last attempt to connect failed, in words; empty when it was never told.
+  const std::string& last_failure() const { return last_failure_; }
+
+  // Each sends its request at once and ends by the deadline.
+  task<reply> create(const std::string& path, const std::string& data, node_kind kind,
+                     time_point deadline);
+  // The node's data; `w` is set to fire when the node changes or goes, if the reply is ok.
+  task<reply> get_and_watch(const std::string& path, std::shared_ptr<node_watch> w,
+                            time_point deadline);
+  task<reply> children(const std::string& path, time_point deadline);
+  task<reply> exists(const std::string& path, time_point deadline);
+  task<reply> remove(const std::string& path, time_point deadline);
+  // Lets this server catch up with the leader, so that the next read is not older than now.
+  task<reply> sync(const std::string& path, time_point deadline);
+
+  // Begins to end the session; the scope is empty when it has ended. Does not block.
+  void close();
+
+  // Bytes are those of the TCP connections, by the kernel's count.
+  traffic sent() const;
+
+ private:
+  struct call;
+  struct call_ref;
+  struct callbacks;
+
+  handle(loop& l, const handle_settings& s);
+  static task<void> pump(std::shared_ptr<handle> self);
+  task<void> connect();
+  task<void> converse();
+  task<void> say_goodbye();
+  void look();
+  void process(int events);
+  void lose_connection();
+  void session_changed(int state);
+  task<bool> changed_by(time_point deadline);
+  void wake_everybody();
+  void free_session();
+
+  call* begin(std::shared_ptr<node_watch> w = nullptr);
+  task<reply> finish(call* c, int queued, time_point deadline);
+  void answered(call* c, int code);
+
+  loop& loop_;
+  _zhandle* zk_ = nullptr;
+  bool closing_ = false;
+
+  int duplicate_ = -1;  // of the client's socket, which it closes in the middle of its calls
+  std::unique_ptr<fd_watch> watch_;
+  unsigned interest_ = 0;
+  time_point look_again_at_{};
+  signal poked_;
+
+  std::size_t outstanding_ = 0;
+  time_point heard_at_{};
+  bool was_connected_ = false;
+  std::string local_address_;
+  std::string last_failure_;
+  std::vector<signal*> waiting_for_change_;
+  std::unordered_map<node_watch*, std::shared_ptr<node_watch>> watches_;
+  traffic sent_;
+};
+
+}  // namespace lockmark::zookeeper

@@ -1,0 +1,376 @@
+// The lock against a real server: what the conformance suite cannot know of ZooKeeper.
+#include "drivers/zookeeper/zookeeper.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "deploy/local/cluster.hpp"
+#include "drivers/conformance/conformance.hpp"
+#include "drivers/conformance/proxy.hpp"
+#include "drivers/zookeeper/handle.hpp"
+#include "drivers/zookeeper/paths.hpp"
+
+namespace lockmark::zookeeper {
+namespace {
+
+using conformance::proxy;
+using conformance::proxy_mode;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::SizeIs;
+
+constexpr duration session_timeout = seconds(4);  // the shortest that the server grants
+
+// Everything that a case needs: a driver with its run prepared, a second look at the server by a
+// session of its own, and the loop that all of it is on.
+class world {
+ public:
+  explicit world(const std::string& target, std::uint32_t keys = 1) {
+    static int run = 0;
+    setup_.target = target;
+    setup_.run_names.run = fmt::format("case{}", ++run);
+    for (std::uint32_t i = 0; i < keys; ++i)
+      setup_.run_names.keys.push_back(fmt::format("key{}", i));
+    backend = kinds().front().make(setup_);
+  }
+
+  time_point in(duration d) const { return here.now() + d; }
+  std::string key_path() const { return "/lockmark/" + setup_.run_names.run + "/key0"; }
+
+  request ask(duration patience, std::uint32_t client = 0) const {
+    return {.key = 0, .client = client, .lease = seconds(30), .deadline = in(patience)};
+  }
+
+  task<std::unique_ptr<session>> open(std::string target = "") {
+    instance who{.id = fmt::format("i{}", opened_),
+                 .number = opened_,
+                 .clients = 4,
+                 .session_timeout = session_timeout};
+    ++opened_;
+    driver_setup through = setup_;
+    if (!target.empty()) through.target = target;
+    const auto other = kinds().front().make(through);
+    co_return co_await other->open(here, who, in(seconds(5)));
+  }
+
+  task<std::vector<std::string>> queue() {
+    const reply r = co_await look->children(key_path(), in(seconds(5)));
+    co_return r.names;
+  }
+
+  // Waits until the queue has that many nodes.
+  task<bool> queue_of(std::size_t size) {
+    const auto deadline = in(seconds(5));
+    while (here.now() < deadline) {
+      const auto nodes = co_await queue();
+      if (nodes.size() == size) co_return true;
+      co_await here.sleep_for(milliseconds(5));
+    }
+    co_return false;
+  }
+
+  // Runs `what` between prepare and wipe, and looks that nothing is left.
+  void run(task<void> (*what)(world&)) { run_to_end(here, whole(what)); }
+
+ private:
+  task<void> whole(task<void> (*what)(world&)) {
+    scope tasks{here};
+    handle_settings settings{parse_target(setup_.target).host_list(), session_timeout};
+    look = handle::open(here, tasks, settings);
+    co_await backend->prepare(here, in(seconds(10)));
+    co_await what(*this);
+    co_await backend->wipe(here, in(seconds(10)));
+    const std::string root = "/lockmark";
+    const reply left = co_await look->exists(root, in(seconds(5)));
+    EXPECT_EQ(left.ended, status::no_node);
+    look->close();
+    co_await tasks.join();
+  }
+
+  real_clock time_;
+  driver_setup setup_;
+  std::uint32_t opened_ = 0;
+
+ public:
+  loop here{time_};
+  std::unique_ptr<driver> backend;
+  std::shared_ptr<handle> look;
+};
+
+// The target of the server that main() started.
+std::string& server_target() {
+  static std::string target;
+  return target;
+}
+
+std::uint16_t server_port() {
+  return parse_target(server_target()).hosts.front().second;
+}
+
+task<void> take_turns(world& w, session& s, int* granted, int cycles) {
+  for (int i = 0; i < cycles; ++i) {
+    const auto got = co_await s.acquire(w.ask(seconds(10)));
+    EXPECT_TRUE(got.done());
+    if (!got.done()) co_return;
+    ++*granted;
+    const auto released = co_await s.release(w.ask(seconds(10)));
+    EXPECT_TRUE(released.done());
+  }
+}
+
+task<void> acquire_into(world& w, session& s, duration patience, outcome<grant>* result,
+                        signal* ended) {
+  *result = co_await s.acquire(w.ask(patience));
+  ended->set();
+}
+
+// The nodes have Curator's names and data, and the holder is the one with the lowest sequence.
+TEST(sequential, layout_is_curators) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    const auto a = co_await w.open();
+    const auto got = co_await a->acquire(w.ask(seconds(5)));
+    EXPECT_TRUE(got.done());
+    const auto nodes = co_await w.queue();
+    EXPECT_THAT(nodes, SizeIs(1));
+    EXPECT_THAT(nodes.at(0), MatchesRegex("_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]"
+                                          "{3}-[0-9a-f]{12}-lock-[0-9]{10}"));
+    const std::string path = w.key_path() + '/' + nodes.at(0);
+    const reply found = co_await w.look->exists(path, w.in(seconds(5)));
+    EXPECT_EQ(static_cast<std::uint64_t>(found.czxid), got.value().token);
+    EXPECT_EQ(w.look->local_address(), "127.0.0.1");
+    co_await a->close();
+  });
+}
+
+// A waiter gets the lock when the holder releases it, with a greater token.
+TEST(sequential, hand_over) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    const auto a = co_await w.open();
+    const auto b = co_await w.open();
+    const auto first = co_await a->acquire(w.ask(seconds(5)));
+    scope waiters{w.here};
+    outcome<grant> second = refusal::busy;
+    signal granted{w.here};
+    waiters.spawn(acquire_into(w, *b, seconds(5), &second, &granted));
+    EXPECT_TRUE(co_await w.queue_of(2));
+    EXPECT_TRUE(second.refused(refusal::busy));  // still waiting
+    while (b->sent().round_trips < 3) co_await w.here.sleep_for(milliseconds(5));
+    co_await w.here.sleep_for(milliseconds(100));  // its watch stands
+    const auto released = co_await a->release(w.ask(seconds(5)));
+    EXPECT_TRUE(released.done());
+    co_await waiters.join();
+    EXPECT_TRUE(second.done());
+    EXPECT_GT(second.value().token, first.value().token);
+    EXPECT_EQ(b->sent().wakeups, 1U);
+    co_await a->close();
+    co_await b->close();
+  });
+}
+
+// Who gives up at its deadline leaves no node behind.
+TEST(sequential, deadline_leaves_the_queue) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    const auto a = co_await w.open();
+    const auto b = co_await w.open();
+    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    EXPECT_TRUE(held.done());
+    const auto refused = co_await b->acquire(w.ask(milliseconds(200)));
+    EXPECT_TRUE(refused.refused(refusal::deadline));
+    const auto nodes = co_await w.queue();
+    EXPECT_THAT(nodes, SizeIs(1));
+    const auto foreign = co_await b->release(w.ask(seconds(1)));
+    EXPECT_TRUE(foreign.refused(refusal::not_owner));
+    co_await a->close();
+    co_await b->close();
+  });
+}
+
+// With ten waiters a release wakes one of them, not all.
+TEST(sequential, no_herd) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    constexpr int cycles = 20;
+    std::vector<std::unique_ptr<session>> sessions;
+    for (int i = 0; i < 10; ++i) {
+      auto opened = co_await w.open();
+      sessions.push_back(std::move(opened));
+    }
+    int granted = 0;
+    scope clients{w.here};
+    for (const auto& s : sessions) clients.spawn(take_turns(w, *s, &granted, cycles));
+    co_await clients.join();
+    traffic sum;
+    for (const auto& s : sessions) sum += s->sent();
+    EXPECT_EQ(granted, 10 * cycles);
+    EXPECT_GT(sum.wakeups, 100U);
+    EXPECT_LE(sum.wakeups, 200U);
+    EXPECT_LE(sum.commands, 5U * 200 + 10);  // create, children, get, children, delete
+    EXPECT_GT(sum.bytes_in, 1000U);
+    for (const auto& s : sessions) co_await s->close();
+  });
+}
+
+// Closing the session frees its locks at once, long before the session would expire.
+TEST(sequential, close_frees) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    const auto a = co_await w.open();
+    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    EXPECT_TRUE(held.done());
+    const auto before = w.here.now();
+    co_await a->close();
+    EXPECT_LT(w.here.now() - before, milliseconds(500));
+    const auto nodes = co_await w.queue();
+    EXPECT_THAT(nodes, IsEmpty());
+  });
+}
+
+// A holder cut off for longer than its session knows it, and another client gets the lock; the
+// holder's next acquire opens a new session.
+TEST(sequential, expired_holder) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    proxy between{"127.0.0.1", server_port()};
+    const auto a = co_await w.open("zookeeper://" + between.address());
+    const auto b = co_await w.open();
+    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    EXPECT_TRUE(held.done());
+    EXPECT_TRUE(a->alive());
+    between.set(proxy_mode::cut);
+    const auto taken = co_await b->acquire(w.ask(seconds(12)));
+    EXPECT_TRUE(taken.done());
+    EXPECT_FALSE(a->alive());
+    between.set(proxy_mode::pass);
+    const auto stale = co_await a->release(w.ask(seconds(5)));
+    EXPECT_TRUE(stale.refused(refusal::not_owner));
+    const auto released = co_await b->release(w.ask(seconds(5)));
+    EXPECT_TRUE(released.done());
+    const auto again = co_await a->acquire(w.ask(seconds(5)));
+    EXPECT_TRUE(again.done());
+    EXPECT_TRUE(a->alive());
+    EXPECT_GE(a->sent().reconnects, 1U);
+    co_await a->close();
+    co_await b->close();
+  });
+}
+
+// A short interruption costs a waiter nothing: its session, its node and its watch come back.
+TEST(sequential, waiter_survives_an_interruption) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    proxy between{"127.0.0.1", server_port()};
+    const auto a = co_await w.open();
+    const auto b = co_await w.open("zookeeper://" + between.address());
+    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    EXPECT_TRUE(held.done());
+    scope waiters{w.here};
+    outcome<grant> second = refusal::busy;
+    signal granted{w.here};
+    waiters.spawn(acquire_into(w, *b, seconds(5), &second, &granted));
+    EXPECT_TRUE(co_await w.queue_of(2));
+    between.set(proxy_mode::cut);
+    const auto released = co_await a->release(w.ask(seconds(5)));
+    EXPECT_TRUE(released.done());
+    between.set(proxy_mode::pass);
+    co_await waiters.join();
+    EXPECT_TRUE(second.done());
+    co_await a->close();
+    co_await b->close();
+  });
+}
+
+// The answer to the create is lost: the node is found again by its prefix, and used.
+TEST(sequential, protection_finds_the_own_node) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    proxy between{"127.0.0.1", server_port()};
+    const auto a = co_await w.open("zookeeper://" + between.address());
+    between.set(proxy_mode::drop_replies);
+    scope waiters{w.here};
+    outcome<grant> result = refusal::busy;
+    signal ended{w.here};
+    waiters.spawn(acquire_into(w, *a, seconds(5), &result, &ended));
+    EXPECT_TRUE(co_await w.queue_of(1));
+    const auto before = co_await w.queue();
+    between.set(proxy_mode::pass);
+    co_await waiters.join();
+    EXPECT_TRUE(result.done());
+    const auto after = co_await w.queue();
+    EXPECT_EQ(before, after);
+    const auto released = co_await a->release(w.ask(seconds(5)));
+    EXPECT_TRUE(released.done());
+    co_await a->close();
+  });
+}
+
+// Nobody can know whether a create without an answer happened; its node is removed later.
+TEST(sequential, doubt_is_cleaned_up) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    proxy between{"127.0.0.1", server_port()};
+    const auto a = co_await w.open("zookeeper://" + between.address());
+    between.set(proxy_mode::drop_replies);
+    const auto unknown = co_await a->acquire(w.ask(milliseconds(300)));
+    EXPECT_TRUE(unknown.in_doubt());
+    EXPECT_TRUE(co_await w.queue_of(1));
+    between.set(proxy_mode::pass);
+    EXPECT_TRUE(co_await w.queue_of(0));
+    co_await a->close();
+  });
+}
+
+// The server tells its version and settings, and counts what it is sent.
+TEST(driver, describes_the_server) {
+  world{server_target()}.run([](world& w) -> task<void> {
+    const auto about = co_await w.backend->prepare(w.here, w.in(seconds(5)));
+    std::map<std::string, std::string> fields(about.begin(), about.end());
+    EXPECT_THAT(fields["server.version"], MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+    EXPECT_EQ(fields["server.mode"], "standalone");
+    EXPECT_EQ(fields["zookeeper.tickTime"], "2000");
+    const auto before = co_await w.backend->counters(w.here, w.in(seconds(5)));
+    const auto nodes = co_await w.queue();
+    const auto after = co_await w.backend->counters(w.here, w.in(seconds(5)));
+    EXPECT_GT(after.at("commands"), before.at("commands"));
+    EXPECT_TRUE(after.contains("watch_count"));
+  });
+}
+
+// A chroot that does not exist is created, and stays.
+TEST(driver, creates_the_chroot) {
+  world{server_target() + "/some/where"}.run([](world& w) -> task<void> {
+    const std::string root = "/some/where/lockmark";
+    const reply found = co_await w.look->exists(root, w.in(seconds(5)));
+    EXPECT_TRUE(found.ok());
+  });
+}
+
+// Nobody listens: one sentence that says where, and soon.
+TEST(driver, no_server) {
+  real_clock time;
+  loop here{time};
+  driver_setup setup{.target = "zookeeper://127.0.0.1:1", .run_names = {"x", {"k"}}, .options = {}};
+  const auto backend = kinds().front().make(setup);
+  try {
+    run_to_end(here, [](driver* d, loop* l) -> task<void> {
+      co_await d->prepare(*l, l->now() + seconds(5));
+    }(backend.get(), &here));
+    FAIL() << "prepared without a server";
+  } catch (const lockmark::no_server& e) {
+    EXPECT_STREQ(e.what(), "zookeeper://127.0.0.1:1: Connection refused");
+  }
+}
+
+}  // namespace
+}  // namespace lockmark::zookeeper
+
+int main(int argc, char** argv) {
+  testing::InitGoogleMock(&argc, argv);
+  const auto server = lockmark::local::cluster::start("zookeeper");
+  lockmark::zookeeper::server_target() = server.target();
+  for (const lockmark::lock_kind& kind : lockmark::zookeeper::kinds()) {
+    lockmark::conformance::subject s{.kind = kind, .target = server.target()};
+    s.url_takes_password = false;
+    lockmark::conformance::add(s);
+  }
+  return RUN_ALL_TESTS();
+}

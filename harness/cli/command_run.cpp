@@ -1,0 +1,62 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "harness/cli/commands.hpp"
+#include "harness/cli/execute.hpp"
+#include "harness/cli/jobs.hpp"
+#include "harness/cli/progress.hpp"
+#include "harness/report/summary.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+struct given {
+  std::string job;
+  std::string target;
+  std::vector<std::string> set;
+  std::string out = "runs";
+  bool quiet = false;
+};
+
+int run(const context& c, const given& g) {
+  interrupts();
+  const named_job job = find_job(g.job, g.set);
+  if (g.target.empty() && job.job.lock.empty()) {
+    throw usage_error(
+        "--on: say where to run: a URL such as redis://host:port, local:redis, local:zookeeper, "
+        "local:mysql, or memory:");
+  }
+  const std::string backend(backend_of(job.job.lock));
+  const bool in_process = backend == "memory" || backend == "faulty";
+  const std::string usual = in_process ? "memory:" : "local:" + backend;
+  const place where = find_place(g.target.empty() ? usual : g.target);
+  errand e{job.job, job.name, g.out, c.arguments, {}};
+  progress_display display(job.name, g.quiet);
+  e.on_progress = [&display](const run::progress& p) { display.show(p); };
+  const executed done = execute(c.known, where, std::move(e));
+  display.clear();
+  fmt::print("{}", report::summary_terminal(done.written));
+  fmt::print("run folder: {}\n", done.folder.string());
+  return exit_status(done.result);
+}
+
+}  // namespace
+
+command run_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<given>();
+  app.add_option("job", g->job, "a job file, or the name of a shipped job: " + shipped_job_names())
+      ->required();
+  app.add_option("--on", g->target, "target: a URL, local:NAME or memory:");
+  app.add_option("--set", g->set, "KEY=VALUE: overrides the job; may be given more than once")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--out", g->out, "the run folder appears in this folder")->capture_default_str();
+  app.add_flag("--quiet", g->quiet, "no progress");
+  app.footer("Keys of a job:\n" + config::help_text());
+  return [c, g] { return run(c, *g); };
+}
+
+}  // namespace lockmark::cli

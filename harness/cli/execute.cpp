@@ -1,0 +1,149 @@
+#include "harness/cli/execute.hpp"
+
+#include <fmt/core.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+#include "harness/run/folder.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string new_run_id(std::int64_t wall_ns) {
+  std::string id = compact_utc(wall_ns);
+  std::erase(id, '-');
+  return id + fmt::format("{:04x}", std::random_device{}() & 0xffffU);
+}
+
+std::string folder_name(const std::string& run_id, const std::string& lock,
+                        const std::string& scenario) {
+  std::string name = run_id + "-" + lock + "-" + scenario;
+  for (char& c : name) {
+    if (c == '/') c = '-';
+  }
+  return name;
+}
+
+names names_of(const config::job& job, const std::string& run_id) {
+  names n{run_id, {}};
+  const std::uint64_t keys = job.keys.count(job.clients_in_all());
+  n.keys.reserve(keys);
+  for (std::uint64_t k = 0; k < keys; ++k) n.keys.push_back(fmt::format("k{}", k));
+  return n;
+}
+
+const lock_kind& lock_for(const catalogue& known, const place& where, config::job& job) {
+  if (job.lock.empty()) job.lock = known.usual_lock(where.backend, job);
+  const lock_kind& lock = known.lock(job.lock);
+  const std::string_view needs = backend_of(lock.name);
+  // faulty wraps the memory lock, so it runs where that runs
+  const bool fits = needs == where.backend || (needs == "faulty" && where.backend == "memory");
+  if (!fits) {
+    throw usage_error(fmt::format("lock {} cannot run on {}: it needs a {} target", lock.name,
+                                  where.redacted, needs));
+  }
+  return lock;
+}
+
+// What the harness does when no server is behind it: own keys, closed loop, memory lock.
+std::optional<run::floor_measurement> measure_floor(const catalogue& known, const config::job& of,
+                                                    const real_clock& clock) {
+  if (of.floor == 0s) return std::nullopt;
+  config::job job = config::default_job();
+  job.lock = "memory/lock";
+  job.instances = of.instances;
+  job.clients = of.clients;
+  job.threads = of.threads;
+  job.keys.kind = config::key_choice::shape::own;
+  job.warmup = of.floor / 10;
+  job.stop_duration = of.floor;
+  job.stop_samples = 0;
+  job.floor = 0s;
+  const lock_kind& lock = known.lock(job.lock);
+  const std::string id = "floor";
+  const auto behind = lock.make({"memory:", names_of(job, id), {}});
+  run::setup s{.job = job,
+               .lock = lock,
+               .behind = *behind,
+               .workload = known.workload("mutex"),
+               .run_id = id,
+               .target = "memory:",
+               .topology = "memory",
+               .floor = std::nullopt};
+  s.interrupts = &interrupts();
+  const run::result r = run::run_job(s, clock);
+  const stats::histogram& response = r.totals[run::series::response];
+  return run::floor_measurement{r.tps(), response.value_at_quantile(0.5),
+                                response.value_at_quantile(0.99)};
+}
+
+std::atomic<int> signals_seen{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void count_signal(int number) {
+  if (signals_seen.fetch_add(1) >= 2) {
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
+}
+
+}  // namespace
+
+const std::atomic<int>& interrupts() {
+  static const bool installed = [] {
+    std::signal(SIGINT, count_signal);
+    std::signal(SIGTERM, count_signal);
+    return true;
+  }();
+  static_cast<void>(installed);
+  return signals_seen;
+}
+
+executed execute(const catalogue& known, const place& where, errand e) {
+  const lock_kind& lock = lock_for(known, where, e.job);
+  if (e.job.workload == "auto") e.job.workload = known.natural_workload(lock);
+  const workload_kind& workload = known.workload(e.job.workload);
+  const auto options = lock_options(lock, e.job);
+  run::check_fit(e.job, lock, workload);
+
+  const real_clock clock;
+  const std::string run_id = new_run_id(wall_time_ns());
+  const auto behind = lock.make({where.url, names_of(e.job, run_id), options});
+  run::run_folder folder(e.runs / folder_name(run_id, e.job.lock, e.scenario), e.job);
+
+  run::setup s{.job = e.job,
+               .lock = lock,
+               .behind = *behind,
+               .workload = workload,
+               .run_id = run_id,
+               .target = where.redacted,
+               .topology = where.topology,
+               .floor = measure_floor(known, e.job, clock)};
+  s.interrupts = &interrupts();
+  s.on_progress = e.on_progress;
+  s.on_interval = [&](const run::interval& i, std::int64_t at_ns) { folder.add(i, at_ns); };
+  s.on_window = [&](const run::result& so_far) { folder.begin(so_far); };
+  s.on_stuck = [](const std::string& sentence) {
+    fmt::print(stderr, "lockmark: {}\n", sentence);
+    std::_Exit(2);
+  };
+  s.scenario = e.scenario;
+  s.arguments = e.arguments;
+  run::result measured = run::run_job(s, clock);
+  auto written = folder.finish(measured);
+  return {std::move(measured), std::move(written), folder.path()};
+}
+
+int exit_status(const run::result& r) {
+  if (r.violations() > 0) return 1;
+  if (r.how == run::ending::server_lost || r.how == run::ending::failed) return 2;
+  if (r.how == run::ending::interrupted || !r.verdict.valid) return 3;
+  return 0;
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,39 @@
+// Runs one job on one place and leaves a run folder behind.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/cli/catalogue.hpp"
+#include "harness/cli/place.hpp"
+#include "harness/run/conductor.hpp"
+
+namespace lockmark::cli {
+
+struct errand {
+  config::job job;
+  std::string scenario;        // name of the job, for tables
+  std::filesystem::path runs;  // the run folder appears in here
+  std::vector<std::string> arguments;
+  std::function<void(const run::progress&)> on_progress;
+};
+
+struct executed {
+  run::result result;
+  nlohmann::ordered_json written;  // the run.json
+  std::filesystem::path folder;
+};
+
+// Throws usage_error, no_server or local::start_error when nothing was measured.
+executed execute(const catalogue& known, const place& where, errand e);
+
+// How often SIGINT or SIGTERM has come since the program began. The first call installs the
+// handlers; a third signal ends the process at once.
+const std::atomic<int>& interrupts();
+
+// Exit status of a result, as the design page has it.
+int exit_status(const run::result& r);
+
+}  // namespace lockmark::cli

@@ -1,0 +1,23 @@
+// Finds a job: a file, or one of those that the program carries.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/config/job.hpp"
+
+namespace lockmark::cli {
+
+struct named_job {
+  std::string name;  // the file's name without folder and ending: the table's "scenario"
+  config::job job;
+};
+
+// A path of an existing file comes first, then a shipped job's name. `assignments`: "KEY=VALUE".
+// Throws usage_error and config_error.
+named_job find_job(const std::string& path_or_name, const std::vector<std::string>& assignments);
+
+// "contended, uncontended, ..."
+std::string shipped_job_names();
+
+}  // namespace lockmark::cli

@@ -1,0 +1,91 @@
+// lockmark: the command line. Everything a person sees goes to stderr when stdout is data.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <utility>
+
+#include "deploy/local/error.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/config/settings.hpp"
+#include "harness/config/target.hpp"
+#include "harness/driver.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+struct row {
+  const char* name;
+  const char* help;
+  command (*declare)(CLI::App&, const context&);
+};
+
+constexpr row commands[] = {
+    {"list", "locks, their features, and the topologies they run on", list_command},
+    {"run", "run one job", run_command},
+    {"table", "run every lock and print the comparison table", table_command},
+    {"report", "print what run folders hold", report_command},
+    {"up", "start local servers and leave them running", up_command},
+    {"down", "stop local servers that `up` started", down_command},
+    {"status", "show local servers that `up` started", status_command},
+};
+
+// A target on the command line may carry a password; what is kept of it never does.
+std::vector<std::string> redacted(int argc, char** argv) {
+  std::vector<std::string> all;
+  for (int i = 0; i < argc; ++i) {
+    const std::string text = argv[i];
+    const auto target = config::parse_target(text);
+    if (target) {
+      all.push_back(target->redacted());
+    } else {
+      all.push_back(text.find("://") == std::string::npos ? text : "***");
+    }
+  }
+  return all;
+}
+
+int fail(const std::string& sentence) {
+  fmt::print(stderr, "lockmark: {}\n", sentence);
+  return 2;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Benchmarks distributed locks on real clusters, and checks that they are locks.",
+               "lockmark"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", LOCKMARK_VERSION);
+  app.footer(
+      "Exit status: 0 held; 1 a threshold or the lock failed; 2 wrong usage or no server;\n"
+      "3 inconclusive or INVALID.");
+  const catalogue known;
+  const context c{known, redacted(argc, argv)};
+  int status = 2;
+  for (const row& r : commands) {
+    CLI::App* const sub = app.add_subcommand(r.name, r.help);
+    sub->final_callback([&status, action = r.declare(*sub, c)] { status = action(); });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    return fail(fmt::format("{}; see lockmark --help", e.what()));
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace lockmark::cli
+
+int main(int argc, char** argv) {
+  using lockmark::cli::fail;
+  try {
+    return lockmark::cli::run(argc, argv);
+  } catch (const lockmark::local::start_error& e) {
+    if (!e.log().empty()) fmt::print(stderr, "{}\n", e.log());
+    return fail(e.what());
+  } catch (const std::exception& e) {
+    // usage_error, no_server, config_error, write_error and what the libraries throw: sentences.
+    return fail(e.what());
+  }
+}
