@@ -45,7 +45,7 @@ constexpr int always = 100;
 
 std::string tps_text(const row& r) {
   if (!r.tps) return "-";
-  return (r.bound ? ">= " : "") + rate_text(*r.tps);
+  return fmt::format("{}{}", r.bound ? ">= " : "", rate_text(*r.tps));
 }
 
 std::string state_text(const row& r) {
@@ -189,7 +189,10 @@ std::string table_csv(const std::vector<row>& rows) {
       "complete,reasons,run\r\n";
   for (const row& r : rows) {
     std::string reasons;
-    for (const std::string& reason : r.reasons) reasons += (reasons.empty() ? "" : "; ") + reason;
+    for (const std::string& reason : r.reasons) {
+      if (!reasons.empty()) reasons += "; ";
+      reasons += reason;
+    }
     const std::vector<json> cells{r.lock,
                                   r.topology,
                                   r.implementation,
@@ -213,7 +216,8 @@ std::string table_csv(const std::vector<row>& rows) {
                                   reasons,
                                   r.run};
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      text += (c > 0 ? "," : "") + csv_cell(raw(cells[c]));
+      if (c > 0) text += ",";
+      text += csv_cell(raw(cells[c]));
     }
     text += "\r\n";
   }
@@ -271,8 +275,11 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width) {
     }
     text += g.line([&](std::size_t c) -> const std::string& { return g.cells[i][c]; });
   }
-  text += "\n" + paragraph(legend, width);
-  if (!left_out.empty()) text += paragraph("Not shown for lack of width: " + left_out + ".", width);
+  text += "\n";
+  text += paragraph(legend, width);
+  if (!left_out.empty()) {
+    text += paragraph(fmt::format("Not shown for lack of width: {}.", left_out), width);
+  }
   for (std::size_t n = 0; n < notes.all().size(); ++n) {
     text += paragraph(fmt::format("[{}] {}", n + 1, notes.all()[n]), width);
   }
