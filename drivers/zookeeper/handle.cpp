@@ -4,6 +4,8 @@
 //   * it closes its socket inside zookeeper_process and zookeeper_interest, hence the duplicate;
 //   * every request that was queued gets exactly one callback, in zookeeper_close at the latest;
 //   * what is asked for while there is no connection stays in its queue until the next flush;
+//   * it sends a request's length and the request by two calls, which on the wire would be two
+//     packets and in the server two rounds of its selector, hence the cork;
 //   * nothing may be resumed inside a callback: signals resume by posting.
 #include "drivers/zookeeper/handle.hpp"
 
@@ -11,6 +13,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
@@ -65,6 +68,21 @@ std::string address_of(int fd) {
           ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&here)->sin6_addr)
           : &reinterpret_cast<const sockaddr_in*>(&here)->sin_addr;
   return inet_ntop(here.ss_family, address, text.data(), text.size()) == nullptr ? "" : text.data();
+}
+
+void set_tcp_option(int fd, int option) {
+  const int yes = 1;
+  setsockopt(fd, IPPROTO_TCP, option, &yes, sizeof yes);
+}
+
+// Small sends are held back until push(), or for 200 ms.
+void cork(int fd) {
+  set_tcp_option(fd, TCP_CORK);
+}
+
+// Setting TCP_NODELAY sends what a cork holds back, and leaves the cork in place (tcp(7)).
+void push(int fd) {
+  if (fd != -1) set_tcp_option(fd, TCP_NODELAY);
 }
 
 // The library hides its bytes.
@@ -248,6 +266,7 @@ void handle::session_changed(int state) {
     heard_at_ = loop_.now();
     if (std::exchange(was_connected_, true)) ++sent_.reconnects;
     local_address_ = address_of(duplicate_);
+    cork(duplicate_);
     look_again_at_ = heard_at_;  // to send what was asked for meanwhile
   }
   wake_everybody();
@@ -313,6 +332,7 @@ void handle::look() {
   if (rc != ZOK) return lose_connection();
   interest_ = ((events & ZOOKEEPER_READ) != 0 ? fd_watch::readable : 0U) |
               ((events & ZOOKEEPER_WRITE) != 0 ? fd_watch::writable : 0U);
+  push(duplicate_);  // a ping
   if (fd == -1 || watch_) return;
   duplicate_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (duplicate_ != -1) watch_ = std::make_unique<fd_watch>(loop_, duplicate_);
@@ -342,6 +362,7 @@ task<void> handle::say_goodbye() {
   if (!watch_ || (interest_ & fd_watch::writable) != 0) co_return;  // half a request is unsent
   ++sent_.commands;
   bool open = send_close_request(duplicate_);
+  push(duplicate_);
   while (open && loop_.now() < deadline) {
     co_await watch_->wait(fd_watch::readable, deadline);
     open = still_open(duplicate_);
@@ -380,6 +401,7 @@ task<reply> handle::finish(call* c, int queued, time_point deadline) {
   const call_ref mine{c};
   if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c, queued);
   ++sent_.round_trips;
+  push(duplicate_);
   reply result;
   if (co_await c->answered.wait_until(deadline))
     result = std::move(c->result);

@@ -10,7 +10,7 @@ namespace {
 // How long an attempt waits past its deadline for an answer that is due, and for the server to
 // confirm that its node is gone: the "one round trip" of the contract. Without them it ends in
 // doubt.
-constexpr duration one_round_trip = std::chrono::milliseconds(200);
+constexpr duration one_round_trip = std::chrono::milliseconds(700);
 
 // Pause and patience of the background deletion.
 constexpr duration sweep_pause = std::chrono::milliseconds(100);
@@ -77,7 +77,8 @@ task<outcome<grant>> sequential::wait_for_turn(node& mine, request r) {
       const place here = find_place(queue.names, base_name(mine.path));
       if (!here.listed) co_return refusal::unavailable;  // somebody deleted it
       if (!here.predecessor) co_return grant{static_cast<std::uint64_t>(mine.czxid)};
-      co_await wait_for_change(mine.zk, mine.parent + '/' + *here.predecessor, r);
+      const std::string before = mine.parent + '/' + *here.predecessor;
+      co_await wait_for_change(mine.zk, before, r);
     }
     const bool connected = co_await mine.zk->connected_by(r.deadline);
     if (mine.zk->over()) co_return refusal::unavailable;  // and the node ends with the session

@@ -130,7 +130,7 @@ task<void> acquire_into(world& w, session& s, duration patience, outcome<grant>*
   ended->set();
 }
 
-// The nodes have Curator's names and data, and the holder is the one with the lowest sequence.
+// The nodes have Curator's names, and the token is the node's czxid.
 TEST(sequential, layout_is_curators) {
   world{server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
@@ -143,7 +143,6 @@ TEST(sequential, layout_is_curators) {
     const std::string path = w.key_path() + '/' + nodes.at(0);
     const reply found = co_await w.look->exists(path, w.in(seconds(5)));
     EXPECT_EQ(static_cast<std::uint64_t>(found.czxid), got.value().token);
-    EXPECT_EQ(w.look->local_address(), "127.0.0.1");
     co_await a->close();
   });
 }
@@ -370,6 +369,7 @@ int main(int argc, char** argv) {
   for (const lockmark::lock_kind& kind : lockmark::zookeeper::kinds()) {
     lockmark::conformance::subject s{.kind = kind, .target = server.target()};
     s.url_takes_password = false;
+    s.tolerance = std::chrono::seconds(3);  // sessions expire in steps of tickTime, 2 s
     lockmark::conformance::add(s);
   }
   return RUN_ALL_TESTS();

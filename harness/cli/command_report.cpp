@@ -1,10 +1,11 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/terminal.hpp"
-#include "harness/report/summary.hpp"
+#include "harness/report/run_text.hpp"
 #include "harness/report/table.hpp"
 
 namespace lockmark::cli {
@@ -16,15 +17,15 @@ struct given {
 };
 
 int print_report(const given& g) {
-  std::vector<nlohmann::ordered_json> runs;
+  std::vector<report::recorded_run> runs;
   for (const std::string& path : g.runs) runs.push_back(report::read_run(path));
   if (runs.size() == 1 && (g.format == "md" || g.format == "text")) {
-    fmt::print(
-        "{}", g.format == "md" ? report::run_markdown(runs[0]) : report::summary_terminal(runs[0]));
+    fmt::print("{}", g.format == "md" ? report::run_markdown(runs[0])
+                                      : report::run_summary_terminal(runs[0], width_of(stdout)));
     return 0;
   }
   if (runs.size() == 1 && g.format == "json") {
-    fmt::print("{}\n", runs[0].dump(2));
+    fmt::print("{}\n", runs[0].content.dump(2));
     return 0;
   }
   std::vector<report::row> rows;

@@ -8,7 +8,8 @@
 #include "harness/cli/execute.hpp"
 #include "harness/cli/jobs.hpp"
 #include "harness/cli/progress.hpp"
-#include "harness/report/summary.hpp"
+#include "harness/cli/terminal.hpp"
+#include "harness/report/run_text.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -38,7 +39,7 @@ int run(const context& c, const given& g) {
   e.on_progress = [&display](const run::progress& p) { display.show(p); };
   const executed done = execute(c.known, where, std::move(e));
   display.clear();
-  fmt::print("{}", report::summary_terminal(done.written));
+  fmt::print("{}", report::run_summary_terminal(done.written, width_of(stdout)));
   fmt::print("run folder: {}\n", done.folder.string());
   return exit_status(done.result);
 }

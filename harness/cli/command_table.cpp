@@ -20,6 +20,7 @@ namespace lockmark::cli {
 namespace {
 
 struct given {
+  bool quick = false;
   bool full = false;
   std::vector<std::string> locks{"*"};
   std::vector<std::string> topologies{"*"};
@@ -184,7 +185,8 @@ std::string table_maker::format(const std::string& how) const {
 
 command table_command(CLI::App& app, const context& c) {
   const auto g = std::make_shared<given>();
-  auto* const quick = app.add_flag("--quick", "at least 2,000 samples and 5 s a row (the default)");
+  auto* const quick =
+      app.add_flag("--quick", g->quick, "at least 2,000 samples and 5 s a row (the default)");
   app.add_flag("--full", g->full, "10,000 to 30,000 samples a row, Redisson 100,000")
       ->excludes(quick);
   app.add_option("--locks", g->locks, "only locks that match, such as 'redis/*'");

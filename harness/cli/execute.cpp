@@ -136,7 +136,8 @@ executed execute(const catalogue& known, const place& where, errand e) {
   s.arguments = e.arguments;
   run::result measured = run::run_job(s, clock);
   auto written = folder.finish(measured);
-  return {std::move(measured), std::move(written), folder.path()};
+  const std::string name = folder.path().filename().string();
+  return {std::move(measured), {name, std::move(written)}, folder.path()};
 }
 
 int exit_status(const run::result& r) {

@@ -3,11 +3,11 @@
 
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/cli/catalogue.hpp"
 #include "harness/cli/place.hpp"
+#include "harness/report/read.hpp"
 #include "harness/run/conductor.hpp"
 
 namespace lockmark::cli {
@@ -22,7 +22,7 @@ struct errand {
 
 struct executed {
   run::result result;
-  nlohmann::ordered_json written;  // the run.json
+  report::recorded_run written;  // what the run folder says
   std::filesystem::path folder;
 };
 
