@@ -119,7 +119,8 @@ int table_maker::make() {
 
 void table_maker::measure_place(const named_target& t) {
   std::vector<line> lines;
-  const place where = find_place(t.target);
+  place where = find_place(t.target);
+  where.topology = t.name;
   for (const std::string& scenario : given_.scenarios) {
     for (const lock_kind& lock : context_.known.locks()) {
       const bool fits = backend_of(lock.name) == where.backend;
