@@ -105,6 +105,7 @@ std::string handoff_text(const subject& s) {
   if (handoff.at("transfer").is_null()) return "none: an optimistic lock is not handed over";
   const auto part = [&](const char* name) {
     const json& d = handoff.at(name);
+    if (d.at("count") == 0) return std::string("none");
     return fmt::format("p50 {} p99 {} ({})", s.time(d.at("p50_ns")), s.time(d.at("p99_ns")),
                        d.at("count").dump());
   };

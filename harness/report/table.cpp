@@ -1,6 +1,6 @@
 #include "harness/report/table.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -16,18 +16,16 @@ constexpr std::string_view legend =
     "not known; >= and <=: the harness was the limit. Hand-off: from a release to the grant of "
     "another client. Fairness: Jain's index in short windows, 1 is even.";
 
-// Reasons, numbered in the order in which they are first named.
+// What is wrong with rows, numbered in the order of the first of each kind.
 class footnotes {
  public:
-  // " [1][3]", or nothing.
-  std::string marks(const row& r) {
-    std::string text;
-    for (const std::string& reason : r.reasons) {
-      auto at = std::find(all_.begin(), all_.end(), reason);
-      if (at == all_.end()) at = all_.insert(all_.end(), reason);
-      text += fmt::format("{}[{}]", text.empty() ? " " : "", at - all_.begin() + 1);
-    }
-    return text;
+  // " [1]", or nothing.
+  std::string mark(const row& r) {
+    if (r.reasons.empty()) return "";
+    const std::string note = fmt::format("{}", fmt::join(r.reasons, "; "));
+    auto at = std::find(all_.begin(), all_.end(), note);
+    if (at == all_.end()) at = all_.insert(all_.end(), note);
+    return fmt::format(" [{}]", at - all_.begin() + 1);
   }
   const std::vector<std::string>& all() const { return all_; }
 
@@ -45,7 +43,7 @@ constexpr int always = 100;
 
 std::string tps_text(const row& r) {
   if (!r.tps) return "-";
-  return (r.bound ? ">= " : "") + rate_text(*r.tps);
+  return fmt::format("{}{}", r.bound ? ">= " : "", rate_text(*r.tps));
 }
 
 std::string state_text(const row& r) {
@@ -63,14 +61,14 @@ std::vector<column> columns() {
       {"cluster mode", 2, true, [](const row& r) { return or_dash(r.topology); }},
       {"implementation", 1, true, [](const row& r) { return or_dash(r.implementation); }},
       {"scenario", always, true, [](const row& r) { return or_dash(r.scenario); }},
-      {"success", 12, false,
+      {"success", 9, false,
        [](const row& r) { return r.success_rate ? share_text(*r.success_rate) : "-"; }},
       {"TPS", always, false, tps_text},
       {"samples", 7, false, [](const row& r) { return std::to_string(r.samples); }},
-      {"p50", 11, false, [](const row& r) { return time_text(r.p50, r.bound); }},
-      {"p99", 10, false, [](const row& r) { return time_text(r.p99, r.bound); }},
+      {"p50", 12, false, [](const row& r) { return time_text(r.p50, r.bound); }},
+      {"p99", 11, false, [](const row& r) { return time_text(r.p99, r.bound); }},
       {"p99.9", 6, false, [](const row& r) { return time_text(r.p999, r.bound); }},
-      {"hand-off", 9, false,
+      {"hand-off", 10, false,
        [](const row& r) {
          return r.handoff_p50_ns ? time_text(time_value{*r.handoff_p50_ns, false}, r.bound) : "-";
        }},
@@ -169,7 +167,7 @@ std::string table_markdown(const std::vector<row>& rows) {
   for (const row& r : rows) {
     body += "|";
     for (const column& c : columns()) {
-      const std::string mark = c.head == "valid" ? notes.marks(r) : "";
+      const std::string mark = c.head == "valid" ? notes.mark(r) : "";
       body += fmt::format(" {}{} |", markdown_cell(c.text(r)), mark);
     }
     body += "\n";
@@ -188,8 +186,7 @@ std::string table_csv(const std::vector<row>& rows) {
       "max_ns,handoff_p50_ns,fairness,commands_per_acquire,safety_class,violations,valid,bound,"
       "complete,reasons,run\r\n";
   for (const row& r : rows) {
-    std::string reasons;
-    for (const std::string& reason : r.reasons) reasons += (reasons.empty() ? "" : "; ") + reason;
+    const std::string reasons = fmt::format("{}", fmt::join(r.reasons, "; "));
     const std::vector<json> cells{r.lock,
                                   r.topology,
                                   r.implementation,
@@ -213,7 +210,8 @@ std::string table_csv(const std::vector<row>& rows) {
                                   reasons,
                                   r.run};
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      text += (c > 0 ? "," : "") + csv_cell(raw(cells[c]));
+      if (c > 0) text += ",";
+      text += csv_cell(raw(cells[c]));
     }
     text += "\r\n";
   }
@@ -252,10 +250,13 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width) {
   footnotes notes;
   grid g{columns(), {}};
   std::erase_if(g.shown, [](const column& c) { return c.head == "scenario"; });
+  for (column& c : g.shown) {
+    if (c.head == "violations") c.head = "viol.";
+  }
   for (const row& r : rows) {
     std::vector<std::string>& cells = g.cells.emplace_back();
     for (const column& c : g.shown) cells.push_back(c.text(r));
-    cells.back() += notes.marks(r);
+    cells.back() += notes.mark(r);
   }
   std::string left_out;
   while (g.width() > width) {
@@ -271,8 +272,11 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width) {
     }
     text += g.line([&](std::size_t c) -> const std::string& { return g.cells[i][c]; });
   }
-  text += "\n" + paragraph(legend, width);
-  if (!left_out.empty()) text += paragraph("Not shown for lack of width: " + left_out + ".", width);
+  text += "\n";
+  text += paragraph(legend, width);
+  if (!left_out.empty()) {
+    text += paragraph(fmt::format("Not shown for lack of width: {}.", left_out), width);
+  }
   for (std::size_t n = 0; n < notes.all().size(); ++n) {
     text += paragraph(fmt::format("[{}] {}", n + 1, notes.all()[n]), width);
   }

@@ -31,7 +31,7 @@ std::string duration_text(std::int64_t ns) {
 
 std::string time_text(const std::optional<time_value>& t, bool bound) {
   if (!t) return "-";
-  return (t->censored ? "> " : bound ? "<= " : "") + duration_text(t->ns);
+  return fmt::format("{}{}", t->censored ? "> " : bound ? "<= " : "", duration_text(t->ns));
 }
 
 std::string rate_text(double per_s) {

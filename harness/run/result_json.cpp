@@ -162,8 +162,11 @@ json quantiles_section(const result& r) {
   return j;
 }
 
+// Quantiles that the count supports; the maximum in any case.
 json distribution(const stats::histogram& h) {
-  const auto at = [&](double q) { return h.empty() ? json() : json(h.value_at_quantile(q)); };
+  const auto at = [&](double q) {
+    return stats::is_supported(q, h.count()) ? json(h.value_at_quantile(q)) : json();
+  };
   return {{"count", h.count()},
           {"mean_ns", h.empty() ? json() : number(h.mean_ns())},
           {"p50_ns", at(0.5)},

@@ -58,6 +58,18 @@ TEST(result_json, unsupported_quantiles_are_null) {
   EXPECT_TRUE(p9999["high_ns"].is_null());
 }
 
+// Five transfers say nothing of their p99, and not even of their median.
+TEST(result_json, few_handoffs_have_a_maximum_only) {
+  sample_run s;
+  s.r.found.transfer.reset();
+  s.r.found.transfer.record(800'000, 5);
+  const json j = to_json(s.r)["handoff"]["transfer"];
+  EXPECT_EQ(j["count"], 5);
+  EXPECT_TRUE(j["p50_ns"].is_null());
+  EXPECT_TRUE(j["p99_ns"].is_null());
+  EXPECT_EQ(j["max_ns"], 800'000);
+}
+
 // Held for 1 s and handed over for 3.99 s of 5 s on one key: the books balance to 0.2 %.
 TEST(result_json, handoff_and_the_saturated_identity) {
   const json j = to_json(sample_run{}.r)["handoff"];

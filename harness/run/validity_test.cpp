@@ -1,0 +1,112 @@
+#include "harness/run/validity.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lockmark::run {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A run in which nothing is wrong.
+self_measurement clean(bool closed_loop) {
+  self_measurement m;
+  m.closed_loop = closed_loop;
+  m.reported_p99_ns = 10'000'000;
+  m.timer_lag_p99_ns = 100'000;
+  m.hiccup_p999_ns = 500'000;
+  m.offered_per_s = closed_loop ? 0 : 1000;
+  m.achieved_per_s = closed_loop ? 0 : 998;
+  m.busiest_worker = 0.5;
+  m.process_cpu = 0.3;
+  m.steal = 0.001;
+  m.floor_rate_per_s = 1'000'000;
+  return m;
+}
+
+TEST(validity, a_clean_run_is_valid_and_no_bound) {
+  for (const bool closed : {true, false}) {
+    const validity v = judge(clean(closed));
+    EXPECT_TRUE(v.valid);
+    EXPECT_FALSE(v.bound);
+    EXPECT_FALSE(v.saturated);
+    EXPECT_THAT(v.reasons, IsEmpty());
+  }
+}
+
+// What each limit on the harness says when it is broken.
+struct limit {
+  void (*breaks)(self_measurement&);
+  const char* reason;
+};
+const limit limits[] = {
+    {[](self_measurement& m) { m.busiest_worker = 0.95; }, "a load thread used 95 %"},
+    {[](self_measurement& m) { m.process_cpu = 0.9; }, "the harness used 90 %"},
+    {[](self_measurement& m) { m.timer_lag_p99_ns = 600'000; }, "began 0.60 ms late"},
+    {[](self_measurement& m) { m.hiccup_p999_ns = 11'000'000; }, "kept from running"},
+    {[](self_measurement& m) { m.steal = 0.05; }, "the hypervisor took 5.0 %"},
+    {[](self_measurement& m) { m.times_throttled = 3; }, "stopped the harness 3 times"},
+};
+
+// A closed loop that the harness slowed down is a bound; an open loop is INVALID.
+TEST(validity, a_slow_harness_bounds_a_closed_loop_and_invalidates_an_open_one) {
+  for (const limit& l : limits) {
+    self_measurement closed = clean(true), open = clean(false);
+    l.breaks(closed);
+    l.breaks(open);
+    const validity of_closed = judge(closed), of_open = judge(open);
+    EXPECT_TRUE(of_closed.valid && of_closed.bound) << l.reason;
+    EXPECT_THAT(of_closed.reasons, ElementsAre(HasSubstr(l.reason)));
+    EXPECT_FALSE(of_open.valid || of_open.bound) << l.reason;
+    EXPECT_THAT(of_open.reasons, ElementsAre(HasSubstr(l.reason)));
+  }
+}
+
+// The tolerated lag is 5 % of the reported p99, and never below 200 us.
+TEST(validity, lag_is_held_against_what_is_reported) {
+  self_measurement m = clean(false);
+  m.timer_lag_p99_ns = 450'000;
+  EXPECT_TRUE(judge(m).valid);
+  m.reported_p99_ns = 1'000'000;
+  m.hiccup_p999_ns = 0;
+  EXPECT_FALSE(judge(m).valid);
+  m.timer_lag_p99_ns = 150'000;
+  EXPECT_TRUE(judge(m).valid);
+}
+
+// Wrong numbers are INVALID whatever the loop.
+TEST(validity, broken_bookkeeping_and_debug_builds_are_invalid) {
+  for (const bool closed : {true, false}) {
+    self_measurement m = clean(closed);
+    m.littles_law_fails = true;
+    EXPECT_FALSE(judge(m).valid);
+    m = clean(closed);
+    m.debug_build = true;
+    EXPECT_FALSE(judge(m).valid);
+  }
+}
+
+// Too few attempts although clients were free is the harness's fault; with all clients busy, or
+// attempts dropped, it is the lock that is saturated.
+TEST(validity, a_missed_rate_is_invalid_unless_the_lock_was_saturated) {
+  self_measurement m = clean(false);
+  m.achieved_per_s = 900;
+  EXPECT_FALSE(judge(m).valid);
+  m.clients_all_busy = true;
+  EXPECT_TRUE(judge(m).valid);
+  EXPECT_TRUE(judge(m).saturated);
+  m.dropped = 7;
+  EXPECT_THAT(judge(m).reasons, ElementsAre(HasSubstr("7 due attempts were dropped")));
+}
+
+// More than half of what the harness can do without a lock cannot be measured.
+TEST(validity, an_offered_rate_near_the_floor_is_invalid) {
+  self_measurement m = clean(false);
+  m.floor_rate_per_s = 1500;
+  EXPECT_FALSE(judge(m).valid);
+}
+
+}  // namespace
+}  // namespace lockmark::run
