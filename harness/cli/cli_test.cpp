@@ -165,6 +165,8 @@ TEST_P(server_runs, clean_up_after_an_interrupt) {
   p.signal(SIGINT);
   const ended e = p.wait(10s);
   EXPECT_EQ(e.status, 3) << e.err;
+  const std::string said = without_progress(e.err);
+  EXPECT_THAT(said, AllOf(is_one_sentence(), HasSubstr("interrupted")));
   EXPECT_EQ(state(), before);
   expect_incomplete(only_folder(out()));
 }
