@@ -39,6 +39,15 @@ class usage : public testing::Test {
     EXPECT_THAT(e.out, IsEmpty());
   }
 
+  // A run folder that is left behind must be one that can be reported; none is as good.
+  void expect_readable_folders() const {
+    if (!std::filesystem::exists(out())) return;
+    for (const auto& folder : std::filesystem::directory_iterator(out())) {
+      const ended told = run({"report", folder.path().string()});
+      EXPECT_EQ(told.status, 0) << told.err;
+    }
+  }
+
   scratch dir_;
 };
 
@@ -132,6 +141,7 @@ TEST_P(unreachable, is_an_error_that_says_where) {
   expect_error(
       e, AllOf(HasSubstr(fmt::format("127.0.0.1:{}", closed.number())), Not(HasSubstr("hunter2"))));
   EXPECT_THAT(files_with(dir_.path(), "hunter2"), IsEmpty());
+  expect_readable_folders();
 }
 
 // A server that accepts connections and never answers: an error within the deadline.
@@ -141,6 +151,7 @@ TEST_P(unreachable, is_also_who_never_answers) {
                        "floor=0s", "--out", out()});
   expect_error(
       e, AllOf(HasSubstr(fmt::format("127.0.0.1:{}", silent.number())), Not(HasSubstr("hunter2"))));
+  expect_readable_folders();
 }
 
 }  // namespace
