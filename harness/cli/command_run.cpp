@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -41,6 +42,8 @@ int run(const context& c, const given& g) {
   display.clear();
   fmt::print("{}", report::run_summary_terminal(done.written, width_of(stdout)));
   fmt::print("run folder: {}\n", done.folder.string());
+  std::fflush(stdout);
+  if (!done.result.why.empty()) fmt::print(stderr, "lockmark: {}\n", done.result.why);
   return exit_status(done.result);
 }
 

@@ -14,6 +14,7 @@
 #include "harness/cli/progress.hpp"
 #include "harness/cli/terminal.hpp"
 #include "harness/config/settings.hpp"
+#include "harness/config/target.hpp"
 #include "harness/report/table.hpp"
 
 namespace lockmark::cli {
@@ -59,6 +60,11 @@ std::vector<named_target> read_targets(const given& g) {
     std::stringstream text;
     text << file.rdbuf();
     for (const config::setting& s : config::read_settings(text.str(), g.targets_file)) {
+      const auto target = config::parse_target(s.text);
+      if (!target) {
+        throw usage_error(
+            fmt::format("{}:{}: {}: {}", g.targets_file, s.line, s.key, target.error().sentence));
+      }
       all.push_back({s.key, s.text});
     }
   }

@@ -44,8 +44,8 @@ const lock_kind& lock_for(const catalogue& known, const place& where, config::jo
   // faulty wraps the memory lock, so it runs where that runs
   const bool fits = needs == where.backend || (needs == "faulty" && where.backend == "memory");
   if (!fits) {
-    throw usage_error(fmt::format("lock {} cannot run on {}: it needs a {} target", lock.name,
-                                  where.redacted, needs));
+    throw usage_error(fmt::format("lock {} needs a {} target, which {} is not", lock.name, needs,
+                                  where.redacted));
   }
   return lock;
 }

@@ -16,7 +16,7 @@ std::string backend_of_scheme(const std::string& scheme) {
 
 config::target parse(const std::string& text) {
   const auto parsed = config::parse_target(text);
-  if (!parsed) throw usage_error(fmt::format("target: {}", parsed.error().sentence));
+  if (!parsed) throw usage_error(fmt::format("--on: the target {}", parsed.error().sentence));
   return *parsed;
 }
 

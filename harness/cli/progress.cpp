@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "harness/cli/terminal.hpp"
@@ -40,11 +41,13 @@ std::string progress_line(const std::string& what, const run::progress& p, std::
     text += fmt::format(" {:.0f} s left", p.remaining_s);
     text += fmt::format("  {:.0f}/s  {} in flight", p.tps, p.in_flight);
   }
-  if (p.violations > 0) text += fmt::format("  {} VIOLATIONS", p.violations);
-  if (text.size() > width && measuring) {
+  const std::string alarm =
+      p.violations > 0 ? fmt::format("  {} VIOLATIONS", p.violations) : std::string();
+  if (text.size() + alarm.size() > width && measuring) {
     text = fmt::format("{} {:3.0f} %  {:.0f}/s", what, 100 * p.fraction, p.tps);
   }
-  return text.substr(0, width);
+  const std::size_t room = width - std::min(width, alarm.size());
+  return (text.substr(0, room) + alarm).substr(0, width);
 }
 
 progress_display::progress_display(std::string what, bool quiet)

@@ -50,7 +50,7 @@ class conductor {
   task<void> measure(result& r);
   task<void> drain(result& r);
   task<void> count_on_server(result& r);
-  task<void> close();
+  task<void> close(const result& r);
   task<void> next_tick();
   void run_tick(progress::phase phase, time_point since);
   bool enough(time_point now) const;
@@ -90,7 +90,7 @@ task<void> conductor::conduct(result& r) {
   } catch (...) {
     failure = std::current_exception();
   }
-  if (started) co_await close();
+  if (started) co_await close(r);
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -242,14 +242,16 @@ task<void> conductor::count_on_server(result& r) {
   }
 }
 
-task<void> conductor::close() {
+task<void> conductor::close(const result& r) {
   report(progress::phase::cleaning, 0);
   crew_.stop();
   crew_.hurry();
   crew_.close();
   co_await crew_.join(loop_);
   try {
-    co_await setup_.behind.wipe(loop_, loop_.now() + cleaning_within);
+    // A server that is lost is asked once more, in case it is back, but not waited for.
+    const duration within = r.how == ending::server_lost ? job_.command_timeout : cleaning_within;
+    co_await setup_.behind.wipe(loop_, loop_.now() + within);
   } catch (const no_server&) {
     // Nothing can be removed from a server that is gone; the run's own ending says so.
   }
