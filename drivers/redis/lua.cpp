@@ -4,6 +4,7 @@
 // owner's mark; renew extends it under the same condition. Best effort: a lease that ran out, or a
 // failover that lost the key, lets a second holder in, and there is no fencing token.
 #include "drivers/redis/lock_driver.hpp"
+#include "drivers/redis/owner_scripts.hpp"
 #include "drivers/redis/redis.hpp"
 
 namespace lockmark::redis {
@@ -16,18 +17,6 @@ constexpr std::string_view take_lua = R"(
 if redis.call('SETNX', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
-)";
-
-// KEYS: lock. ARGV: owner. 1: deleted.
-constexpr std::string_view give_up_lua = R"(
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])
-)";
-
-// KEYS: lock. ARGV: owner, lease in ms. 1: extended.
-constexpr std::string_view extend_lua = R"(
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 )";
 
 class lua_session final : public lock_session {
@@ -68,7 +57,8 @@ lock_kind lua() {
       .options = {},
       .make =
           [](const driver_setup& s) {
-            return make_driver(s, {{take_lua, give_up_lua, extend_lua}, make_session<lua_session>});
+            return make_driver(s, {{take_lua, delete_if_owner_lua, extend_if_owner_lua},
+                                   make_session<lua_session>});
           },
   };
 }

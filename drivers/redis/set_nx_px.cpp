@@ -5,24 +5,13 @@
 // often seen are wrong: `del` deletes whatever is there, and `compare_then_del` leaves time between
 // looking and deleting, in which the lease may end and another owner come.
 #include "drivers/redis/lock_driver.hpp"
+#include "drivers/redis/owner_scripts.hpp"
 #include "drivers/redis/redis.hpp"
 
 namespace lockmark::redis {
 namespace {
 
 enum scripts : std::size_t { give_up, extend };
-
-// KEYS: lock. ARGV: owner. 1: deleted.
-constexpr std::string_view give_up_lua = R"(
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])
-)";
-
-// KEYS: lock. ARGV: owner, lease in ms. 1: extended.
-constexpr std::string_view extend_lua = R"(
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
-)";
 
 enum class release_by : std::uint8_t { script, del, compare_then_del };
 
@@ -96,7 +85,8 @@ lock_kind set_nx_px() {
                    .accepts = accepts_release}},
       .make =
           [](const driver_setup& s) {
-            return make_driver(s, {{give_up_lua, extend_lua}, make_session<set_nx_px_session>});
+            return make_driver(
+                s, {{delete_if_owner_lua, extend_if_owner_lua}, make_session<set_nx_px_session>});
           },
   };
 }

@@ -21,8 +21,7 @@ task<word_answer> ask_word(loop& l, std::string host, std::uint16_t port, std::s
                            time_point deadline) {
   word_answer answer;
   stream server{l};
-  std::error_code error =
-      co_await server.connect(without_brackets(host), port, deadline);
+  std::error_code error = co_await server.connect(without_brackets(host), port, deadline);
   if (!error) error = co_await server.write_all(word, deadline);
   std::string part(4096, '\0');
   while (!error && answer.text.size() < longest_answer) {
