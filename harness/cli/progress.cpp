@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include "harness/cli/terminal.hpp"
 
@@ -31,22 +32,26 @@ std::string bar(double fraction) {
          std::string(static_cast<std::size_t>(bar_width - full), '.') + "]";
 }
 
+// From the fullest to the shortest.
+std::vector<std::string> measuring_lines(const std::string& what, const run::progress& p) {
+  const std::string done = fmt::format("{} {:3.0f} %", bar(p.fraction), 100 * p.fraction);
+  const std::string rate = fmt::format("{:.0f} s left  {:.0f}/s", p.remaining_s, p.tps);
+  return {fmt::format("{} measuring {} {}  {} in flight", what, done, rate, p.in_flight),
+          fmt::format("{} {} {}", what, done, rate),
+          fmt::format("{} {:3.0f} %  {:.0f}/s", what, 100 * p.fraction, p.tps)};
+}
+
 }  // namespace
 
 std::string progress_line(const std::string& what, const run::progress& p, std::size_t width) {
-  std::string text = fmt::format("{} {}", what, name_of(p.now));
-  const bool measuring = p.now == run::progress::phase::measuring;
-  if (measuring) {
-    text += fmt::format(" {} {:3.0f} %", bar(p.fraction), 100 * p.fraction);
-    text += fmt::format(" {:.0f} s left", p.remaining_s);
-    text += fmt::format("  {:.0f}/s  {} in flight", p.tps, p.in_flight);
-  }
+  std::vector<std::string> forms{fmt::format("{} {}", what, name_of(p.now))};
+  if (p.now == run::progress::phase::measuring) forms = measuring_lines(what, p);
   const std::string alarm =
       p.violations > 0 ? fmt::format("  {} VIOLATIONS", p.violations) : std::string();
-  if (text.size() + alarm.size() > width && measuring) {
-    text = fmt::format("{} {:3.0f} %  {:.0f}/s", what, 100 * p.fraction, p.tps);
-  }
   const std::size_t room = width - std::min(width, alarm.size());
+  const auto fits = std::find_if(forms.begin(), forms.end(),
+                                 [&](const std::string& form) { return form.size() <= room; });
+  const std::string& text = fits == forms.end() ? forms.back() : *fits;
   return (text.substr(0, room) + alarm).substr(0, width);
 }
 
