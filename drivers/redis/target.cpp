@@ -77,7 +77,11 @@ std::string target::name() const {
 
 target parse_target(std::string_view url) {
   constexpr std::string_view scheme = "redis://";
-  if (!url.starts_with(scheme)) refuse("does not begin with redis://");
+  if (!url.starts_with(scheme)) {
+    refuse(
+        "does not begin with redis://; TLS, Sentinel, Cluster and independent masters are not "
+        "supported yet");
+  }
   url.remove_prefix(scheme.size());
   target to;
   const auto at = url.rfind('@');

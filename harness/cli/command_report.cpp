@@ -30,6 +30,7 @@ int print_report(const given& g) {
   }
   std::vector<report::row> rows;
   for (const auto& r : runs) rows.push_back(report::row_of(r));
+  rows = report::ranked(std::move(rows));
   fmt::print("{}", g.format == "md"     ? report::table_markdown(rows)
                    : g.format == "csv"  ? report::table_csv(rows)
                    : g.format == "json" ? report::table_json(rows)

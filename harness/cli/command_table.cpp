@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 #include <fnmatch.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -91,7 +90,6 @@ class table_maker {
   void measure_place(const named_target& t);
   void measure_row(const place& where, const line& l);
   void remember(int status);
-  void group_by_scenario();
   void save() const;
   std::string format(const std::string& how) const;
 
@@ -99,7 +97,6 @@ class table_maker {
   const given& given_;
   std::filesystem::path out_;
   std::vector<report::row> rows_;
-  std::vector<std::string> scenarios_;  // names, in the order given
   int status_ = 0;
   int failures_ = 0;
 };
@@ -113,7 +110,7 @@ int table_maker::make() {
     throw usage_error("no lock matches --locks on these topologies; see lockmark list");
   }
   if (interrupts() > 0) remember(3);
-  group_by_scenario();
+  rows_ = report::ranked(std::move(rows_));
   save();
   fmt::print("{}", format(given_.format));
   fmt::print(stderr, "table and run folders: {}\n", out_.string());
@@ -122,7 +119,8 @@ int table_maker::make() {
 
 void table_maker::measure_place(const named_target& t) {
   std::vector<line> lines;
-  const place where = find_place(t.target);
+  place where = find_place(t.target);
+  where.topology = t.name;
   for (const std::string& scenario : given_.scenarios) {
     for (const lock_kind& lock : context_.known.locks()) {
       const bool fits = backend_of(lock.name) == where.backend;
@@ -140,9 +138,6 @@ void table_maker::measure_row(const place& where, const line& l) {
   std::vector<std::string> set{fmt::format("lock={}", l.lock->name)};
   for (std::string& more : depth_of(given_, *l.lock)) set.push_back(std::move(more));
   const named_job job = find_job(l.scenario, set);
-  if (std::find(scenarios_.begin(), scenarios_.end(), job.name) == scenarios_.end()) {
-    scenarios_.push_back(job.name);
-  }
   const std::string what = fmt::format("{} {} on {}", l.lock->name, job.name, where.topology);
   progress_display display(what, given_.quiet);
   errand e{job.job, job.name, out_, context_.arguments, {}};
@@ -163,16 +158,6 @@ void table_maker::measure_row(const place& where, const line& l) {
     ++failures_;
     remember(2);
   }
-}
-
-// Rows come place by place; people compare locks under one load.
-void table_maker::group_by_scenario() {
-  const auto order = [&](const report::row& r) {
-    const auto at = std::find(scenarios_.begin(), scenarios_.end(), r.scenario);
-    return at - scenarios_.begin();
-  };
-  std::stable_sort(rows_.begin(), rows_.end(),
-                   [&](const report::row& a, const report::row& b) { return order(a) < order(b); });
 }
 
 // A failed lock is the gravest, then a row that is missing, then one that nobody should trust.

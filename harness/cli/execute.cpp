@@ -127,14 +127,24 @@ executed execute(const catalogue& known, const place& where, errand e) {
   s.interrupts = &interrupts();
   s.on_progress = e.on_progress;
   s.on_interval = [&](const run::interval& i, std::int64_t at_ns) { folder.add(i, at_ns); };
-  s.on_window = [&](const run::result& so_far) { folder.begin(so_far); };
   s.on_stuck = [](const std::string& sentence) {
     fmt::print(stderr, "lockmark: {}\n", sentence);
     std::_Exit(2);
   };
   s.scenario = e.scenario;
   s.arguments = e.arguments;
-  run::result measured = run::run_job(s, clock);
+  bool begun = false;
+  s.on_window = [&](const run::result& so_far) {
+    folder.begin(so_far);
+    begun = true;
+  };
+  run::result measured;
+  try {
+    measured = run::run_job(s, clock);
+  } catch (...) {
+    if (!begun) std::filesystem::remove_all(folder.path());  // holds nothing but the job
+    throw;
+  }
   auto written = folder.finish(measured);
   const std::string name = folder.path().filename().string();
   return {std::move(measured), {name, std::move(written)}, folder.path()};

@@ -33,7 +33,7 @@ void gathering::collect() {
   merge_whole_intervals();
 }
 
-// The k-th intervals of all workers cover the same second.
+// The k-th intervals of all workers cover the same stretch of time.
 void gathering::merge_whole_intervals() {
   const auto has_one = [](const auto& queue) { return !queue.empty(); };
   while (std::all_of(waiting_.begin(), waiting_.end(), has_one)) {

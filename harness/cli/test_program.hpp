@@ -1,0 +1,82 @@
+// What the tests of the command line share: the program under test as a child process, and a
+// scratch directory. It knows no server.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/time/clock.hpp"
+
+namespace lockmark::cli {
+
+// A directory that is gone with the object.
+class scratch {
+ public:
+  scratch();
+  ~scratch();
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// How a process ended and what it printed. Status is the exit status, or 128 + the signal.
+struct ended {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+// A child process with its output in files, so that it never waits for a reader. It runs in its
+// own process group and is killed with the object.
+class program {
+ public:
+  // argv[0] is a path. The files appear in `where`, which is also its $XDG_RUNTIME_DIR, so that it
+  // sees no servers of the user's. Throws std::runtime_error when it cannot be started.
+  program(const std::vector<std::string>& argv, const std::filesystem::path& where);
+  ~program();
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+
+  std::string out() const;  // so far
+  std::string err() const;
+  void signal(int number) const;
+  // True as soon as it has printed `text` to stderr; false when it ended or 30 s passed before.
+  bool says(std::string_view text) const;
+  // Waits until it ends. One that has not within the limit is a failure of the test, and is killed.
+  ended wait(duration limit);
+
+ private:
+  std::filesystem::path out_;
+  std::filesystem::path err_;
+  pid_t pid_ = -1;
+};
+
+// lockmark itself, as built beside this test.
+std::vector<std::string> lockmark(std::vector<std::string> arguments);
+
+// Runs lockmark to its end in `where`.
+ended run(const std::filesystem::path& where, std::vector<std::string> arguments,
+          duration limit = std::chrono::seconds{30});
+
+// Some other program of the system, found in PATH; its output. A failure unless it exits 0.
+std::string output_of(std::vector<std::string> argv, const std::filesystem::path& where);
+
+// The one folder in a directory of runs; empty, and a failure, when there is not exactly one.
+std::filesystem::path only_folder(const std::filesystem::path& runs);
+
+nlohmann::json read_json(const std::filesystem::path& file);
+std::string read_text(const std::filesystem::path& file);
+
+// The files below a directory that contain the text.
+std::vector<std::string> files_with(const std::filesystem::path& below, std::string_view text);
+
+}  // namespace lockmark::cli
