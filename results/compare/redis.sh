@@ -4,7 +4,7 @@
 # be set.
 #
 # lockmark does its whole job (stamps, histograms, events, the exclusion check); its CPU is that of
-# the whole process, start and end included, over all commands it sent. So is redis-benchmark's.
+# the whole process, start and end included, over all commands it sent; redis-benchmark's likewise.
 . "$(dirname "$0")/common.sh"
 need redis-benchmark redis-tools
 need redis-server redis-server
