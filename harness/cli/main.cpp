@@ -56,7 +56,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", LOCKMARK_VERSION);
   app.footer(
-      "Exit status: 0 held; 1 a threshold or the lock failed; 2 wrong usage or no server;\n"
+      "Exit status: 0 held; 1 the lock failed; 2 wrong usage or no server;\n"
       "3 inconclusive or INVALID.");
   const catalogue known;
   const context c{known, redacted(argc, argv)};
