@@ -71,6 +71,9 @@ struct request {
 struct grant {
   std::uint64_t token = 0;                     // fencing token; optimistic: the version read
   time_point valid_until = time_point::max();  // by the client's clock; max: no lease
+  // Of this call, the time between the harness and a lock client that runs in a process of its own
+  // (drivers/exec). Taken out of the latencies, and reported.
+  duration pipe{};
 };
 
 // What a session has put on the wire; only ever grows.
@@ -81,6 +84,7 @@ struct traffic {
   std::uint64_t bytes_in = 0;
   std::uint64_t wakeups = 0;  // waiters woken by the server (message, watch event)
   std::uint64_t reconnects = 0;
+  std::uint64_t pipe_ns = 0;  // between the harness and lock clients in processes of their own
 
   traffic& operator+=(const traffic& t) {
     commands += t.commands;
@@ -89,6 +93,7 @@ struct traffic {
     bytes_in += t.bytes_in;
     wakeups += t.wakeups;
     reconnects += t.reconnects;
+    pipe_ns += t.pipe_ns;
     return *this;
   }
   traffic& operator-=(const traffic& t) {
@@ -98,6 +103,7 @@ struct traffic {
     bytes_in -= t.bytes_in;
     wakeups -= t.wakeups;
     reconnects -= t.reconnects;
+    pipe_ns -= t.pipe_ns;
     return *this;
   }
 };
@@ -135,6 +141,22 @@ struct instance {
   duration session_timeout{};  // ZooKeeper's
 };
 
+// What a run is going to ask of the servers.
+struct demand {
+  std::uint32_t instances = 1;
+  std::uint32_t clients = 1;  // of each instance
+  duration lease{};
+  duration session_timeout{};  // ZooKeeper's
+
+  std::uint64_t clients_in_all() const { return std::uint64_t{instances} * clients; }
+};
+
+// What would spoil a run, found before it: one sentence that says what, and what to do about it.
+struct finding {
+  bool fatal = false;  // false: the run can be made, and the sentence stands beside its result
+  std::string sentence;
+};
+
 // What the server says of itself, for the run's provenance: ("server.version", "7.0.15").
 using description = std::vector<std::pair<std::string, std::string>>;
 
@@ -148,6 +170,10 @@ class driver {
   // The first contact with the server: checks access and creates what the lock needs before the
   // first acquire. Throws no_server or usage_error.
   virtual task<description> prepare(loop& l, time_point deadline) = 0;
+
+  // Looks for what would spoil a run with this load. Called between prepare() and the first open().
+  // Throws no_server.
+  virtual task<std::vector<finding>> preflight(loop&, demand, time_point) { co_return {}; }
 
   // Removes everything that the run may have left on the server, also locks in doubt.
   virtual task<void> wipe(loop& l, time_point deadline) = 0;
@@ -184,10 +210,13 @@ struct lock_option {
   bool (*accepts)(std::string_view value);
 };
 
+// Values of a lock's options, by name.
+using option_values = std::map<std::string, std::string, std::less<>>;
+
 struct driver_setup {
   std::string target;  // the URL as given, with its password: never print it
   names run_names;
-  std::map<std::string, std::string, std::less<>> options;  // every option of the lock, checked
+  option_values options;  // every option of the lock, checked
 };
 
 // One row of `lockmark list`.
@@ -196,10 +225,13 @@ struct lock_kind {
   std::string_view summary;
   features has;
   safety promises;
-  std::string_view topologies;  // "redis"; several separated by a space
+  // Where it runs, as deploy/local names it: "redis redis-sentinel"; separated by blanks.
+  std::string_view topologies;
   std::string_view algorithm;   // its source: the client whose protocol it speaks
   std::vector<lock_option> options;
   std::unique_ptr<driver> (*make)(const driver_setup&);
+  // How many owners may hold a key at once; 0: any number (readers). Null: one.
+  std::uint32_t (*holders)(const option_values&) = nullptr;
 };
 
 }  // namespace lockmark

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <optional>
 
+#include "harness/config/access.hpp"
+
 namespace lockmark::config {
 namespace {
 
@@ -20,19 +22,23 @@ struct scheme_rule {
   std::string_view form;  // for errors
 };
 
-constexpr std::array<scheme_rule, 7> network_schemes{{
+constexpr std::array<scheme_rule, 11> network_schemes{{
     {"redis", 6379, false, path_rule::database_number, "redis://[user:pass@]host[:port][/db]"},
     {"rediss", 6379, false, path_rule::database_number, "rediss://[user:pass@]host[:port][/db]"},
     {"redis+sentinel", 26379, true, path_rule::required_name, "redis+sentinel://h1,h2,h3/NAME"},
+    {"rediss+sentinel", 26379, true, path_rule::required_name, "rediss+sentinel://h1,h2,h3/NAME"},
     {"redis+cluster", 6379, true, path_rule::none, "redis+cluster://h1,h2"},
+    {"rediss+cluster", 6379, true, path_rule::none, "rediss+cluster://h1,h2"},
     {"redis+independent", 6379, true, path_rule::none, "redis+independent://h1,h2,h3"},
+    {"rediss+independent", 6379, true, path_rule::none, "rediss+independent://h1,h2,h3"},
     {"zookeeper", 2181, true, path_rule::chroot, "zookeeper://h1,h2,h3[/chroot]"},
-    {"mysql", 3306, false, path_rule::optional_name, "mysql://[user:pass@]host[:port][/db]"},
+    {"mysql", 3306, true, path_rule::optional_name, "mysql://[user:pass@]host[:port][/db]"},
+    {"mysql+galera", 3306, true, path_rule::optional_name, "mysql+galera://h1,h2,h3[/db]"},
 }};
 
 constexpr std::string_view known_schemes =
-    "redis, rediss, redis+sentinel, redis+cluster, redis+independent, zookeeper, mysql, memory, "
-    "local";
+    "redis, redis+sentinel, redis+cluster, redis+independent (with TLS: rediss and so on), "
+    "zookeeper, mysql, mysql+galera, memory, local, exec";
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -110,6 +116,7 @@ class target_parser {
     if (auto wrong = read_authority(rest)) return *wrong;
     if (auto wrong = read_path(path)) return *wrong;
     if (auto wrong = read_query(query)) return *wrong;
+    if (auto wrong = read_access(result_)) return *wrong;
     return std::move(result_);
   }
 
@@ -232,6 +239,35 @@ class target_parser {
   target result_;
 };
 
+// The command line of a lock client, which may hold URLs with passwords.
+std::string redacted_command(std::string_view command) {
+  std::string text;
+  while (true) {
+    const auto slashes = command.find("://");
+    if (slashes == std::string_view::npos) break;
+    text += command.substr(0, slashes + 3);
+    command.remove_prefix(slashes + 3);
+    const std::string_view word = command.substr(0, command.find_first_of(" \t'\""));
+    const auto at = word.rfind('@');
+    if (at == std::string_view::npos) continue;
+    const auto colon = word.find(':');
+    text += colon < at ? fmt::format("{}:***", word.substr(0, colon)) : std::string{};
+    command.remove_prefix(colon < at ? at : 0);
+  }
+  return text += command;
+}
+
+parsed<target> parse_command(std::string_view command) {
+  const auto first = command.find_first_not_of(' ');
+  if (first == std::string_view::npos) {
+    return problem{"has no command; expected exec:COMMAND, such as exec:python3 my_lock.py"};
+  }
+  target t;
+  t.scheme = "exec";
+  t.path = command.substr(first);
+  return t;
+}
+
 // memory: and local:NAME, whose servers are not on the network.
 parsed<target> parse_local(std::string_view scheme, std::string_view rest) {
   const bool needs_name = scheme == "local";
@@ -249,6 +285,8 @@ parsed<target> parse_local(std::string_view scheme, std::string_view rest) {
 }
 
 bool is_secret(std::string name) {
+  // Where a secret is kept is none.
+  if (name.ends_with("-env") || name.ends_with("-file")) return false;
   std::transform(name.begin(), name.end(), name.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
@@ -286,6 +324,7 @@ parsed<target> parse_target(std::string_view text) {
                     known_schemes)};
   }
   std::string_view rest = text.substr(colon + 1);
+  if (scheme == "exec") return parse_command(rest);
   const bool unprintable = std::any_of(rest.begin(), rest.end(), [](char c) {
     return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '#';
   });
@@ -303,6 +342,7 @@ parsed<target> parse_target(std::string_view text) {
 
 std::string target::redacted() const {
   std::string text = scheme + ":";
+  if (scheme == "exec") return text + redacted_command(path);
   if (!hosts.empty()) text += "//" + authority_of(*this);
   const bool adds_slash = !hosts.empty() && !path.empty() && path.front() != '/';
   text += fmt::format("{}{}", adds_slash ? "/" : "", percent_encoded(path, "-._~/"));

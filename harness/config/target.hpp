@@ -2,13 +2,24 @@
 //
 //   redis://[user:pass@]host[:port][/db]      rediss://...  the same with TLS
 //   redis+sentinel://h1,h2,h3/NAME            redis+cluster://h1,h2 redis+independent://h1,h2,h3
-//   zookeeper://h1,h2,h3[/chroot]             mysql://[user:pass@]host[:port][/db]
-//   memory:                                   local:NAME
+//   (rediss+sentinel, rediss+cluster and rediss+independent: the same with TLS)
+//   zookeeper://[user:pass@]h1,h2,h3[/chroot]
+//   mysql://[user:pass@]h1,h2,h3[:port][/db]  the one of them that can be written to
+//   mysql+galera://[user:pass@]h1,h2,h3[/db]  all of them can
+//   memory:     local:NAME     exec:COMMAND   the command's words, separated by blanks
 //
-// Every form may end in "?name=value&name=value". Parts are percent-decoded; IPv6 addresses stand
-// in brackets. Resolves and connects to nothing. RFC 3986, with its one host made a list.
+// Network forms may end in "?name=value&name=value" with these names:
+//   password-env, password-file   where the password is read from instead of the URL
+//   sentinel-user, sentinel-password-env, sentinel-password-file   of the sentinels themselves
+//   tls=yes, ca, cert, key (files in PEM), verify=no, server-name
+//   nat=h1:p1>h2:p2,...           what servers call h1:p1 is reached at h2:p2
+//   writers=one|all               Galera: whether instances share one node or spread over all
+//
+// Parts are percent-decoded; IPv6 addresses stand in brackets. Connects to nothing; reads nothing
+// but a secret's file or variable. RFC 3986, with its one host made a list.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -23,18 +34,39 @@ struct host_port {
   std::string host;  // a name or an address, IPv6 without brackets
   std::uint16_t port = 0;
 
-  bool operator==(const host_port&) const = default;
+  auto operator<=>(const host_port&) const = default;
+};
+
+struct tls_access {
+  bool on = false;
+  bool verify = true;       // the server's certificate and name
+  std::string ca;           // empty: the system's
+  std::string cert;         // of the client; empty: none
+  std::string key;
+  std::string server_name;  // expected of the certificate; empty: the host
+
+  bool operator==(const tls_access&) const = default;
 };
 
 struct target {
   std::string scheme;
   std::string user;
-  std::string password;
-  std::vector<host_port> hosts;  // one for redis, rediss and mysql; none for memory and local
+  std::string password;          // already read from where the query says
+  std::vector<host_port> hosts;        // one for redis; none for memory, local and exec
   // Without the leading slash, except for ZooKeeper's chroot, which has it ("/a/b" or ""): Redis's
-  // database number, Sentinel's master, MySQL's database, the name of a local server.
+  // database number, Sentinel's master, MySQL's database, the name of a local server, a command.
   std::string path;
-  std::map<std::string, std::string> query;
+  std::map<std::string, std::string> query;  // as written; what follows is read from it
+  std::string sentinel_user{};
+  std::string sentinel_password{};
+  tls_access tls{};
+  std::map<host_port, host_port> nat{};  // by what the servers call themselves
+
+  // `h` as it is to be reached from here.
+  const host_port& reached_at(const host_port& h) const {
+    const auto other = nat.find(h);
+    return other == nat.end() ? h : other->second;
+  }
 
   // The URL with every port, and "***" for the password and for what the query calls a password,
   // secret or token. The only form of a target that may be shown or stored.

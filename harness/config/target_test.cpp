@@ -32,11 +32,11 @@ TEST(target, reads_every_form) {
 }
 
 TEST(target, decodes_its_parts) {
-  const target t = parsed_target("mysql://a%40b:p%3A%2f%25@h/d%20b?ssl=off&x=%26");
+  const target t = parsed_target("mysql://a%40b:p%3A%2f%25@h/d%20b?tls=yes&ca=%26");
   EXPECT_EQ(t.user, "a@b");
   EXPECT_EQ(t.password, "p:/%");
   EXPECT_EQ(t.path, "d b");
-  EXPECT_EQ(t.query, (std::map<std::string, std::string>{{"ssl", "off"}, {"x", "&"}}));
+  EXPECT_EQ(t.query, (std::map<std::string, std::string>{{"tls", "yes"}, {"ca", "&"}}));
   EXPECT_EQ(parsed_target("memory:?delay=1ms").query.at("delay"), "1ms");
   EXPECT_EQ(parsed_target("redis://u:p@ss:word@h").password, "p@ss:word");
 }
@@ -50,8 +50,8 @@ TEST(target, reads_ipv6_in_brackets) {
 // One clear sentence each.
 TEST(target, says_what_is_wrong) {
   const std::string schemes =
-      "redis, rediss, redis+sentinel, redis+cluster, redis+independent, zookeeper, mysql, memory, "
-      "local";
+      "redis, redis+sentinel, redis+cluster, redis+independent (with TLS: rediss and so on), "
+      "zookeeper, mysql, mysql+galera, memory, local, exec";
   const std::string no_target =
       "is no target: expected SCHEME://HOST, memory: or local:NAME with one of the schemes " +
       schemes;
@@ -136,9 +136,13 @@ TEST(target, is_shown_without_secrets) {
       {"redis://:hunter2@[::1]", "redis://:***@[::1]:6379"},
       {"mysql://root@h:1/d%20b", "mysql://root@h:1/d%20b"},
       {"zookeeper://a,b/x/y", "zookeeper://a:2181,b:2181/x/y"},
-      {"redis+sentinel://a/main?sentinelPassword=hunter2&x=1",
-       "redis+sentinel://a:26379/main?sentinelPassword=***&x=1"},
-      {"mysql://a%40b:hunter2@h?ssl=off", "mysql://a%40b:***@h:3306?ssl=off"},
+      {"redis+sentinel://a/main?sentinel-user=u&nat=a:1>b:2",
+       "redis+sentinel://a:26379/main?nat=a%3A1%3Eb%3A2&sentinel-user=u"},
+      {"memory:?sentinelPassword=hunter2", "memory:?sentinelPassword=***"},
+      {"mysql://a%40b:hunter2@h?tls=yes", "mysql://a%40b:***@h:3306?tls=yes"},
+      {"exec:java -jar x.jar --pw", "exec:java -jar x.jar --pw"},
+      {"exec:x redis://u:hunter2@h/ --a y://b", "exec:x redis://u:***@h/ --a y://b"},
+      {"exec:x redis://:hunter2@h redis://u@h", "exec:x redis://:***@h redis://u@h"},
       {"memory:", "memory:"},
       {"local:redis", "local:redis"},
   };

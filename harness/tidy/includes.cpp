@@ -51,10 +51,10 @@ const std::vector<direction>& directions() {
        .except = {"drivers/conformance/"},
        .forbidden = {"harness/", "workloads/", "deploy/"},
        .allowed = {"harness/driver.hpp", "harness/features.hpp", "harness/outcome.hpp",
-                   "harness/async/"},
+                   "harness/async/", "harness/config/target.hpp"},
        .allowed_in_tests = {"deploy/local/", "harness/time/"},
-       .instead = "a driver sees its contract only: harness/driver.hpp and harness/async/; it "
-                  "neither measures nor reads a clock"},
+       .instead = "a driver sees its contract only: harness/driver.hpp, harness/async/ and "
+                  "harness/config/target.hpp; it neither measures nor reads a clock"},
       {.in = {"drivers/conformance/"},
        .except = {},
        .forbidden = {"harness/", "workloads/", "deploy/", "drivers/"},

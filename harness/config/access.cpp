@@ -1,0 +1,125 @@
+#include "harness/config/access.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace lockmark::config {
+namespace {
+
+using outcome = std::optional<problem>;
+
+constexpr std::string_view known_names =
+    "password-env, password-file, sentinel-user, sentinel-password-env, sentinel-password-file, "
+    "tls, ca, cert, key, verify, server-name, nat, writers";
+
+outcome from_variable(const std::string& name, std::string& secret) {
+  const char* const value = std::getenv(name.c_str());
+  if (value == nullptr || *value == '\0') {
+    return problem{fmt::format("wants its password from the variable {}, which is not set", name)};
+  }
+  secret = value;
+  return std::nullopt;
+}
+
+// The file's text without the newlines at its end, as every tool that reads such files takes it.
+outcome from_file(const std::string& path, std::string& secret) {
+  std::ifstream file(path);
+  if (!file) return problem{fmt::format("wants its password from {}, which cannot be read", path)};
+  secret.assign(std::istreambuf_iterator<char>(file), {});
+  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
+  if (secret.empty()) {
+    return problem{fmt::format("wants its password from {}, which is empty", path)};
+  }
+  return std::nullopt;
+}
+
+outcome read_switch(const std::string& name, const std::string& value, bool& to) {
+  if (value != "yes" && value != "no") {
+    return problem{fmt::format("has a query {} that is neither yes nor no", name)};
+  }
+  to = value == "yes";
+  return std::nullopt;
+}
+
+std::optional<host_port> read_address(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+  const std::string_view digits = text.substr(colon + 1);
+  std::uint16_t port = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, status] = std::from_chars(digits.data(), end, port);
+  if (status != std::errc{} || stop != end || port == 0) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  return host_port{std::string{host}, port};
+}
+
+outcome read_nat(std::string_view text, std::map<host_port, host_port>& to) {
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+    const auto arrow = pair.find('>');
+    const auto from = read_address(pair.substr(0, arrow));
+    const auto onto = arrow == std::string_view::npos ? std::nullopt
+                                                      : read_address(pair.substr(arrow + 1));
+    if (!from || !onto) {
+      return problem{fmt::format("has a nat entry {} that is not HOST:PORT>HOST:PORT",
+                                 in_quotes(pair))};
+    }
+    to[*from] = *onto;
+  }
+  return std::nullopt;
+}
+
+outcome read_one(const std::string& name, const std::string& value, target& t) {
+  if (name == "password-env") return from_variable(value, t.password);
+  if (name == "password-file") return from_file(value, t.password);
+  if (name == "sentinel-password-env") return from_variable(value, t.sentinel_password);
+  if (name == "sentinel-password-file") return from_file(value, t.sentinel_password);
+  if (name == "tls") return read_switch(name, value, t.tls.on);
+  if (name == "verify") return read_switch(name, value, t.tls.verify);
+  if (name == "nat") return read_nat(value, t.nat);
+  if (name == "writers") {
+    if (value == "one" || value == "all") return std::nullopt;
+    return problem{"has a query writers that is neither one nor all"};
+  }
+  const std::array<std::pair<std::string_view, std::string*>, 5> texts{{
+      {"sentinel-user", &t.sentinel_user},
+      {"ca", &t.tls.ca},
+      {"cert", &t.tls.cert},
+      {"key", &t.tls.key},
+      {"server-name", &t.tls.server_name},
+  }};
+  for (const auto& [known, to] : texts) {
+    if (known != name) continue;
+    *to = value;
+    return std::nullopt;
+  }
+  return problem{fmt::format("has an unknown name in its query; the known ones are {}",
+                             known_names)};
+}
+
+}  // namespace
+
+std::optional<problem> read_access(target& t) {
+  t.tls.on = t.scheme.starts_with("rediss");
+  for (const auto& [name, value] : t.query) {
+    if (auto wrong = read_one(name, value, t)) return wrong;
+  }
+  if (t.tls.cert.empty() != t.tls.key.empty()) {
+    return problem{"has only one of cert and key in its query; a client certificate needs both"};
+  }
+  if (!t.tls.on && (!t.tls.ca.empty() || !t.tls.cert.empty() || !t.tls.verify)) {
+    return problem{"has TLS options in its query, but neither a rediss scheme nor tls=yes"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockmark::config
