@@ -17,7 +17,8 @@ target parsed_target(const std::string& text) {
 TEST(target, reads_every_form) {
   EXPECT_EQ(parsed_target("redis://h"), (target{"redis", "", "", {{"h", 6379}}, "", {}}));
   EXPECT_EQ(parsed_target("redis://u:p@h:1/2"), (target{"redis", "u", "p", {{"h", 1}}, "2", {}}));
-  EXPECT_EQ(parsed_target("rediss://:p@h"), (target{"rediss", "", "p", {{"h", 6379}}, "", {}}));
+  EXPECT_EQ(parsed_target("rediss://:p@h").password, "p");
+  EXPECT_TRUE(parsed_target("rediss://:p@h").tls.on);
   EXPECT_EQ(parsed_target("redis+sentinel://a,b:5,c/main"),
             (target{"redis+sentinel", "", "", {{"a", 26379}, {"b", 5}, {"c", 26379}}, "main", {}}));
   EXPECT_EQ(parsed_target("redis+cluster://a,b").hosts, (hosts{{"a", 6379}, {"b", 6379}}));
