@@ -173,7 +173,9 @@ class driver {
 
   // Looks for what would spoil a run with this load. Called between prepare() and the first open().
   // Throws no_server.
-  virtual task<std::vector<finding>> preflight(loop&, demand, time_point) { co_return {}; }
+  virtual task<std::vector<finding>> preflight(loop&, demand, time_point) {
+    co_return std::vector<finding>{};
+  }
 
   // Removes everything that the run may have left on the server, also locks in doubt.
   virtual task<void> wipe(loop& l, time_point deadline) = 0;
@@ -227,7 +229,7 @@ struct lock_kind {
   safety promises;
   // Where it runs, as deploy/local names it: "redis redis-sentinel"; separated by blanks.
   std::string_view topologies;
-  std::string_view algorithm;   // its source: the client whose protocol it speaks
+  std::string_view algorithm;  // its source: the client whose protocol it speaks
   std::vector<lock_option> options;
   std::unique_ptr<driver> (*make)(const driver_setup&);
   // How many owners may hold a key at once; 0: any number (readers). Null: one.
