@@ -24,8 +24,8 @@ namespace {
 struct given {
   bool quick = false;
   bool full = false;
-  std::vector<std::string> locks{"*"};
-  std::vector<std::string> topologies{"*"};
+  std::vector<std::string> locks;       // empty: all, or with --quick those that need no Java
+  std::vector<std::string> topologies;  // empty: those that the depth is for
   std::vector<std::string> scenarios{"contended", "uncontended"};
   std::vector<std::string> set;
   std::string targets_file;
@@ -69,10 +69,25 @@ bool matches_any(const std::vector<std::string>& globs, std::string_view name) {
   return false;
 }
 
+bool wanted(const given& g, const lock_kind& lock) {
+  if (!g.locks.empty()) return matches_any(g.locks, lock.name);
+  return g.full || backend_of(lock.name) != "exec";
+}
+
+// A first look needs one server of each kind. TLS is no topology of its own: one that is asked for.
+bool wanted(const given& g, const std::string& topology) {
+  if (!g.topologies.empty()) return matches_any(g.topologies, topology);
+  if (!g.targets_file.empty()) return true;
+  if (g.full) return !topology.ends_with("-tls");
+  return topology.find('-') == std::string::npos;
+}
+
 std::vector<named_target> read_targets(const given& g) {
   std::vector<named_target> all;
   if (g.targets_file.empty()) {
-    for (const local::topology& t : local::topologies()) all.push_back({t.name, "local:" + t.name});
+    for (const local::topology& t : local::topologies()) {
+      all.push_back({t.name, fmt::format("local:{}", t.name)});
+    }
   } else {
     std::ifstream file(g.targets_file);
     if (!file) throw usage_error(fmt::format("--targets: cannot read {}", g.targets_file));
@@ -87,7 +102,7 @@ std::vector<named_target> read_targets(const given& g) {
       all.push_back({s.key, s.text});
     }
   }
-  std::erase_if(all, [&](const named_target& t) { return !matches_any(g.topologies, t.name); });
+  std::erase_if(all, [&](const named_target& t) { return !wanted(g, t.name); });
   if (all.empty()) throw usage_error("--topologies: no target matches");
   return all;
 }
@@ -151,7 +166,7 @@ void table_maker::measure_place(const named_target& t) {
   where.topology = t.name;
   for (const std::string& scenario : given_.scenarios) {
     for (const lock_kind& lock : context_.known.locks()) {
-      if (!runs_on(lock, where.form) || !matches_any(given_.locks, lock.name)) continue;
+      if (!runs_on(lock, where.form) || !wanted(given_, lock)) continue;
       lines.push_back({&lock, scenario, ""});
       for (const variant& v : variants) {
         if (given_.full && v.lock == lock.name)
