@@ -72,7 +72,7 @@ task<void> open_soon(stage& s, driver& d) {
 // it by a release, and nobody is locked out for longer than the lock promises.
 task<void> lost_reply_to_acquire(stage& s) {
   const party a = co_await warm_party(s);
-  const party b = co_await s.join();
+  const party b = co_await s.join_rival();
   s.network().set(proxy_mode::drop_replies);
   const time_point start = s.l().now();
   const auto got = co_await a.acquire(soon);
@@ -93,7 +93,7 @@ task<void> lost_reply_to_acquire(stage& s) {
 // The server frees the key, and its answer is lost: in doubt, and B gets the key.
 task<void> lost_reply_to_release(stage& s) {
   const party a = co_await warm_party(s);
-  const party b = co_await s.join();
+  const party b = co_await s.join_rival();
   co_await a.take();
   s.network().set(proxy_mode::drop_replies);
   const auto gone = co_await a.release(soon);
@@ -106,7 +106,7 @@ task<void> lost_reply_to_release(stage& s) {
 // and it does not claim the key again.
 task<void> lost_connection_frees(stage& s) {
   const party a = co_await warm_party(s);
-  const party b = co_await s.join();
+  const party b = co_await s.join_rival();
   co_await a.take();
   s.network().set(proxy_mode::cut);
   co_await b.take(s.until_freed());
