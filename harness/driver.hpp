@@ -173,7 +173,9 @@ class driver {
 
   // Looks for what would spoil a run with this load. Called between prepare() and the first open().
   // Throws no_server.
-  virtual task<std::vector<finding>> preflight(loop&, demand, time_point) { co_return {}; }
+  virtual task<std::vector<finding>> preflight(loop&, demand, time_point) {
+    co_return std::vector<finding>{};
+  }
 
   // Removes everything that the run may have left on the server, also locks in doubt.
   virtual task<void> wipe(loop& l, time_point deadline) = 0;
