@@ -33,10 +33,13 @@ bool is_range(const reply& r) {
          master.parts[1].number <= 65535;
 }
 
-host_port address_in(const reply& node, const host_port& asked) {
+host_port address_in(const reply& node, const host_port& asked,
+                     const cluster_map::translation& nat) {
   const std::string& host = node.parts[0].text;
-  return {host.empty() || host == "?" ? asked.host : host,
-          static_cast<std::uint16_t>(node.parts[1].number)};
+  host_port told{host.empty() || host == "?" ? asked.host : host,
+                 static_cast<std::uint16_t>(node.parts[1].number)};
+  const auto other = nat.find(told);
+  return other == nat.end() ? told : other->second;
 }
 
 }  // namespace
@@ -63,7 +66,7 @@ std::optional<redirection> parse_redirection(std::string_view error, const host_
   return r;
 }
 
-bool cluster_map::read(const reply& slots, const host_port& asked) {
+bool cluster_map::read(const reply& slots, const host_port& asked, const translation& nat) {
   if (slots.parts.empty() || !std::ranges::all_of(slots.parts, is_range)) return false;
   masters_.clear();
   ranges_.clear();
@@ -71,7 +74,7 @@ bool cluster_map::read(const reply& slots, const host_port& asked) {
   for (const reply& r : slots.parts) {
     ranges_.push_back({static_cast<std::uint16_t>(r.parts[0].number),
                        static_cast<std::uint16_t>(r.parts[1].number),
-                       index_of(address_in(r.parts[2], asked))});
+                       index_of(address_in(r.parts[2], asked, nat))});
   }
   std::ranges::sort(ranges_, {}, &range::first);
   return true;

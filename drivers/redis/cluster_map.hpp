@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -30,8 +31,10 @@ std::optional<redirection> parse_redirection(std::string_view error, const host_
 
 class cluster_map {
  public:
-  // From an answer to CLUSTER SLOTS by `asked`. False, and nothing has changed, if it is none.
-  bool read(const reply& slots, const host_port& asked);
+  // From an answer to CLUSTER SLOTS by `asked`; `nat` says where an address is really reached.
+  // False, and nothing has changed, if it is no such answer.
+  using translation = std::map<host_port, host_port>;
+  bool read(const reply& slots, const host_port& asked, const translation& nat = {});
 
   // Null: nobody that is known.
   const host_port* master_of(std::uint16_t slot) const;

@@ -70,6 +70,15 @@ TEST(cluster_map, reads_a_missing_host_as_the_one_asked) {
   }
 }
 
+// What the nodes call themselves may be reached elsewhere.
+TEST(cluster_map, translates_addresses) {
+  cluster_map map;
+  const host_port outside{"127.0.0.1", 9001};
+  ASSERT_TRUE(map.read(parsed(two_masters), asked, {{{"10.0.0.1", 7001}, outside}}));
+  EXPECT_EQ(*map.master_of(0), outside);
+  EXPECT_EQ(*map.master_of(8192), (host_port{"10.0.0.2", 7002}));
+}
+
 // A redirection holds until the map is read anew; nonsense changes nothing.
 TEST(cluster_map, learns_from_redirections) {
   cluster_map map;
