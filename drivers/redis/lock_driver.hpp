@@ -13,8 +13,10 @@ namespace lockmark::redis {
 struct recipe {
   std::vector<std::string_view> scripts;  // run_data::scripts, in this order
   std::unique_ptr<lock_session> (*make_session)(loop&, run_data&, const instance&);
+  spread over = spread::one_place;
 };
 
+// Throws usage_error for a URL that is none, or has more places than the lock can use.
 std::unique_ptr<driver> make_driver(const driver_setup& setup, const recipe& lock);
 
 template <class Session>

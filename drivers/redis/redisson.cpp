@@ -65,7 +65,7 @@ constexpr duration settle_limit = std::chrono::milliseconds{500};
 class redisson_session final : public lock_session {
  public:
   redisson_session(loop& l, run_data& run, const instance& who)
-      : lock_session(l, run, who), messages_(l, run.where, sent_), latches_(who.clients) {
+      : lock_session(l, run, who), messages_(l, run.places[0], sent_), latches_(who.clients) {
     std::random_device seed;
     random_.seed((std::uint64_t{seed()} << 32) ^ seed());
   }
@@ -115,7 +115,7 @@ class redisson_session final : public lock_session {
     append_channel(scratch_, key(r));
     const auto said = co_await client(r).evaluate(
         r.answer_by(), run_.scripts[give_up], 3, key(r), scratch_, latch, unlock_message,
-        milliseconds(r.lease), owner(r), "PUBLISH", latch_ms);
+        milliseconds(r.lease), owner(r), publish_command(), latch_ms);
     if (!said.done()) co_return undone<nothing>(r, said);
     client(r).post("DEL", latch);
     if (said.value().is(reply::kind::nil)) co_return refusal::not_owner;
