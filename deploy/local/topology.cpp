@@ -12,6 +12,10 @@ std::vector<topology> topologies() {
       {"redis", "one Redis without persistence", single_redis},
       {"zookeeper", "one ZooKeeper that syncs its log", single_zookeeper},
       {"mysql", "one MariaDB with durable commits", single_mariadb},
+      {"mysql-tls", "one MariaDB reached over TLS only", tls_mariadb},
+      {"mysql-replicated", "a MariaDB master and two semi-synchronous replicas",
+       replicated_mariadb},
+      {"mysql-galera", "three MariaDB nodes as a Galera cluster", galera_mariadb},
   };
 }
 

@@ -58,7 +58,8 @@ TEST(topologies, lists_the_known_names) {
     FAIL();
   } catch (const start_error& error) {
     EXPECT_STREQ(error.what(),
-                 "there is no local topology 'reddis'; known are redis, zookeeper, mysql");
+                 "there is no local topology 'reddis'; known are redis, zookeeper, mysql, "
+                 "mysql-tls, mysql-replicated, mysql-galera");
   }
 }
 
