@@ -15,6 +15,10 @@ std::vector<topology> topologies() {
       {"redis-tls", "one Redis behind TLS, with a user and a password", redis_tls},
       {"zookeeper", "one ZooKeeper that syncs its log", single_zookeeper},
       {"mysql", "one MariaDB with durable commits", single_mariadb},
+      {"mysql-tls", "one MariaDB reached over TLS only", tls_mariadb},
+      {"mysql-replicated", "a MariaDB master and two semi-synchronous replicas",
+       replicated_mariadb},
+      {"mysql-galera", "three MariaDB nodes as a Galera cluster", galera_mariadb},
   };
 }
 

@@ -61,7 +61,8 @@ TEST(topologies, lists_the_known_names) {
   } catch (const start_error& error) {
     EXPECT_STREQ(error.what(),
                  "there is no local topology 'reddis'; known are redis, redis-sentinel, "
-                 "redis-cluster, redis-tls, zookeeper, mysql");
+                 "redis-cluster, redis-tls, zookeeper, mysql, mysql-tls, mysql-replicated, "
+                 "mysql-galera");
   }
 }
 
