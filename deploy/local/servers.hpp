@@ -5,8 +5,9 @@
 
 namespace lockmark::local {
 
-plan single_redis(site& where);      // redis.cpp
-plan single_zookeeper(site& where);  // zookeeper.cpp
-plan single_mariadb(site& where);    // mariadb.cpp
+plan single_redis(site& where);                  // redis.cpp
+plan single_zookeeper(site& where);              // zookeeper.cpp
+plan zookeeper_ensemble(site& where, int size);  // zookeeper.cpp
+plan single_mariadb(site& where);                // mariadb.cpp
 
 }  // namespace lockmark::local

@@ -11,6 +11,10 @@ std::vector<topology> topologies() {
   return {
       {"redis", "one Redis without persistence", single_redis},
       {"zookeeper", "one ZooKeeper that syncs its log", single_zookeeper},
+      {"zookeeper-3", "an ensemble of three ZooKeepers",
+       [](site& where) { return zookeeper_ensemble(where, 3); }},
+      {"zookeeper-5", "an ensemble of five ZooKeepers",
+       [](site& where) { return zookeeper_ensemble(where, 5); }},
       {"mysql", "one MariaDB with durable commits", single_mariadb},
   };
 }
