@@ -31,7 +31,12 @@ namespace lockmark::conformance {
 // What is tested, and what the suite cannot learn from the declared features.
 struct subject {
   lock_kind kind{};
-  std::string target{};  // URL of a running server: scheme://[user:password@]host:port[/...]
+  std::string target{};  // URL of the running servers, as harness/config/target.hpp has it
+
+  // Servers that the URL does not name, or whose drivers learn of them under other names than the
+  // URL's: Sentinel's masters and replicas, the nodes of a Redis Cluster. Each as "host:port", as
+  // its like tell of it. The suite leads the driver to their proxies by the URL's `nat`.
+  std::vector<std::string> hidden_servers{};
 
   // Options that differ from their presets; `label` then tells the variants of one lock apart.
   std::map<std::string, std::string, std::less<>> options{};

@@ -92,25 +92,21 @@ task<void> stage::play_whole(task<void> (*the_case)(stage&)) {
   } catch (const broken& e) {
     ADD_FAILURE() << e.what();
   }
-  if (proxy_) proxy_->set(proxy_mode::pass);
+  if (network_) network_->set(proxy_mode::pass);
   co_await close_all();
   co_await wipe_clean();
 }
 
 driver& stage::proxied() {
-  if (!proxied_) {
-    const std::string address = network().address();
-    proxied_ = driver_for(split_url(about_.target).to_string(address));
-  }
+  if (!proxied_) proxied_ = driver_for(network().url().to_string());
   return *proxied_;
 }
 
-proxy& stage::network() {
-  if (!proxy_) {
-    const url_parts at = split_url(about_.target);
-    proxy_ = std::make_unique<proxy>(at.host, at.port);
+shaky_network& stage::network() {
+  if (!network_) {
+    network_ = std::make_unique<shaky_network>(about_.target, about_.hidden_servers);
   }
-  return *proxy_;
+  return *network_;
 }
 
 std::unique_ptr<driver> stage::driver_for(const std::string& url) const {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "drivers/conformance/conformance.hpp"
-#include "drivers/conformance/proxy.hpp"
+#include "drivers/conformance/network.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::conformance {
@@ -72,12 +72,11 @@ class stage {
   const names& run_names() const { return names_; }
 
   driver& direct() { return *direct_; }
-  driver& proxied();  // another driver of the same run, whose server is the proxy
-  proxy& network();   // REQUIRES: not in_process
+  driver& proxied();         // another driver of the same run, whose servers are the proxies
+  shaky_network& network();  // all servers' proxies. REQUIRES: not in_process
 
   // A fresh driver for another URL.
   std::unique_ptr<driver> driver_for(const std::string& url) const;
-  const std::string& target() const { return about_.target; }
 
   // Client 0 of a new session.
   task<party> join();
@@ -100,7 +99,7 @@ class stage {
   std::optional<loop> loop_;
   names names_;
   std::unique_ptr<driver> direct_;
-  std::unique_ptr<proxy> proxy_;
+  std::unique_ptr<shaky_network> network_;
   std::unique_ptr<driver> proxied_;
   std::vector<std::unique_ptr<session>> sessions_;
   std::uint32_t joined_ = 0;
