@@ -5,14 +5,15 @@
 
 namespace lockmark::local {
 
-plan single_redis(site& where);        // redis.cpp
-plan redis_sentinel(site& where);      // redis_sentinel.cpp
-plan redis_cluster(site& where);       // redis_cluster.cpp
-plan redis_tls(site& where);           // redis_tls.cpp
-plan single_zookeeper(site& where);    // zookeeper.cpp
-plan single_mariadb(site& where);      // mariadb.cpp
-plan replicated_mariadb(site& where);  // mariadb_replicated.cpp
-plan galera_mariadb(site& where);      // mariadb_galera.cpp
-plan tls_mariadb(site& where);         // mariadb_tls.cpp
+plan single_redis(site& where);                  // redis.cpp
+plan redis_sentinel(site& where);                // redis_sentinel.cpp
+plan redis_cluster(site& where);                 // redis_cluster.cpp
+plan redis_tls(site& where);                     // redis_tls.cpp
+plan single_zookeeper(site& where);              // zookeeper.cpp
+plan zookeeper_ensemble(site& where, int size);  // zookeeper.cpp
+plan single_mariadb(site& where);                // mariadb.cpp
+plan replicated_mariadb(site& where);            // mariadb_replicated.cpp
+plan galera_mariadb(site& where);                // mariadb_galera.cpp
+plan tls_mariadb(site& where);                   // mariadb_tls.cpp
 
 }  // namespace lockmark::local
