@@ -59,12 +59,11 @@ TEST(secrets, are_read_from_a_file) {
   const config::target right = *config::parse_target(cluster.target());
   const fs::path secret = dir / "password";
   std::ofstream(secret) << right.password << "\n";
-  const std::string url =
-      fmt::format("mysql://{}@127.0.0.1:{}/{}?password-file={}", right.user,
-                  right.hosts.at(0).port, right.path, secret.string());
-  const ended e = run(dir.path(), {"run", "contended", "--on", url, "--out",
-                                   (dir / "runs").string(), "--set", "stop.duration=300ms",
-                                   "--set", "stop.samples=0", "--set", "floor=0s"});
+  const std::string url = fmt::format("mysql://{}@127.0.0.1:{}/{}?password-file={}", right.user,
+                                      right.hosts.at(0).port, right.path, secret.string());
+  const ended e =
+      run(dir.path(), {"run", "contended", "--on", url, "--out", (dir / "runs").string(), "--set",
+                       "stop.duration=300ms", "--set", "stop.samples=0", "--set", "floor=0s"});
   EXPECT_THAT(e.status, AnyOf(0, 3)) << e.err;
   EXPECT_THAT(files_with(dir / "runs", right.password), IsEmpty());
 }
