@@ -11,8 +11,8 @@ struct member {
   std::string name;
   std::filesystem::path data;
   int client_port = 0;
-  int heap_megabytes = 0;
-  std::string ensemble;  // the lines that name all members; empty: it stands alone
+  std::vector<std::string> heap;  // options of the JVM
+  std::string ensemble;           // the lines that name all members; empty: it stands alone
 };
 
 std::string configuration(const member& server) {
@@ -39,17 +39,15 @@ admin.enableServer=false
 }
 
 std::vector<std::string> command_line(const site& where, const std::filesystem::path& folder,
-                                      int heap_megabytes) {
+                                      const std::vector<std::string>& heap) {
   // The jar's manifest names the rest of Debian's class path; slf4j-simple is what makes the
   // server's log appear on its standard error, without a configuration file.
   const std::string jars =
       fmt::format("{}:{}", where.needed_file("/usr/share/java/zookeeper.jar", "libzookeeper-java"),
                   where.needed_file("/usr/share/java/slf4j-simple.jar", "libslf4j-java"));
-  return {
-      where.program("java", "default-jre-headless"),
-      // Ample for the small trees of locks; a fixed size keeps the heap from growing in a run.
-      fmt::format("-Xms{}m", heap_megabytes),
-      fmt::format("-Xmx{}m", heap_megabytes),
+  std::vector<std::string> words{where.program("java", "default-jre-headless")};
+  words.insert(words.end(), heap.begin(), heap.end());
+  const std::vector<std::string> rest{
       // Otherwise the JVM leaves a file in /tmp when it is killed.
       "-XX:-UsePerfData",
       fmt::format("-Djava.io.tmpdir={}", folder.string()),
@@ -64,6 +62,8 @@ std::vector<std::string> command_line(const site& where, const std::filesystem::
       "org.apache.zookeeper.server.quorum.QuorumPeerMain",
       (folder / "zoo.cfg").string(),
   };
+  words.insert(words.end(), rest.begin(), rest.end());
+  return words;
 }
 
 server_spec server_for(const site& where, const member& one) {
@@ -74,7 +74,7 @@ server_spec server_for(const site& where, const member& one) {
   server.ready = zookeeper_probe();
   server.time_limit = std::chrono::seconds{30};
   server.files.push_back({folder / "zoo.cfg", configuration(one)});
-  server.argv = command_line(where, folder, one.heap_megabytes);
+  server.argv = command_line(where, folder, one.heap);
   return server;
 }
 
@@ -100,7 +100,8 @@ plan single_zookeeper(site& where) {
   const member alone{.name = name,
                      .data = where.folder(name) / "data",
                      .client_port = where.ports.take(name),
-                     .heap_megabytes = 512,
+                     // Ample for the small trees of locks; a fixed size does not grow in a run.
+                     .heap = {"-Xms512m", "-Xmx512m"},
                      .ensemble = ""};
   plan result;
   result.servers.push_back(server_for(where, alone));
@@ -117,7 +118,9 @@ plan zookeeper_ensemble(site& where, int size) {
     members.push_back({.name = name,
                        .data = where.folder(name),
                        .client_port = where.ports.take(name),
-                       .heap_megabytes = 128,
+                       // Five of them fit on a small machine; what is so small gains nothing from
+                       // being collected in parallel.
+                       .heap = {"-Xms128m", "-Xmx128m", "-XX:+UseSerialGC"},
                        .ensemble = ""});
   }
   const std::string lines = ensemble_lines(where, members);
