@@ -59,6 +59,11 @@ struct subject {
   // reply may end in a refusal. Doubt is then accepted, and not demanded.
   bool first_request_takes = true;
 
+  // True: the URL's hosts are servers that know nothing of each other, and a majority of them
+  // grants (Redlock). Some are then cut off alone, and losing every reply may end in a refusal
+  // where too few servers can have been asked; that nobody was locked out is then looked at.
+  bool quorum = false;
+
   // False: a URL of this backend cannot carry user:password@.
   bool url_takes_password = true;
 
