@@ -18,9 +18,9 @@
 #include <fmt/core.h>
 
 #include <chrono>
-#include <map>
 
 #include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/holdings.hpp"
 #include "drivers/mysql/options.hpp"
 #include "drivers/mysql/pool.hpp"
 #include "drivers/mysql/table_driver.hpp"
@@ -48,16 +48,6 @@ variant read_variant(const option_values& options) {
           .indexed = options.at("indexed") == "true"};
 }
 
-struct hold {
-  connection* link = nullptr;
-  unsigned depth = 0;
-};
-
-struct member {
-  std::map<std::uint32_t, hold> holds;  // by key
-  bool lost = false;                    // a connection broke that held a key
-};
-
 class for_update_session final : public session {
  public:
   for_update_session(loop& l, route& way, const table& rows, const instance& who, variant how)
@@ -66,19 +56,18 @@ class for_update_session final : public session {
         how_(how),
         pool_(l, way, std::string{greeting}, who),
         killer_(l, pool_.sent()),
-        members_(who.clients) {}
+        holdings_(pool_, who.clients) {}
 
   task<void> connect(time_point deadline) { return pool_.fill(deadline); }
 
   task<outcome<grant>> acquire(request r) override;
   task<outcome<grant>> renew(request) override { co_return refusal::not_owner; }
   task<outcome<nothing>> release(request r) override;
-  bool alive() const override;
+  bool alive() const override { return holdings_.alive(); }
   task<void> close() override;
   traffic sent() const override { return pool_.sent(); }
 
  private:
-  bool enter_again(request r);
   task<outcome<grant>> lock_row(connection& c, request r);
   std::string statement(request r, std::int64_t seconds) const;
   task<outcome<grant>> roll_back(connection& c, waited end);
@@ -88,38 +77,25 @@ class for_update_session final : public session {
   const variant how_;
   pool pool_;
   killer killer_;
-  std::vector<member> members_;
+  holdings holdings_;
 };
 
 task<outcome<grant>> for_update_session::acquire(request r) {
   if (loop_.now() >= r.deadline) co_return refusal::deadline;
-  if (enter_again(r)) co_return grant{};
+  if (hold* const held = holdings_.find(r)) {
+    ++held->depth;
+    co_return grant{};
+  }
   const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
   if (!lent.done()) co_return lent.without_value<grant>();
   connection& c = *lent.value();
   const outcome<grant> end = co_await lock_row(c, r);
   if (end.done()) {
-    members_[r.client].holds[r.key] = hold{&c, 1};
-    members_[r.client].lost = false;
+    holdings_.taken(r, c);
   } else {
     pool_.give_back(r.client, c);
   }
   co_return end;
-}
-
-bool for_update_session::enter_again(request r) {
-  member& m = members_[r.client];
-  const auto held = m.holds.find(r.key);
-  if (held == m.holds.end()) return false;
-  hold& h = held->second;
-  if (!h.link->broken()) {
-    ++h.depth;
-    return true;
-  }
-  m.lost = true;
-  pool_.give_back(r.client, *h.link);
-  m.holds.erase(held);
-  return false;
 }
 
 std::string for_update_session::statement(request r, std::int64_t seconds) const {
@@ -161,7 +137,8 @@ task<outcome<grant>> for_update_session::roll_back(connection& c, waited end) {
     case error_number::lock_wait_timeout:
     case error_number::locked_nowait: co_return kept_out;
     case error_number::interrupted: co_return refusal::deadline;
-    case error_number::deadlock: co_return refusal::busy;
+    // To be killed is a deadlock in the words of a Galera node.
+    case error_number::deadlock: co_return end.late ? refusal::deadline : refusal::busy;
     default: break;
   }
   if (is_permanent(locked.error)) {
@@ -172,37 +149,19 @@ task<outcome<grant>> for_update_session::roll_back(connection& c, waited end) {
 }
 
 task<outcome<nothing>> for_update_session::release(request r) {
-  member& m = members_[r.client];
-  const auto held = m.holds.find(r.key);
-  if (held == m.holds.end()) co_return refusal::not_owner;
-  connection& c = *held->second.link;
-  const bool broken = c.broken();
-  if (!broken && --held->second.depth > 0) co_return nothing{};
-  m.holds.erase(held);
-  if (broken) {
-    m.lost = true;
-    pool_.give_back(r.client, c);
-    co_return refusal::not_owner;
-  }
+  hold* const held = holdings_.find(r);
+  if (held == nullptr) co_return refusal::not_owner;
+  if (--held->depth > 0) co_return nothing{};
+  connection& c = *held->link;
+  holdings_.freed(r);
   const answer a = co_await c.query("COMMIT", r.answer_by());
   if (!a.done()) c.drop();  // ends the transaction, whatever became of the COMMIT
   pool_.give_back(r.client, c);
   if (a.done()) co_return nothing{};
-  m.lost = true;
+  holdings_.lost(r);
   // A Galera node rolls back who is in the way of another node's change, and says so here.
   if (a.error == error_number::deadlock) co_return refusal::not_owner;
   co_return a.unknown.value_or(doubt::connection_lost);
-}
-
-// False while a client whose connection broke in a hold has not acquired again.
-bool for_update_session::alive() const {
-  for (const member& m : members_) {
-    if (m.lost) return false;
-    for (const auto& [key, h] : m.holds) {
-      if (h.link->broken()) return false;
-    }
-  }
-  return true;
 }
 
 task<void> for_update_session::close() {

@@ -154,7 +154,7 @@ task<std::vector<finding>> inspect(connection& c, const route& way, const table&
                                    concerns about, demand load, time_point deadline) {
   inspection now{
       .at = c.where(), .way = way, .about = about, .load = load, .said = {}, .found = {}};
-  now.found = co_await rehearse(c, rows, deadline);
+  if (rows.exists()) now.found = co_await rehearse(c, rows, deadline);
   for (const std::string_view sql : {variables_query, status_query}) {
     const answer a = co_await must(c, "read its limits", std::string{sql}, deadline);
     for (const auto& row : a.rows) now.said[row[0]] = row[1];

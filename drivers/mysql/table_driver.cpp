@@ -49,13 +49,12 @@ task<description> table_driver::prepare(loop& l, time_point deadline) {
   traffic unused;
   connection c{l, unused};
   co_await reach_or_throw(l, c, *way_, deadline);
-  co_await must(c, fmt::format("create table {}", table_.bare_name()), table_.create(), deadline);
-  for (const std::string& insert : table_.fill()) {
-    co_await must(c, "insert the run's keys", insert, deadline);
+  for (const std::string& step : table_.create()) {
+    co_await must(c, fmt::format("create table {}", table_.bare_name()), step, deadline);
   }
   description said = co_await describe(c, deadline);
   c.quit();
-  if (way_->all_write()) co_await see_it_everywhere(l, deadline);
+  if (way_->all_write() && table_.exists()) co_await see_it_everywhere(l, deadline);
   co_return said;
 }
 
@@ -69,6 +68,7 @@ task<description> table_driver::describe(connection& c, time_point deadline) {
     const bool mariadb = row[1].find("MariaDB") != std::string::npos;
     said.emplace_back("server.flavour", mariadb ? "MariaDB" : "MySQL");
   }
+  if (!table_.exists()) co_return said;
   const answer engine = co_await must(
       c, "read the table's engine",
       fmt::format("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA=DATABASE() AND "

@@ -54,10 +54,15 @@ table::table(const names& run, layout how)
   }
 }
 
-std::string table::create() const {
-  return fmt::format(
+std::vector<std::string> table::create() const {
+  if (!layout_.exists) return {};
+  std::vector<std::string> all = {fmt::format(
       "CREATE TABLE IF NOT EXISTS {} (name {} NOT NULL{}, PRIMARY KEY (name)) ENGINE=InnoDB",
-      quoted_, layout_.name_type, layout_.columns);
+      quoted_, layout_.name_type, layout_.columns)};
+  if (!layout_.rows_first) return all;
+  const std::string insert = fmt::format("INSERT IGNORE INTO {} (name) VALUES ", quoted_);
+  for (std::string& rows : in_batches(insert, "")) all.push_back(std::move(rows));
+  return all;
 }
 
 std::vector<std::string> table::in_batches(const std::string& head, const std::string& tail) const {
@@ -75,12 +80,8 @@ std::vector<std::string> table::in_batches(const std::string& head, const std::s
   return statements;
 }
 
-std::vector<std::string> table::fill() const {
-  if (!layout_.rows_first) return {};
-  return in_batches(fmt::format("INSERT IGNORE INTO {} (name) VALUES ", quoted_), "");
-}
-
 std::vector<std::string> table::remove() const {
+  if (!layout_.exists) return {};
   if (!shared()) return {fmt::format("DROP TABLE IF EXISTS {}", quoted_)};
   return in_batches(fmt::format("DELETE FROM {} WHERE name IN (", quoted_), ")");
 }

@@ -25,6 +25,8 @@ struct layout {
   // literal finds its row by the index (without it, FOR UPDATE would lock every row).
   std::string name_type = "VARBINARY(191)";
   std::size_t longest_name = 191;
+  // False: the lock has no table; the name is only the beginning of its own names.
+  bool exists = true;
   // Not empty: the name of a table shared with others, which may exist and stays. Only the run's
   // keys are removed from it.
   std::string shared_table{};
@@ -40,11 +42,12 @@ class table {
   const std::string& name() const { return quoted_; }
   const std::string& bare_name() const { return bare_; }
 
-  std::string create() const;
-  // Statements that together insert every key's row; rows that are there already stay as they are.
-  std::vector<std::string> fill() const;
+  // Statements that together make the table, with a row per key where the layout says so. Rows that
+  // are there already stay as they are.
+  std::vector<std::string> create() const;
   // Statements that together remove what the run has made.
   std::vector<std::string> remove() const;
+  bool exists() const { return layout_.exists; }
   bool shared() const { return !layout_.shared_table.empty(); }
 
   // For request::key: " WHERE name='...'", and the literal alone.
