@@ -10,7 +10,8 @@ build_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 # MariaDB's core packages are its programs without its system service. mariadb-install-db needs
-# my_print_defaults, which is in mariadb-client-core. openssl makes the certificates of local servers.
+# my_print_defaults, which is in mariadb-client-core. openssl makes
+# the certificates of local servers.
 server_packages=(
   redis-server
   libzookeeper-java libslf4j-java default-jre-headless

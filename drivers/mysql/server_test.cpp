@@ -46,12 +46,17 @@ struct server : testing::Test {
   loop l{clock};
   names run{.run = "t" + std::to_string(clock.now().time_since_epoch().count() % 1'000'000'000),
             .keys = {"k0", "k1", "o'Neill", "O'Neill"}};
-  endpoint where = parse_endpoint(target());
+  endpoint where = read_servers(target()).hosts[0];
   traffic unused;
-  connection admin{l, where, unused};
+  connection admin{l, unused};
 
   std::unique_ptr<driver> make(std::string url, std::string_view lock = "mysql/for_update") {
-    return kind_of(lock).make({.target = std::move(url), .run_names = run, .options = {}});
+    const lock_kind kind = kind_of(lock);
+    driver_setup setup{.target = std::move(url), .run_names = run, .options = {}};
+    for (const lock_option& o : kind.options) {
+      setup.options[std::string{o.name}] = o.preset;
+    }
+    return kind.make(setup);
   }
   std::unique_ptr<driver> locks = make(target());
 
@@ -77,7 +82,7 @@ struct server : testing::Test {
 
   // The first cell of what an administrator asks.
   task<std::string> look(std::string sql) {
-    const answer a = co_await must(admin, where, "look", sql, in(5s));
+    const answer a = co_await must(admin, "look", sql, in(5s));
     co_return a.rows.empty() ? "" : a.rows[0][0];
   }
 
@@ -191,7 +196,7 @@ task<void> lose_the_connection(server& s) {
   EXPECT_TRUE(held.done());
   EXPECT_TRUE(holder->alive());
   const std::string id = co_await s.transactions("trx_mysql_thread_id");
-  co_await must(s.admin, s.where, "kill", "KILL CONNECTION " + id, s.in(1s));
+  co_await must(s.admin, "kill", "KILL CONNECTION " + id, s.in(1s));
   const auto got = co_await other->acquire(s.ask(0, 2s));
   EXPECT_TRUE(got.done());
   EXPECT_FALSE(holder->alive());
@@ -258,7 +263,7 @@ TEST_F(server, wiping_does_not_hang_on_a_hold) {
 
 task<void> connect_a_thousand(server& s) {
   const std::string limit = co_await s.look("SELECT @@max_connections");
-  co_await must(s.admin, s.where, "raise", "SET GLOBAL max_connections=1200", s.in(1s));
+  co_await must(s.admin, "raise", "SET GLOBAL max_connections=1200", s.in(1s));
   const auto a = co_await s.open(1000);
   for (std::uint32_t i = 0; i < 1000; ++i) {
     const auto got = co_await a->acquire(s.ask(0, 2s, i));
@@ -267,7 +272,7 @@ task<void> connect_a_thousand(server& s) {
     EXPECT_TRUE(freed.done());
   }
   co_await a->close();
-  co_await must(s.admin, s.where, "lower", "SET GLOBAL max_connections=" + limit, s.in(1s));
+  co_await must(s.admin, "lower", "SET GLOBAL max_connections=" + limit, s.in(1s));
 }
 
 // A thousand clients, each with its connection, on one thread.
@@ -277,7 +282,7 @@ TEST_F(server, a_thousand_connections_work) {
 
 task<void> open_too_many(server& s) {
   const std::string limit = co_await s.look("SELECT @@max_connections");
-  co_await must(s.admin, s.where, "lower", "SET GLOBAL max_connections=10", s.in(1s));
+  co_await must(s.admin, "lower", "SET GLOBAL max_connections=10", s.in(1s));
   std::string said;
   try {
     co_await s.open(30);
@@ -285,7 +290,7 @@ task<void> open_too_many(server& s) {
     said = e.what();
   }
   EXPECT_THAT(said, HasSubstr("takes no more connections"));
-  co_await must(s.admin, s.where, "raise", "SET GLOBAL max_connections=" + limit, s.in(1s));
+  co_await must(s.admin, "raise", "SET GLOBAL max_connections=" + limit, s.in(1s));
 }
 
 // A server without room for the clients is said to be full.
@@ -417,7 +422,7 @@ TEST_F(server, grants_that_race_with_deadlines) {
 }
 
 task<void> cut_a_slow_statement(server& s) {
-  connection c{s.l, s.where, s.unused};
+  connection c{s.l, s.unused};
   co_await connect_or_throw(c, s.where, s.in(1s));
   const time_point start = s.l.now();
   const answer a = co_await c.query("SELECT SLEEP(3)", s.in(50ms));
