@@ -92,7 +92,8 @@ class redis_driver final : public driver {
  private:
   // Asks one place, over a connection for this alone.
   template <class Result>
-  using question = task<void> (redis_driver::*)(connection&, const target&, time_point, Result&);
+  using question = task<void> (redis_driver::*)(loop&, connection&, const target&, time_point,
+                                                Result&);
 
   // Asks every place at once. What an expendable place that cannot be reached would have said is
   // empty; throws no_server for more of them than are expendable.
@@ -119,14 +120,29 @@ class redis_driver final : public driver {
     traffic uncounted;
     connection c{l, where, uncounted};
     try {
-      co_await (this->*what)(c, where, deadline, said);
+      co_await (this->*what)(l, c, where, deadline, said);
     } catch (const no_server&) {
       failure = std::current_exception();
     }
   }
 
-  task<void> prepare_at(connection& c, const target& where, time_point deadline,
+  // What is told is the first master's; scripts are loaded into each.
+  task<void> prepare_at(loop& l, connection& c, const target& where, time_point deadline,
                         description& about) {
+    const std::vector<target> masters = co_await c.masters(deadline);
+    traffic uncounted;
+    for (const target& master : masters) {
+      connection one{l, master, uncounted};
+      description said;
+      co_await prepare_master(one, where, deadline, said);
+      if (about.empty()) about = std::move(said);
+    }
+    if (where.how != target::form::cluster) co_return;
+    about.emplace_back("server.masters", fmt::format("{}", masters.size()));
+  }
+
+  task<void> prepare_master(connection& c, const target& where, time_point deadline,
+                            description& about) {
     const std::string info = co_await info_of(c, where, "server", deadline);
     const std::string mode{info_field(info, "redis_mode")};
     if (mode != mode_of(where)) {
@@ -150,7 +166,7 @@ class redis_driver final : public driver {
     co_await load_scripts(c, where, deadline);
   }
 
-  task<void> wipe_at(connection& c, const target& where, time_point deadline, nothing&) {
+  task<void> wipe_at(loop&, connection& c, const target& where, time_point deadline, nothing&) {
     // In a Cluster, the keys of one command must all live on one node.
     const std::size_t size = where.how == target::form::cluster ? 1 : wipe_batch;
     for (std::size_t from = 0; from < doomed_.size(); from += size) {
@@ -162,11 +178,16 @@ class redis_driver final : public driver {
     }
   }
 
-  task<void> counters_at(connection& c, const target& where, time_point deadline,
+  task<void> counters_at(loop& l, connection& c, const target& where, time_point deadline,
                          server_counters& counted) {
-    const std::string commandstats = co_await info_of(c, where, "commandstats", deadline);
-    const std::string stats = co_await info_of(c, where, "stats", deadline);
-    counted = parse_counters(commandstats, stats);
+    const std::vector<target> masters = co_await c.masters(deadline);
+    traffic uncounted;
+    for (const target& master : masters) {
+      connection one{l, master, uncounted};
+      const std::string commandstats = co_await info_of(one, where, "commandstats", deadline);
+      const std::string stats = co_await info_of(one, where, "stats", deadline);
+      for (const auto& [name, count] : parse_counters(commandstats, stats)) counted[name] += count;
+    }
   }
 
   task<std::string> info_of(connection& c, const target& where, const char* section,

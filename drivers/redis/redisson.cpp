@@ -65,7 +65,7 @@ constexpr duration settle_limit = std::chrono::milliseconds{500};
 class redisson_session final : public lock_session {
  public:
   redisson_session(loop& l, run_data& run, const instance& who)
-      : lock_session(l, run, who), messages_(l, run.places[0], sent_), latches_(who.clients) {
+      : lock_session(l, run, who), messages_(l, servers_of(0), sent_), latches_(who.clients) {
     std::random_device seed;
     random_.seed((std::uint64_t{seed()} << 32) ^ seed());
   }
