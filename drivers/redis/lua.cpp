@@ -52,7 +52,7 @@ lock_kind lua() {
       .summary = "SETNX and PEXPIRE in a script; compare-and-delete in another",
       .has = feature::lease | feature::renewable,
       .promises = safety::best_effort,
-      .topologies = "redis",
+      .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "two scripts, as most small Redis lock libraries have them",
       .options = {},
       .make =

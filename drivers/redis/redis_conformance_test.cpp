@@ -1,25 +1,62 @@
-// Every Redis lock through the conformance suite, on a real server that is started for it.
+// Every Redis lock through the conformance suite, in every topology it is declared for, on real
+// servers that are started for it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <deque>
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/conformance.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/server_probe.hpp"
 
+namespace lockmark::redis {
+namespace {
+
+bool runs_on(const lock_kind& kind, std::string_view topology) {
+  const std::string all = fmt::format(" {} ", kind.topologies);
+  return all.find(fmt::format(" {} ", topology)) != all.npos;
+}
+
+// The masters and replicas, of which drivers learn from sentinels or from each other.
+std::vector<std::string> hidden_servers(const local::cluster& running) {
+  std::vector<std::string> all;
+  for (const local::server_info& server : running.servers()) {
+    if (server.name.starts_with("redis")) all.push_back(fmt::format("127.0.0.1:{}", server.port));
+  }
+  return all;
+}
+
+void add(const lock_kind& kind, const std::string& topology, const local::cluster& running) {
+  conformance::subject s{.kind = kind, .target = running.target()};
+  if (topology == "redis-sentinel" || topology == "redis-cluster") {
+    s.hidden_servers = hidden_servers(running);
+  }
+  s.release_checks_owner = kind.name != "redis/setnx";
+  s.leftovers = keys_of_run;
+  const std::string on = topology == "redis" ? "" : topology.substr(6);
+  s.label = on;
+  conformance::add(s);
+  for (const char* way : {"del", "compare_then_del"}) {
+    if (kind.name != "redis/set_nx_px" || !on.empty()) continue;
+    s.label = way;
+    s.options["release"] = way;
+    s.release_checks_owner = s.label != "del";
+    conformance::add(s);
+  }
+}
+
+}  // namespace
+}  // namespace lockmark::redis
+
 int main(int argc, char** argv) {
+  using namespace lockmark;
   testing::InitGoogleTest(&argc, argv);
-  const auto server = lockmark::local::cluster::start("redis");
-  for (const lockmark::lock_kind& kind : lockmark::redis::kinds()) {
-    lockmark::conformance::subject s{.kind = kind, .target = server.target()};
-    s.release_checks_owner = kind.name != "redis/setnx";
-    s.leftovers = lockmark::redis::keys_of_run;
-    lockmark::conformance::add(s);
-    for (const char* way : {"del", "compare_then_del"}) {
-      if (kind.name != "redis/set_nx_px") continue;
-      s.label = way;
-      s.options["release"] = way;
-      s.release_checks_owner = s.label != "del";
-      lockmark::conformance::add(s);
+  std::deque<local::cluster> running;
+  for (const char* topology : {"redis", "redis-sentinel", "redis-cluster"}) {
+    const auto& servers = running.emplace_back(local::cluster::start(topology));
+    for (const lock_kind& kind : redis::kinds()) {
+      if (redis::runs_on(kind, topology)) redis::add(kind, topology, servers);
     }
   }
   return RUN_ALL_TESTS();

@@ -180,7 +180,7 @@ lock_kind redisson() {
       .summary = "Redisson's RLock: reentrant hash, pub/sub wake-up",
       .has = feature::lease | feature::renewable | feature::server_wait | feature::reentrant,
       .promises = safety::best_effort,
-      .topologies = "redis",
+      .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "Redisson 3.52 to 4.7, RLock",
       .options = {},
       .make =
