@@ -61,7 +61,7 @@ TEST(topologies, lists_the_known_names) {
   } catch (const start_error& error) {
     EXPECT_STREQ(error.what(),
                  "there is no local topology 'reddis'; known are redis, redis-sentinel, "
-                 "redis-cluster, redis-tls, zookeeper, mysql");
+                 "redis-cluster, redis-independent, redis-tls, zookeeper, mysql");
   }
 }
 
@@ -108,6 +108,16 @@ TEST(redis_plan, joins_a_cluster_of_six) {
     EXPECT_THAT(made.after_start[0].argv, Contains(address));
     EXPECT_THAT(made.target, HasSubstr(address));
   }
+}
+
+// Five servers, and nobody introduces them to each other.
+TEST(redis_plan, names_five_independent_masters) {
+  const plan made = planned("redis-independent");
+  ASSERT_EQ(made.servers.size(), 5u);
+  EXPECT_TRUE(made.after_start.empty());
+  std::string hosts;
+  for (const server_spec& s : made.servers) hosts += fmt::format(",127.0.0.1:{}", s.port);
+  EXPECT_EQ(made.target, fmt::format("redis+independent://{}", hosts.substr(1)));
 }
 
 // Behind TLS there is no plain port, and the password is on no command line.

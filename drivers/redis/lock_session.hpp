@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,16 +19,18 @@ class leftovers {
  public:
   void add(std::string key) {
     const std::lock_guard guard{mutex_};
-    keys_.push_back(std::move(key));
+    keys_.insert(std::move(key));
   }
   std::vector<std::string> take() {
     const std::lock_guard guard{mutex_};
-    return std::exchange(keys_, {});
+    std::vector<std::string> all(keys_.begin(), keys_.end());
+    keys_.clear();
+    return all;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::string> keys_;
+  std::set<std::string> keys_;
 };
 
 // How a lock uses the places of its target.

@@ -7,6 +7,12 @@
 #include "drivers/redis/slot.hpp"
 
 namespace lockmark::redis {
+namespace {
+
+// Redisson's READ_UNLOCK_MESSAGE; any other message wakes one.
+constexpr std::string_view wakes_all = "1";
+
+}  // namespace
 
 using form = target::form;
 
@@ -34,6 +40,12 @@ struct subscription::channel {
     waiting.pop_front();
     first->woken_.set();
     return 1;
+  }
+  // For a message that is meant for all: a release by a writer, for whom readers may wait.
+  std::size_t wake_everybody() {
+    const std::size_t woken = waiting.size();
+    wake_all(waiting);
+    return woken;
   }
   static void wake_all(std::deque<place*>& who) {
     for (place* p : std::exchange(who, {})) p->woken_.set();
@@ -219,7 +231,7 @@ void subscription::take(wire& w, const reply& r) {
   } else if (what == "unsubscribe" && c.confirmed) {
     forget(c);  // nobody has asked for that: the slot has moved to another node
   } else if (what == "message" && c.places > 0) {
-    count_.wakeups += c.wake_one();
+    count_.wakeups += r.parts[2].text == wakes_all ? c.wake_everybody() : c.wake_one();
   }
 }
 
