@@ -72,8 +72,8 @@ TEST_P(each_topology, leaves_no_server_after_the_death_of_its_keeper) {
 }
 
 INSTANTIATE_TEST_SUITE_P(table, each_topology,
-                         testing::Values("redis", "redis-sentinel", "redis-cluster", "redis-tls",
-                                         "zookeeper", "mysql"),
+                         testing::Values("redis", "redis-sentinel", "redis-cluster",
+                                         "redis-independent", "redis-tls", "zookeeper", "mysql"),
                          [](const auto& param) {
                            std::string name = param.param;
                            std::ranges::replace(name, '-', '_');

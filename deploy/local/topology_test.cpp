@@ -110,6 +110,16 @@ TEST(redis_plan, joins_a_cluster_of_six) {
   }
 }
 
+// Five servers, and nobody introduces them to each other.
+TEST(redis_plan, names_five_independent_masters) {
+  const plan made = planned("redis-independent");
+  ASSERT_EQ(made.servers.size(), 5u);
+  EXPECT_TRUE(made.after_start.empty());
+  std::string hosts;
+  for (const server_spec& s : made.servers) hosts += fmt::format(",127.0.0.1:{}", s.port);
+  EXPECT_EQ(made.target, fmt::format("redis+independent://{}", hosts.substr(1)));
+}
+
 // Behind TLS there is no plain port, and the password is on no command line.
 TEST(redis_plan, opens_nothing_but_tls) {
   const plan made = planned("redis-tls");

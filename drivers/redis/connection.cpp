@@ -5,18 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "drivers/redis/sentinel_replies.hpp"
 #include "drivers/redis/slot.hpp"
 
 namespace lockmark::redis {
 namespace {
-
-using namespace std::chrono_literals;
-
-// Between two attempts to find the master of a moment when there may be none.
-constexpr duration between_attempts = 200ms;
-// A server that the sentinels still name may be gone without a word.
-constexpr duration patience_to_connect = 1s;
 
 // Asked, and it broke: only the reason is known.
 doubt lost(link& on, std::error_code error) {
@@ -118,43 +110,6 @@ outcome<reply> connection::judged(link& on, const reply& r) {
   }
   throw no_server(fmt::format("{} answered {} with an error: {}", on.where().name(),
                               name_of_command(out_), r.text));
-}
-
-// --- Sentinel ---
-
-// Sentinels name a master; whether it takes writes, it must say itself. Between the death of one
-// and the promotion of another there is none for a while.
-task<std::error_code> connection::reach_master(time_point deadline) {
-  while (true) {
-    std::error_code error = std::make_error_code(std::errc::timed_out);
-    const bool named = co_await at_->look(deadline);
-    if (named) {
-      link_.aim_at(at_->master());
-      error = co_await link_.open(std::min(deadline, loop_.now() + patience_to_connect));
-      if (!error) error = co_await confirm_master(deadline);
-      if (!error) co_return error;
-    }
-    const bool in_time = co_await pause(between_attempts, deadline);
-    if (!in_time) co_return error;
-  }
-}
-
-// A login that may not ask for the role has to trust the sentinels.
-task<std::error_code> connection::confirm_master(time_point deadline) {
-  std::string question;
-  append_command(question, "ROLE");
-  reply role;
-  const std::error_code error = co_await link_.ask(question, role, deadline);
-  if (error || is_master(role) || role.is_error("NOPERM")) co_return error;
-  link_.close();
-  co_return std::make_error_code(std::errc::permission_denied);
-}
-
-// False: there is no time for that.
-task<bool> connection::pause(duration how_long, time_point deadline) {
-  if (loop_.now() + how_long >= deadline) co_return false;
-  co_await loop_.sleep_for(how_long);
-  co_return true;
 }
 
 // --- what is not part of a lock ---

@@ -61,7 +61,7 @@ class connection {
   task<outcome<reply>> command(time_point deadline, const Arguments&... arguments) {
     out_.clear();
     append_command(out_, arguments...);
-    return exchange(deadline, nullptr, errors::throw_them);
+    return exchange(deadline, nullptr);
   }
 
   // The same by a script, whose text is sent again to a server that has lost it.
@@ -70,7 +70,17 @@ class connection {
                                 const Arguments&... arguments) {
     out_.clear();
     append_evalsha(out_, s, key_count, arguments...);
-    return exchange(deadline, &s, errors::throw_them);
+    return exchange(deadline, &s);
+  }
+
+  // The same for any number of arguments.
+  task<outcome<reply>> evaluate_all(time_point deadline, const script& s, int key_count,
+                                    const std::vector<argument>& arguments) {
+    std::vector<argument> all{argument{"EVALSHA"}, argument{s.sha1}, argument{key_count}};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    out_.clear();
+    append_command(out_, std::as_const(all).data(), all.size());
+    return exchange(deadline, &s);
   }
 
   // The same with the script's whole text, and waits besides until the replicas have confirmed what
@@ -120,7 +130,8 @@ class connection {
  private:
   enum class errors : std::uint8_t { throw_them, are_answers };
 
-  task<outcome<reply>> exchange(time_point deadline, const script* fallback, errors treatment) {
+  task<outcome<reply>> exchange(time_point deadline, const script* fallback,
+                                errors treatment = errors::throw_them) {
     if (how_ == target::form::cluster) return exchange_routed(deadline, fallback, treatment);
     return exchange_on(link_, deadline, fallback, treatment);
   }
@@ -135,11 +146,9 @@ class connection {
   void post_sent();
 
   task<std::error_code> reach(link& which, time_point deadline) {
-    if (how_ == target::form::sentinel) return reach_master(deadline);
+    if (how_ == target::form::sentinel) return at_->open_master(which, deadline);
     return which.open(deadline);
   }
-  task<std::error_code> reach_master(time_point deadline);
-  task<std::error_code> confirm_master(time_point deadline);
 
   // What a Cluster's node has said of a command that it did not execute, and what comes next.
   struct route {

@@ -98,6 +98,13 @@ task<outcome<reply>> connection::exchange_routed(time_point deadline, const scri
   }
 }
 
+// False: there is no time for that.
+task<bool> connection::pause(duration how_long, time_point deadline) {
+  if (loop_.now() + how_long >= deadline) co_return false;
+  co_await loop_.sleep_for(how_long);
+  co_return true;
+}
+
 // False: this is how it ends.
 task<bool> connection::go_on(route& r, const outcome<reply>& said, time_point deadline) {
   r.asking = false;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 
+#include "drivers/redis/preflight.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::redis {
@@ -14,12 +14,6 @@ namespace {
 using kind = reply::kind;
 
 constexpr std::size_t wipe_batch = 1000;
-
-std::uint64_t number_of(std::string_view text) {
-  std::uint64_t n = 0;
-  std::from_chars(text.data(), text.data() + text.size(), n);
-  return n;
-}
 
 // What INFO calls the mode of a server that this target can be.
 std::string_view mode_of(const target& where) {
@@ -30,12 +24,16 @@ std::string_view mode_of(const target& where) {
   throw no_server(fmt::format("{} answered {} with an error: {}", where.name(), command, r.text));
 }
 
+void note(std::vector<finding>& found, std::optional<finding> f) {
+  if (f) found.push_back(std::move(*f));
+}
+
 // How long a place that may be missing is waited for.
 constexpr duration patience_for_the_expendable = std::chrono::seconds{2};
 
 class redis_driver final : public driver {
  public:
-  redis_driver(const driver_setup& setup, const recipe& lock) : make_session_(lock.make_session) {
+  redis_driver(const driver_setup& setup, const recipe& lock) : recipe_(lock) {
     run_.places = parse_targets(setup.target);
     run_.over = lock.over;
     if (run_.over == spread::one_place && run_.places.size() > 1) {
@@ -63,14 +61,27 @@ class redis_driver final : public driver {
     co_return all;
   }
 
+  task<std::vector<finding>> preflight(loop& l, demand load, time_point deadline) override {
+    connections_ = std::uint64_t{load.instances} * (load.clients + recipe_.connections_beside);
+    const auto each =
+        co_await ask_all<std::vector<finding>>(l, deadline, &redis_driver::preflight_at);
+    std::vector<finding> all;
+    for (const auto& here : each) all.insert(all.end(), here.begin(), here.end());
+    co_return all;
+  }
+
   task<void> wipe(loop& l, time_point deadline) override {
     doomed_ = run_.left.take();
-    doomed_.insert(doomed_.end(), run_.keys.begin(), run_.keys.end());
+    for (const std::string& key : run_.keys) {
+      doomed_.push_back(key);
+      if (recipe_.beside == nullptr) continue;
+      for (auto& name : recipe_.beside(key, run_.options)) doomed_.push_back(std::move(name));
+    }
     co_await ask_all<nothing>(l, deadline, &redis_driver::wipe_at);
   }
 
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
-    std::unique_ptr<lock_session> s = make_session_(l, run_, who);
+    std::unique_ptr<lock_session> s = recipe_.make_session(l, run_, who);
     co_await s->connect(deadline);
     co_return s;
   }
@@ -92,7 +103,8 @@ class redis_driver final : public driver {
  private:
   // Asks one place, over a connection for this alone.
   template <class Result>
-  using question = task<void> (redis_driver::*)(connection&, const target&, time_point, Result&);
+  using question = task<void> (redis_driver::*)(loop&, connection&, const target&, time_point,
+                                                Result&);
 
   // Asks every place at once. What an expendable place that cannot be reached would have said is
   // empty; throws no_server for more of them than are expendable.
@@ -119,14 +131,29 @@ class redis_driver final : public driver {
     traffic uncounted;
     connection c{l, where, uncounted};
     try {
-      co_await (this->*what)(c, where, deadline, said);
+      co_await (this->*what)(l, c, where, deadline, said);
     } catch (const no_server&) {
       failure = std::current_exception();
     }
   }
 
-  task<void> prepare_at(connection& c, const target& where, time_point deadline,
+  // What is told is the first master's; scripts are loaded into each.
+  task<void> prepare_at(loop& l, connection& c, const target& where, time_point deadline,
                         description& about) {
+    const std::vector<target> masters = co_await c.masters(deadline);
+    traffic uncounted;
+    for (const target& master : masters) {
+      connection one{l, master, uncounted};
+      description said;
+      co_await prepare_master(one, where, deadline, said);
+      if (about.empty()) about = std::move(said);
+    }
+    if (where.how != target::form::cluster) co_return;
+    about.emplace_back("server.masters", fmt::format("{}", masters.size()));
+  }
+
+  task<void> prepare_master(connection& c, const target& where, time_point deadline,
+                            description& about) {
     const std::string info = co_await info_of(c, where, "server", deadline);
     const std::string mode{info_field(info, "redis_mode")};
     if (mode != mode_of(where)) {
@@ -144,13 +171,44 @@ class redis_driver final : public driver {
     about.emplace_back("server.role", role);
     for (const char* setting : {"appendonly", "appendfsync", "save", "maxmemory-policy"}) {
       const reply r = co_await c.demand(deadline, "CONFIG", "GET", setting);
-      const bool known = r.is(kind::array) && r.parts.size() == 2;
-      about.emplace_back(fmt::format("server.{}", setting), known ? r.parts[1].text : "unknown");
+      const bool known = !r.is(kind::error);
+      about.emplace_back(fmt::format("server.{}", setting), known ? setting_in(r) : "unknown");
     }
     co_await load_scripts(c, where, deadline);
   }
 
-  task<void> wipe_at(connection& c, const target& where, time_point deadline, nothing&) {
+  // A login that may not see the configuration finds nothing there.
+  task<void> preflight_at(loop& l, connection& c, const target& where, time_point deadline,
+                          std::vector<finding>& found) {
+    const std::vector<target> masters = co_await c.masters(deadline);
+    traffic uncounted;
+    for (const target& master : masters) {
+      connection one{l, master, uncounted};
+      co_await preflight_master(one, master, deadline, found);
+    }
+    const std::string name = where.name();
+    const std::string& key = run_.keys.front();
+    const reply set = co_await c.demand(deadline, "SET", key, "", "XX", "PX", 1);
+    note(found, judge_permission(name, "SET", set));
+    if (run_.scripts.empty() || set.is(kind::error)) co_return;
+    const reply eval = co_await c.demand(deadline, "EVAL", "return 1", 1, key);
+    note(found, judge_permission(name, "EVAL", eval));
+  }
+
+  task<void> preflight_master(connection& c, const target& where, time_point deadline,
+                              std::vector<finding>& found) {
+    const std::string name = where.name();
+    const std::string clients = co_await info_of(c, where, "clients", deadline);
+    const reply limit = co_await c.demand(deadline, "CONFIG", "GET", "maxclients");
+    note(found, judge_crowd(name, {.wanted = connections_,
+                                   .limit = number_in(setting_in(limit)),
+                                   .there = number_in(info_field(clients, "connected_clients"))}));
+    const reply memory = co_await c.demand(deadline, "CONFIG", "GET", "maxmemory");
+    const reply policy = co_await c.demand(deadline, "CONFIG", "GET", "maxmemory-policy");
+    note(found, judge_eviction(name, setting_in(policy), number_in(setting_in(memory))));
+  }
+
+  task<void> wipe_at(loop&, connection& c, const target& where, time_point deadline, nothing&) {
     // In a Cluster, the keys of one command must all live on one node.
     const std::size_t size = where.how == target::form::cluster ? 1 : wipe_batch;
     for (std::size_t from = 0; from < doomed_.size(); from += size) {
@@ -162,11 +220,16 @@ class redis_driver final : public driver {
     }
   }
 
-  task<void> counters_at(connection& c, const target& where, time_point deadline,
+  task<void> counters_at(loop& l, connection& c, const target& where, time_point deadline,
                          server_counters& counted) {
-    const std::string commandstats = co_await info_of(c, where, "commandstats", deadline);
-    const std::string stats = co_await info_of(c, where, "stats", deadline);
-    counted = parse_counters(commandstats, stats);
+    const std::vector<target> masters = co_await c.masters(deadline);
+    traffic uncounted;
+    for (const target& master : masters) {
+      connection one{l, master, uncounted};
+      const std::string commandstats = co_await info_of(one, where, "commandstats", deadline);
+      const std::string stats = co_await info_of(one, where, "stats", deadline);
+      for (const auto& [name, count] : parse_counters(commandstats, stats)) counted[name] += count;
+    }
   }
 
   task<std::string> info_of(connection& c, const target& where, const char* section,
@@ -184,7 +247,8 @@ class redis_driver final : public driver {
   }
 
   run_data run_;
-  std::unique_ptr<lock_session> (*make_session_)(loop&, run_data&, const instance&);
+  const recipe recipe_;
+  std::uint64_t connections_ = 0;    // that the run will open to each place
   std::vector<std::string> doomed_;  // what wipe() is removing
 };
 
@@ -210,14 +274,14 @@ server_counters parse_counters(std::string_view commandstats, std::string_view s
   constexpr std::string_view prefix = "cmdstat_";
   constexpr std::string_view calls = ":calls=";
   server_counters all;
-  all["commands"] = number_of(info_field(stats, "total_commands_processed"));
+  all["commands"] = number_in(info_field(stats, "total_commands_processed"));
   while (!commandstats.empty()) {
     const auto end = std::min(commandstats.find("\r\n"), commandstats.size());
     const std::string_view line = commandstats.substr(0, end);
     const auto at = line.find(calls);
     if (line.starts_with(prefix) && at != line.npos) {
       const auto name = line.substr(prefix.size(), at - prefix.size());
-      all["cmd." + std::string{name}] = number_of(line.substr(at + calls.size()));
+      all["cmd." + std::string{name}] = number_in(line.substr(at + calls.size()));
     }
     commandstats.remove_prefix(std::min(commandstats.size(), end + 2));
   }

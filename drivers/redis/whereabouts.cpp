@@ -16,6 +16,10 @@ using form = target::form;
 // How long one server is waited for, while there are others to ask.
 constexpr duration patience_for_one = 500ms;
 constexpr duration between_looks = 200ms;
+// Between two attempts to find a master, at a time when there may be none.
+constexpr duration between_attempts = 200ms;
+// A server that the sentinels still name may be gone without a word.
+constexpr duration patience_to_connect = 1s;
 
 }  // namespace
 
@@ -30,6 +34,7 @@ task<bool> whereabouts::look(time_point deadline) {
     co_await look_for_all(deadline);
     looking_ = false;
     for (signal* s : std::exchange(waiting_, {})) s->set();
+    if (found_ && listener_) listener_();
     co_return found_;
   }
   signal done{loop_};
@@ -77,6 +82,9 @@ task<bool> whereabouts::ask(host_port at, time_point deadline) {
   try {
     error = co_await asked.open(deadline);
     if (!error) error = co_await asked.ask(question, said, deadline);
+    if (!error && !of_sentinel && !knows_the_cluster()) {
+      co_await ask_about_messages(asked, deadline);
+    }
   } catch (const no_server& refused) {
     reason_ = refused.what();
     co_return false;
@@ -85,6 +93,15 @@ task<bool> whereabouts::ask(host_port at, time_point deadline) {
   reason_ = fmt::format("{}: nobody could be asked, last {}:{}: {}", where_.name(), at.host,
                         at.port, error.message());
   co_return false;
+}
+
+// As Redisson's client finds it out, once.
+task<void> whereabouts::ask_about_messages(link& asked, time_point deadline) {
+  std::string question;
+  append_command(question, "PUBSUB", "SHARDNUMSUB");
+  reply said;
+  const std::error_code error = co_await asked.ask(question, said, deadline);
+  shards_messages_ = !error && said.is(reply::kind::array);
 }
 
 bool whereabouts::understand(const reply& said, const host_port& from) {
@@ -104,6 +121,32 @@ bool whereabouts::understand(const reply& said, const host_port& from) {
   reason_ = fmt::format("{}: {}:{} is no node of a Cluster with slots{}{}", where_.name(),
                         from.host, from.port, said.text.empty() ? "" : ": ", said.text);
   return false;
+}
+
+task<std::error_code> whereabouts::open_master(link& l, time_point deadline) {
+  while (true) {
+    std::error_code error = std::make_error_code(std::errc::timed_out);
+    const bool named = co_await look(deadline);
+    if (named) {
+      l.aim_at(master_);
+      error = co_await l.open(std::min(deadline, loop_.now() + patience_to_connect));
+      if (!error) error = co_await confirm_master(l, deadline);
+      if (!error) co_return error;
+    }
+    if (loop_.now() + between_attempts >= deadline) co_return error;
+    co_await loop_.sleep_for(between_attempts);
+  }
+}
+
+// A login that may not ask for the role has to trust the sentinels.
+task<std::error_code> whereabouts::confirm_master(link& l, time_point deadline) {
+  std::string question;
+  append_command(question, "ROLE");
+  reply role;
+  const std::error_code error = co_await l.ask(question, role, deadline);
+  if (error || is_master(role) || role.is_error("NOPERM")) co_return error;
+  l.close();
+  co_return std::make_error_code(std::errc::permission_denied);
 }
 
 redirection whereabouts::understood(redirection r) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,13 +32,23 @@ class whereabouts {
   // Why nobody did: the end of a sentence.
   const std::string& reason() const { return reason_; }
 
+  // Sentinel: opens the link to the master, which is looked for and must say itself that it is one.
+  // Between the death of a master and the promotion of another it is looked for again and again.
+  task<std::error_code> open_master(link& l, time_point deadline);
   // Sentinel: the master as the last look() found it.
   const host_port& master() const { return master_; }
+
+  // Called after each look() that succeeded; until `listener` is told to be null.
+  void tell(std::function<void()> listener) { listener_ = std::move(listener); }
 
   // Cluster: who serves a slot, null where nobody is known; and every master.
   const host_port* master_of(std::uint16_t slot) const { return map_.master_of(slot); }
   const std::vector<host_port>& masters() const { return map_.masters(); }
   bool knows_the_cluster() const { return !map_.masters().empty(); }
+
+  // Cluster: whether messages reach the node of a channel only (Redis 7), or all nodes. Known
+  // after the first look() that succeeded.
+  bool shards_messages() const { return shards_messages_; }
 
   // A redirection as one node said it, its address as it is to be reached from here.
   redirection understood(redirection r) const;
@@ -52,7 +63,9 @@ class whereabouts {
 
  private:
   task<void> look_for_all(time_point deadline);
+  task<std::error_code> confirm_master(link& l, time_point deadline);
   task<bool> ask(host_port at, time_point deadline);
+  task<void> ask_about_messages(link& asked, time_point deadline);
   bool understand(const reply& said, const host_port& from);
   std::vector<host_port> whom_to_ask() const;
 
@@ -65,8 +78,10 @@ class whereabouts {
   std::map<host_port, std::int64_t> replicas_;
   time_point next_look_{};
   std::string reason_;
+  bool shards_messages_ = false;
   bool looking_ = false;
   bool found_ = false;
+  std::function<void()> listener_;
   std::deque<signal*> waiting_;  // for the one who looks
 };
 
