@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "deploy/local/cluster.hpp"
+#include "drivers/conformance/parallel.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/route.hpp"
@@ -73,9 +74,13 @@ void add_all(const std::string& topology, const std::string& target) {
 }  // namespace lockmark::mysql
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  if (argc != 2) return fprintf(stderr, "usage: %s TOPOLOGY\n", argv[0]), 2;
-  const auto servers = lockmark::local::cluster::start(argv[1]);
-  lockmark::mysql::add_all(argv[1], servers.target());
-  return RUN_ALL_TESTS();
+  if (argc < 2) {
+    fprintf(stderr, "usage: %s TOPOLOGY [--gtest_...]\n", argv[0]);
+    return 2;
+  }
+  const std::string topology = argv[1];
+  const auto servers = lockmark::local::cluster::start(topology);
+  argv[1] = argv[0];
+  return lockmark::conformance::run_tests(
+      argc - 1, argv + 1, [&] { lockmark::mysql::add_all(topology, servers.target()); });
 }

@@ -5,11 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "deploy/local/cluster.hpp"
-#include "deploy/local/servers.hpp"
-#include "drivers/mysql/errors.hpp"
-#include "drivers/mysql/mysql.hpp"
-#include "harness/async/scope.hpp"
+#include "drivers/mysql/server_fixture.hpp"
 
 namespace lockmark::mysql {
 namespace {
@@ -18,80 +14,6 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-// The usual local server, with a user who may also look into it and change its limits.
-local::plan observable_mariadb(local::site& where) {
-  local::plan p = local::single_mariadb(where);
-  p.servers[0].files[0].text += "GRANT ALL ON *.* TO 'lockmark'@'127.0.0.1';\n";
-  return p;
-}
-
-// Started by the first test, stopped at the end of the program.
-std::string target() {
-  static const auto running = local::cluster::start(
-      local::topology{"observable", "MariaDB with an administrator", observable_mariadb});
-  return running.target();
-}
-
-lock_kind kind_of(std::string_view name) {
-  for (const lock_kind& k : kinds()) {
-    if (k.name == name) return k;
-  }
-  throw std::logic_error("no such lock");
-}
-
-// One run on a real server, and an administrator's connection beside it.
-struct server : testing::Test {
-  real_clock clock;
-  loop l{clock};
-  names run{.run = "t" + std::to_string(clock.now().time_since_epoch().count() % 1'000'000'000),
-            .keys = {"k0", "k1", "o'Neill", "O'Neill"}};
-  endpoint where = read_servers(target()).hosts[0];
-  traffic unused;
-  connection admin{l, unused};
-
-  std::unique_ptr<driver> make(std::string url, std::string_view lock = "mysql/for_update") {
-    const lock_kind kind = kind_of(lock);
-    driver_setup setup{.target = std::move(url), .run_names = run, .options = {}};
-    for (const lock_option& o : kind.options) {
-      setup.options[std::string{o.name}] = o.preset;
-    }
-    return kind.make(setup);
-  }
-  std::unique_ptr<driver> locks = make(target());
-
-  // Prepares, plays, wipes.
-  void play(task<void> (*scene)(server&)) { run_to_end(l, whole(*this, scene)); }
-
-  static task<void> whole(server& s, task<void> (*scene)(server&)) {
-    co_await connect_or_throw(s.admin, s.where, s.in(5s));
-    co_await s.locks->prepare(s.l, s.in(5s));
-    co_await scene(s);
-    co_await s.locks->wipe(s.l, s.in(5s));
-  }
-
-  time_point in(duration d) const { return l.now() + d; }
-  request ask(std::uint32_t key, duration within, std::uint32_t client = 0) const {
-    return {.key = key, .client = client, .lease = {}, .deadline = in(within)};
-  }
-
-  task<std::unique_ptr<session>> open(std::uint32_t clients) {
-    instance who{.id = "i", .number = 0, .clients = clients, .session_timeout = {}};
-    co_return co_await locks->open(l, who, in(20s));
-  }
-
-  // The first cell of what an administrator asks.
-  task<std::string> look(std::string sql) {
-    const answer a = co_await must(admin, "look", sql, in(5s));
-    co_return a.rows.empty() ? "" : a.rows[0][0];
-  }
-
-  // A column of the open transactions; InnoDB repeats what it answered less than 0.1 s ago.
-  task<std::string> transactions(std::string column) {
-    co_await l.sleep_for(150ms);
-    co_return co_await look("SELECT " + column + " FROM information_schema.innodb_trx");
-  }
-};
 
 task<void> cycle_uncontended(server& s) {
   const auto a = co_await s.open(1);
@@ -259,25 +181,6 @@ task<void> wipe_under_a_hold(server& s) {
 // Wiping while somebody still holds a row ends in time, with a sentence; later it succeeds.
 TEST_F(server, wiping_does_not_hang_on_a_hold) {
   play(wipe_under_a_hold);
-}
-
-task<void> connect_a_thousand(server& s) {
-  const std::string limit = co_await s.look("SELECT @@max_connections");
-  co_await must(s.admin, "raise", "SET GLOBAL max_connections=1200", s.in(1s));
-  const auto a = co_await s.open(1000);
-  for (std::uint32_t i = 0; i < 1000; ++i) {
-    const auto got = co_await a->acquire(s.ask(0, 2s, i));
-    EXPECT_TRUE(got.done());
-    const auto freed = co_await a->release(s.ask(0, 2s, i));
-    EXPECT_TRUE(freed.done());
-  }
-  co_await a->close();
-  co_await must(s.admin, "lower", "SET GLOBAL max_connections=" + limit, s.in(1s));
-}
-
-// A thousand clients, each with its connection, on one thread.
-TEST_F(server, a_thousand_connections_work) {
-  play(connect_a_thousand);
 }
 
 task<void> open_too_many(server& s) {
