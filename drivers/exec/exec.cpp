@@ -30,6 +30,8 @@ bool one_of(std::string_view value) {
 constexpr std::string_view redisson_kinds = "lock, fair, spin, read, write, fenced, multi";
 constexpr std::string_view curator_kinds = "mutex, semaphore_mutex, read, write, semaphore";
 
+constexpr std::string_view kazoo_nodes = "curator, kazoo";
+
 bool is_permits(std::string_view value) {
   std::uint32_t n = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
@@ -214,8 +216,13 @@ lock_kind kazoo() {
           .has = feature::session_bound | feature::server_wait,
           .promises = safety::session,
           .topologies = "zookeeper zookeeper-3 zookeeper-5",
-          .algorithm = "kazoo, Lock with extra_lock_patterns for Curator's nodes",
-          .options = {},
+          .algorithm = "kazoo 2, Lock with extra_lock_patterns for Curator's nodes",
+          .options = {{.name = "nodes",
+                       .values = kazoo_nodes,
+                       .preset = "curator",
+                       .help = "how its nodes are called; by their own name (kazoo), Curator and "
+                               "zookeeper/sequential do not see them",
+                       .accepts = one_of<kazoo_nodes>}},
           .make = make_real<kazoo_name>};
 }
 
