@@ -22,21 +22,24 @@ using namespace std::chrono_literals;
 using testing::MatchesRegex;
 using testing::SizeIs;
 
-probe probe_of(std::string_view topology) {
-  if (topology == "redis") return redis_probe();
-  return topology == "zookeeper" ? zookeeper_probe() : mariadb_probe();
+// The probe of a topology's first server.
+probe probe_of(const std::string& topology) {
+  port_source ports{std::nullopt};
+  site where{testing::TempDir(), ports};
+  return find_topology(topology).make(where).servers.at(0).ready;
 }
 
 class each_topology : public testing::TestWithParam<std::string> {};
 
-// Every row of the table starts and answers on the port that it tells.
+// Every row of the table starts and answers on the ports that it tells.
 TEST_P(each_topology, starts_and_answers) {
   const cluster running = cluster::start(GetParam());
-  ASSERT_THAT(running.servers(), SizeIs(1));
-  const server_info& server = running.servers().front();
-  EXPECT_TRUE(is_running(server.pid));
-  EXPECT_TRUE(answers(probe_of(GetParam()), server.port, 1s));
-  EXPECT_NE(running.target().find(fmt::format("127.0.0.1:{}", server.port)), std::string::npos);
+  ASSERT_FALSE(running.servers().empty());
+  for (const server_info& server : running.servers()) EXPECT_TRUE(is_running(server.pid));
+  const server_info& first = running.servers().front();
+  EXPECT_TRUE(answers(probe_of(GetParam()), first.port, 1s));
+  const server_info& last = running.servers().back();
+  EXPECT_NE(running.target().find(fmt::format("127.0.0.1:{}", last.port)), std::string::npos);
 }
 
 // After stop() neither process nor directory is there, and a second stop() is nothing.
@@ -68,8 +71,14 @@ TEST_P(each_topology, leaves_no_server_after_the_death_of_its_keeper) {
   EXPECT_TRUE(is_gone(before));
 }
 
-INSTANTIATE_TEST_SUITE_P(table, each_topology, testing::Values("redis", "zookeeper", "mysql"),
-                         [](const auto& param) { return param.param; });
+INSTANTIATE_TEST_SUITE_P(table, each_topology,
+                         testing::Values("redis", "redis-sentinel", "redis-cluster",
+                                         "redis-independent", "redis-tls", "zookeeper", "mysql"),
+                         [](const auto& param) {
+                           std::string name = param.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 // The targets are the URLs of the drivers; MariaDB's carries a fresh password.
 TEST(cluster, tells_its_target_as_a_url) {
@@ -147,6 +156,45 @@ TEST(cluster, kills_stops_and_restarts_a_server) {
   EXPECT_EQ(running.servers().at(0).port, before.port);
   EXPECT_TRUE(answers(redis_probe(), before.port, 1s));
   EXPECT_THROW(running.kill("mongo", SIGKILL), start_error);
+}
+
+probe says(const std::string& question, verdict (*judge)(std::string_view)) {
+  return {fmt::format("{}\r\n", question), judge};
+}
+
+// The master dies, a replica is promoted, and the dead one comes back as its replica.
+TEST(cluster, brings_a_master_back_under_sentinel) {
+  cluster running = cluster::start("redis-sentinel");
+  const int first = running.servers().at(0).port;
+  running.kill("redis-1", SIGKILL);
+  const probe master = says("INFO replication", [](std::string_view text) {
+    return text.find("role:master") != text.npos ? verdict::ready : verdict::more;
+  });
+  EXPECT_TRUE(eventually([&] {
+    return answers(master, running.servers().at(1).port, 100ms) ||
+           answers(master, running.servers().at(2).port, 100ms);
+  }));
+  running.restart("redis-1");
+  const probe linked = says("INFO replication", [](std::string_view text) {
+    return text.find("master_link_status:up") != text.npos ? verdict::ready : verdict::more;
+  });
+  EXPECT_TRUE(eventually([&] { return answers(linked, first, 100ms); }));
+}
+
+// A cluster that has lost a master is whole again, with as many servers, once that is restarted.
+TEST(cluster, brings_a_master_back_into_a_redis_cluster) {
+  cluster running = cluster::start("redis-cluster");
+  const probe failed = says("CLUSTER NODES", [](std::string_view text) {
+    return text.find("fail ") != text.npos ? verdict::ready : verdict::more;
+  });
+  const probe whole = says("CLUSTER INFO", [](std::string_view text) {
+    return text.find("cluster_state:ok") != text.npos ? verdict::ready : verdict::more;
+  });
+  running.kill("redis-1", SIGKILL);
+  EXPECT_TRUE(eventually([&] { return answers(failed, running.servers().at(1).port, 100ms); }));
+  EXPECT_TRUE(eventually([&] { return answers(whole, running.servers().at(1).port, 100ms); }));
+  running.restart("redis-1");
+  for (const server_info& node : running.servers()) EXPECT_TRUE(answers(whole, node.port, 1s));
 }
 
 // A stopped server cannot obey SIGTERM, and must not outlive its cluster for that.

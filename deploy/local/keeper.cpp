@@ -47,7 +47,9 @@ class keeper {
 
   void start();
   void start_server(server& which);
-  void wait_until_ready(const server& which);
+  void wait_until_ready(const server& which) { wait_for_answer(which, which.spec.ready); }
+  void wait_until_joined();
+  void wait_for_answer(const server& which, const probe& ask);
   void run_command(const command& what);
   void serve();
   reply obey(const std::string& message);
@@ -140,6 +142,7 @@ void keeper::start() {
   for (server& each : servers_) start_server(each);
   for (const server& each : servers_) wait_until_ready(each);
   for (const command& step : planned.after_start) run_command(step);
+  wait_until_joined();
 }
 
 void keeper::start_server(server& which) {
@@ -147,11 +150,21 @@ void keeper::start_server(server& which) {
   which.pid = launch_in(where.folder(which.spec.name), where.log(which.spec.name), which.spec.argv);
 }
 
-void keeper::wait_until_ready(const server& which) {
+// Not while one of them is down: the others may be unable to join without it.
+void keeper::wait_until_joined() {
+  for (const server& each : servers_) {
+    if (has_ended(each.pid)) return;
+  }
+  for (const server& each : servers_) {
+    if (each.spec.joined.judge != nullptr) wait_for_answer(each, each.spec.joined);
+  }
+}
+
+void keeper::wait_for_answer(const server& which, const probe& ask) {
   const auto& spec = which.spec;
   const std::filesystem::path log = site{directory_.path(), ports_}.log(spec.name);
   const time_point deadline = clock_.now() + spec.time_limit;
-  while (!answers(spec.ready, spec.port, probe_time_limit)) {
+  while (!answers(ask, spec.port, probe_time_limit)) {
     pause(probe_interval);
     if (has_ended(which.pid)) {
       throw start_error(fmt::format("{} {} before it answered on 127.0.0.1:{}", spec.name,
@@ -223,6 +236,7 @@ reply keeper::obey(const std::string& message) {
     kill_server(which, SIGKILL);
     start_server(which);
     wait_until_ready(which);
+    wait_until_joined();
   } else {
     throw start_error(fmt::format("the keeper knows no command '{}'", message));
   }

@@ -1,10 +1,10 @@
 // Redis as a local server: its command line, with the reason for each setting.
 #include <fmt/format.h>
 
+#include "deploy/local/redis_server.hpp"
 #include "deploy/local/servers.hpp"
 
 namespace lockmark::local {
-namespace {
 
 server_spec redis_server(site& where, const std::string& name) {
   server_spec server;
@@ -42,7 +42,16 @@ server_spec redis_server(site& where, const std::string& name) {
   return server;
 }
 
-}  // namespace
+command redis_command(site& where, std::string purpose, int port, std::vector<std::string> words) {
+  std::vector<std::string> argv{where.program("redis-cli", "redis-tools"),
+                                "-e",
+                                "-h",
+                                "127.0.0.1",
+                                "-p",
+                                fmt::format("{}", port)};
+  argv.insert(argv.end(), words.begin(), words.end());
+  return {.purpose = std::move(purpose), .argv = std::move(argv)};
+}
 
 plan single_redis(site& where) {
   plan result;

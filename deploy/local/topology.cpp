@@ -10,6 +10,11 @@ namespace lockmark::local {
 std::vector<topology> topologies() {
   return {
       {"redis", "one Redis without persistence", single_redis},
+      {"redis-sentinel", "a Redis master and two replicas under three sentinels", redis_sentinel},
+      {"redis-cluster", "a Redis Cluster of three masters with a replica each", redis_cluster},
+      {"redis-independent", "five Redis masters that know nothing of each other",
+       redis_independent},
+      {"redis-tls", "one Redis behind TLS, with a user and a password", redis_tls},
       {"zookeeper", "one ZooKeeper that syncs its log", single_zookeeper},
       {"mysql", "one MariaDB with durable commits", single_mariadb},
   };

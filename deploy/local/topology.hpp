@@ -36,6 +36,9 @@ struct server_spec {
   std::vector<command> prepare;   // run once, in order, before the first start
   std::vector<std::string> argv;  // must stay in the foreground and log to its output
   probe ready;
+  // Asked besides whenever all servers run, after after_start has: whether it is what the topology
+  // wants it to be, such as a member of a whole cluster. Without a judge it is not asked.
+  probe joined;
   duration time_limit = std::chrono::seconds{30};  // from start to first answer
 };
 

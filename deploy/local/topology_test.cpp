@@ -13,8 +13,10 @@ namespace lockmark::local {
 namespace {
 
 using testing::Contains;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 std::string pretend_program(std::string_view name, std::string_view) {
   return fmt::format("/bin/{}", name);
@@ -58,7 +60,8 @@ TEST(topologies, lists_the_known_names) {
     FAIL();
   } catch (const start_error& error) {
     EXPECT_STREQ(error.what(),
-                 "there is no local topology 'reddis'; known are redis, zookeeper, mysql");
+                 "there is no local topology 'reddis'; known are redis, redis-sentinel, "
+                 "redis-cluster, redis-independent, redis-tls, zookeeper, mysql");
   }
 }
 
@@ -73,6 +76,63 @@ TEST(redis_plan, neither_persists_nor_listens_abroad) {
   EXPECT_TRUE(has_option(redis.argv, "--appendonly", "no"));
   EXPECT_TRUE(has_option(redis.argv, "--dir", "/somewhere/redis"));
   EXPECT_EQ(made.target, fmt::format("redis://127.0.0.1:{}", redis.port));
+}
+
+// Three sentinels watch one master with two replicas, and are what the target names.
+TEST(redis_plan, puts_sentinels_over_a_master_and_its_replicas) {
+  const plan made = planned("redis-sentinel");
+  ASSERT_EQ(made.servers.size(), 6u);
+  const int master = made.servers[0].port;
+  EXPECT_EQ(made.servers[0].files.at(0).text, "");
+  const std::string replicaof = fmt::format("replicaof 127.0.0.1 {}\n", master);
+  EXPECT_EQ(made.servers[1].files.at(0).text, replicaof);
+  EXPECT_EQ(made.servers[2].files.at(0).text, replicaof);
+  const std::string monitor = fmt::format("sentinel monitor lockmark 127.0.0.1 {} 2\n", master);
+  for (std::size_t i = 3; i < 6; ++i) {
+    EXPECT_THAT(made.servers[i].files.at(0).text, HasSubstr(monitor));
+    EXPECT_THAT(made.target, HasSubstr(fmt::format("127.0.0.1:{}", made.servers[i].port)));
+  }
+  EXPECT_THAT(made.target, StartsWith("redis+sentinel://127.0.0.1:"));
+  EXPECT_THAT(made.target, EndsWith("/lockmark"));
+}
+
+// Six nodes, each with a port for the others that nobody else has, are joined by redis-cli.
+TEST(redis_plan, joins_a_cluster_of_six) {
+  const plan made = planned("redis-cluster");
+  ASSERT_EQ(made.servers.size(), 6u);
+  ASSERT_EQ(made.after_start.size(), 1u);
+  for (const server_spec& node : made.servers) {
+    EXPECT_TRUE(has_option(node.argv, "--cluster-enabled", "yes"));
+    EXPECT_THAT(node.argv, Contains("--cluster-port"));
+    const std::string address = fmt::format("127.0.0.1:{}", node.port);
+    EXPECT_THAT(made.after_start[0].argv, Contains(address));
+    EXPECT_THAT(made.target, HasSubstr(address));
+  }
+}
+
+// Five servers, and nobody introduces them to each other.
+TEST(redis_plan, names_five_independent_masters) {
+  const plan made = planned("redis-independent");
+  ASSERT_EQ(made.servers.size(), 5u);
+  EXPECT_TRUE(made.after_start.empty());
+  std::string hosts;
+  for (const server_spec& s : made.servers) hosts += fmt::format(",127.0.0.1:{}", s.port);
+  EXPECT_EQ(made.target, fmt::format("redis+independent://{}", hosts.substr(1)));
+}
+
+// Behind TLS there is no plain port, and the password is on no command line.
+TEST(redis_plan, opens_nothing_but_tls) {
+  const plan made = planned("redis-tls");
+  const server_spec& redis = made.servers.at(0);
+  EXPECT_TRUE(has_option(redis.argv, "--tls-port", fmt::format("{}", redis.port)));
+  const auto last_port = std::find(redis.argv.rbegin(), redis.argv.rend(), "--port");
+  ASSERT_NE(last_port, redis.argv.rend());
+  EXPECT_EQ(*(last_port - 1), "0");
+  const std::string password = made.target.substr(std::string("rediss://lockmark:").size(), 24);
+  EXPECT_EQ(made.target, fmt::format("rediss://lockmark:{}@127.0.0.1:{}?ca=/somewhere/redis/ca.pem",
+                                     password, redis.port));
+  EXPECT_THAT(redis.files.at(0).text, HasSubstr(fmt::format(">{} ", password)));
+  EXPECT_THAT(redis.argv, Not(Contains(HasSubstr(password))));
 }
 
 // ZooKeeper syncs, counts, and lets every client in.

@@ -9,7 +9,8 @@ namespace lockmark::redis {
 
 task<std::error_code> link::open(time_point deadline) {
   parser_.reset();
-  std::error_code error = co_await stream_.connect(where_.host, where_.port, deadline);
+  const config::host_port& at = where_.reached_at(where_.hosts.front());
+  std::error_code error = co_await stream_.connect(at.host, at.port, deadline);
   if (error) co_return error;
   if (std::exchange(was_open_, true)) ++count_.reconnects;
   error = co_await log_in(deadline);

@@ -95,6 +95,16 @@ class connection {
     return exchange(deadline, &s);
   }
 
+  // The same for any number of arguments.
+  task<outcome<reply>> evaluate_all(time_point deadline, const script& s, int key_count,
+                                    const std::vector<argument>& arguments) {
+    std::vector<argument> all{argument{"EVALSHA"}, argument{s.sha1}, argument{key_count}};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    out_.clear();
+    append_command(out_, std::as_const(all).data(), all.size());
+    return exchange(deadline, &s);
+  }
+
   // For what is not part of a lock: error replies are answers too, and no answer is no_server.
   template <class... Arguments>
   task<reply> demand(time_point deadline, const Arguments&... arguments) {

@@ -35,7 +35,7 @@ TEST(connection, names_the_command) {
 
 // What broke is said in one sentence that names the server.
 TEST(connection, has_a_sentence_for_what_broke) {
-  const target t = parse_target("redis://u:secret@h:1");
+  const target t = parse_targets("redis://u:secret@h:1").front();
   EXPECT_EQ(sentence(t, std::make_error_code(std::errc::timed_out)),
             "redis://h:1 did not answer in time");
   EXPECT_EQ(sentence(t, asio::error::eof), "redis://h:1 closed the connection");

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <stdexcept>
+
+#include "drivers/redis/preflight.hpp"
+#include "harness/async/scope.hpp"
 
 namespace lockmark::redis {
 namespace {
@@ -12,20 +15,27 @@ using kind = reply::kind;
 
 constexpr std::size_t wipe_batch = 1000;
 
-std::uint64_t number_of(std::string_view text) {
-  std::uint64_t n = 0;
-  std::from_chars(text.data(), text.data() + text.size(), n);
-  return n;
+// What INFO calls the mode of a server that this target can be.
+std::string_view mode_of(const target& where) {
+  return where.how == target::form::cluster ? "cluster" : "standalone";
 }
 
 [[noreturn]] void refused(const target& where, std::string_view command, const reply& r) {
   throw no_server(fmt::format("{} answered {} with an error: {}", where.name(), command, r.text));
 }
 
+// How long a place that may be missing is waited for.
+constexpr duration patience_for_the_expendable = std::chrono::seconds{2};
+
 class redis_driver final : public driver {
  public:
-  redis_driver(const driver_setup& setup, const recipe& lock) : make_session_(lock.make_session) {
-    run_.where = parse_target(setup.target);
+  redis_driver(const driver_setup& setup, const recipe& lock) : recipe_(lock) {
+    run_.places = parse_targets(setup.target);
+    run_.over = lock.over;
+    if (run_.over == spread::one_place && run_.places.size() > 1) {
+      throw usage_error(
+          "this lock lives in one deployment, and the Redis URL names several independent ones");
+    }
     for (const auto& key : setup.run_names.keys) {
       run_.keys.push_back(lock_key(setup.run_names.run, key));
     }
@@ -34,53 +44,51 @@ class redis_driver final : public driver {
   }
 
   task<description> prepare(loop& l, time_point deadline) override {
-    traffic uncounted;
-    connection c{l, run_.where, uncounted};
-    const std::string info = co_await info_of(c, "server", deadline);
-    const std::string mode{info_field(info, "redis_mode")};
-    if (mode != "standalone") {
-      throw usage_error(
-          fmt::format("{} runs in {} mode; a redis:// target is one standalone master",
-                      run_.where.name(), mode));
+    const auto each = co_await ask_all<description>(l, deadline, &redis_driver::prepare_at);
+    if (each.size() == 1) co_return each.front();
+    description all;
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      if (each[i].empty()) all.emplace_back(fmt::format("server.{}.reached", i + 1), "no");
+      for (const auto& [name, value] : each[i]) {
+        all.emplace_back(fmt::format("server.{}.{}", i + 1, name.substr(name.find('.') + 1)),
+                         value);
+      }
     }
-    const std::string replication = co_await info_of(c, "replication", deadline);
-    const std::string role{info_field(replication, "role")};
-    if (role != "master") {
-      throw usage_error(fmt::format("{} is a replica of {}; locks need its master",
-                                    run_.where.name(), info_field(replication, "master_host")));
-    }
-    description about{{"server.version", std::string{info_field(info, "redis_version")}},
-                      {"server.mode", mode},
-                      {"server.role", role}};
-    for (const char* setting : {"appendonly", "appendfsync", "save", "maxmemory-policy"}) {
-      const reply r = co_await c.demand(deadline, "CONFIG", "GET", setting);
-      const bool known = r.is(kind::array) && r.parts.size() == 2;
-      about.emplace_back(fmt::format("server.{}", setting), known ? r.parts[1].text : "unknown");
-    }
-    co_await load_scripts(c, deadline);
-    co_return about;
+    co_return all;
+  }
+
+  task<std::vector<finding>> preflight(loop& l, demand load, time_point deadline) override {
+    connections_ = std::uint64_t{load.instances} * (load.clients + recipe_.connections_beside);
+    const auto each =
+        co_await ask_all<std::vector<finding>>(l, deadline, &redis_driver::preflight_at);
+    std::vector<finding> all;
+    for (const auto& here : each) all.insert(all.end(), here.begin(), here.end());
+    co_return all;
   }
 
   task<void> wipe(loop& l, time_point deadline) override {
-    traffic uncounted;
-    connection c{l, run_.where, uncounted};
-    co_await remove(c, run_.keys, deadline);
-    const std::vector<std::string> left = run_.left.take();
-    co_await remove(c, left, deadline);
+    doomed_ = run_.left.take();
+    for (const std::string& key : run_.keys) {
+      doomed_.push_back(key);
+      if (recipe_.beside == nullptr) continue;
+      for (auto& name : recipe_.beside(key, run_.options)) doomed_.push_back(std::move(name));
+    }
+    co_await ask_all<nothing>(l, deadline, &redis_driver::wipe_at);
   }
 
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
-    std::unique_ptr<lock_session> s = make_session_(l, run_, who);
+    std::unique_ptr<lock_session> s = recipe_.make_session(l, run_, who);
     co_await s->connect(deadline);
     co_return s;
   }
 
   task<server_counters> counters(loop& l, time_point deadline) override {
-    traffic uncounted;
-    connection c{l, run_.where, uncounted};
-    const std::string commandstats = co_await info_of(c, "commandstats", deadline);
-    const std::string stats = co_await info_of(c, "stats", deadline);
-    co_return parse_counters(commandstats, stats);
+    const auto each = co_await ask_all<server_counters>(l, deadline, &redis_driver::counters_at);
+    server_counters sum;
+    for (const auto& here : each) {
+      for (const auto& [name, count] : here) sum[name] += count;
+    }
+    co_return sum;
   }
 
   task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override {
@@ -89,31 +97,126 @@ class redis_driver final : public driver {
   }
 
  private:
-  task<std::string> info_of(connection& c, const char* section, time_point deadline) {
-    const reply r = co_await c.demand(deadline, "INFO", section);
-    if (r.is(kind::error)) refused(run_.where, "INFO", r);
-    co_return r.text;
+  // Asks one place, over a connection for this alone.
+  template <class Result>
+  using question = task<void> (redis_driver::*)(connection&, const target&, time_point, Result&);
+
+  // Asks every place at once. What an expendable place that cannot be reached would have said is
+  // empty; throws no_server for more of them than are expendable.
+  template <class Result>
+  task<std::vector<Result>> ask_all(loop& l, time_point deadline, question<Result> what) {
+    if (run_.expendable() > 0) {
+      deadline = std::min(deadline, l.now() + patience_for_the_expendable);
+    }
+    std::vector<Result> said(run_.places.size());
+    std::vector<std::exception_ptr> failures(run_.places.size());
+    scope asking{l};
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      asking.spawn(ask(l, run_.places[i], deadline, what, said[i], failures[i]));
+    }
+    co_await asking.join();
+    std::erase(failures, nullptr);
+    if (failures.size() > run_.expendable()) std::rethrow_exception(failures.front());
+    co_return said;
   }
 
-  task<void> load_scripts(connection& c, time_point deadline) {
-    for (const script& s : run_.scripts) {
-      const reply r = co_await c.demand(deadline, "SCRIPT", "LOAD", s.text);
-      if (r.is(kind::error)) refused(run_.where, "SCRIPT LOAD", r);
+  template <class Result>
+  task<void> ask(loop& l, const target& where, time_point deadline, question<Result> what,
+                 Result& said, std::exception_ptr& failure) {
+    traffic uncounted;
+    connection c{l, where, uncounted};
+    try {
+      co_await (this->*what)(c, where, deadline, said);
+    } catch (const no_server&) {
+      failure = std::current_exception();
     }
   }
 
-  task<void> remove(connection& c, const std::vector<std::string>& keys, time_point deadline) {
-    for (std::size_t from = 0; from < keys.size(); from += wipe_batch) {
-      const std::size_t until = std::min(keys.size(), from + wipe_batch);
+  task<void> prepare_at(connection& c, const target& where, time_point deadline,
+                        description& about) {
+    const std::string info = co_await info_of(c, where, "server", deadline);
+    const std::string mode{info_field(info, "redis_mode")};
+    if (mode != mode_of(where)) {
+      throw usage_error(fmt::format("{} runs in {} mode; this target needs {} mode", where.name(),
+                                    mode, mode_of(where)));
+    }
+    const std::string replication = co_await info_of(c, where, "replication", deadline);
+    const std::string role{info_field(replication, "role")};
+    if (role != "master") {
+      throw usage_error(fmt::format("{} is a replica of {}; locks need its master", where.name(),
+                                    info_field(replication, "master_host")));
+    }
+    about.emplace_back("server.version", info_field(info, "redis_version"));
+    about.emplace_back("server.mode", mode);
+    about.emplace_back("server.role", role);
+    for (const char* setting : {"appendonly", "appendfsync", "save", "maxmemory-policy"}) {
+      const reply r = co_await c.demand(deadline, "CONFIG", "GET", setting);
+      const bool known = !r.is(kind::error);
+      about.emplace_back(fmt::format("server.{}", setting), known ? setting_in(r) : "unknown");
+    }
+    co_await load_scripts(c, where, deadline);
+  }
+
+  // A login that may not see the configuration finds nothing there.
+  task<void> preflight_at(connection& c, const target& where, time_point deadline,
+                          std::vector<finding>& found) {
+    const std::string name = where.name();
+    const auto note = [&found](std::optional<finding> f) {
+      if (f) found.push_back(std::move(*f));
+    };
+    const std::string clients = co_await info_of(c, where, "clients", deadline);
+    const reply limit = co_await c.demand(deadline, "CONFIG", "GET", "maxclients");
+    note(judge_crowd(name, {.wanted = connections_,
+                            .limit = number_in(setting_in(limit)),
+                            .there = number_in(info_field(clients, "connected_clients"))}));
+    const reply memory = co_await c.demand(deadline, "CONFIG", "GET", "maxmemory");
+    const reply policy = co_await c.demand(deadline, "CONFIG", "GET", "maxmemory-policy");
+    note(judge_eviction(name, setting_in(policy), number_in(setting_in(memory))));
+    const std::string& key = run_.keys.front();
+    const reply set = co_await c.demand(deadline, "SET", key, "", "XX", "PX", 1);
+    note(judge_permission(name, "SET", set));
+    if (run_.scripts.empty() || set.is(kind::error)) co_return;
+    const reply eval = co_await c.demand(deadline, "EVAL", "return 1", 1, key);
+    note(judge_permission(name, "EVAL", eval));
+  }
+
+  task<void> wipe_at(connection& c, const target& where, time_point deadline, nothing&) {
+    // In a Cluster, the keys of one command must all live on one node.
+    const std::size_t size = where.how == target::form::cluster ? 1 : wipe_batch;
+    for (std::size_t from = 0; from < doomed_.size(); from += size) {
+      const std::size_t until = std::min(doomed_.size(), from + size);
       std::vector<argument> batch{argument{"DEL"}};
-      for (std::size_t i = from; i < until; ++i) batch.emplace_back(keys[i]);
+      for (std::size_t i = from; i < until; ++i) batch.emplace_back(doomed_[i]);
       const reply r = co_await c.demand_all(deadline, batch);
-      if (r.is(kind::error)) refused(run_.where, "DEL", r);
+      if (r.is(kind::error)) refused(where, "DEL", r);
+    }
+  }
+
+  task<void> counters_at(connection& c, const target& where, time_point deadline,
+                         server_counters& counted) {
+    const std::string commandstats = co_await info_of(c, where, "commandstats", deadline);
+    const std::string stats = co_await info_of(c, where, "stats", deadline);
+    counted = parse_counters(commandstats, stats);
+  }
+
+  task<std::string> info_of(connection& c, const target& where, const char* section,
+                            time_point deadline) {
+    const reply r = co_await c.demand(deadline, "INFO", section);
+    if (r.is(kind::error)) refused(where, "INFO", r);
+    co_return r.text;
+  }
+
+  task<void> load_scripts(connection& c, const target& where, time_point deadline) {
+    for (const script& s : run_.scripts) {
+      const reply r = co_await c.demand(deadline, "SCRIPT", "LOAD", s.text);
+      if (r.is(kind::error)) refused(where, "SCRIPT LOAD", r);
     }
   }
 
   run_data run_;
-  std::unique_ptr<lock_session> (*make_session_)(loop&, run_data&, const instance&);
+  const recipe recipe_;
+  std::uint64_t connections_ = 0;    // that the run will open to each place
+  std::vector<std::string> doomed_;  // what wipe() is removing
 };
 
 }  // namespace
@@ -138,14 +241,14 @@ server_counters parse_counters(std::string_view commandstats, std::string_view s
   constexpr std::string_view prefix = "cmdstat_";
   constexpr std::string_view calls = ":calls=";
   server_counters all;
-  all["commands"] = number_of(info_field(stats, "total_commands_processed"));
+  all["commands"] = number_in(info_field(stats, "total_commands_processed"));
   while (!commandstats.empty()) {
     const auto end = std::min(commandstats.find("\r\n"), commandstats.size());
     const std::string_view line = commandstats.substr(0, end);
     const auto at = line.find(calls);
     if (line.starts_with(prefix) && at != line.npos) {
       const auto name = line.substr(prefix.size(), at - prefix.size());
-      all["cmd." + std::string{name}] = number_of(line.substr(at + calls.size()));
+      all["cmd." + std::string{name}] = number_in(line.substr(at + calls.size()));
     }
     commandstats.remove_prefix(std::min(commandstats.size(), end + 2));
   }

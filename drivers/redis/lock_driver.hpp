@@ -13,8 +13,14 @@ namespace lockmark::redis {
 struct recipe {
   std::vector<std::string_view> scripts;  // run_data::scripts, in this order
   std::unique_ptr<lock_session> (*make_session)(loop&, run_data&, const instance&);
+  spread over = spread::one_place;
+  // Of each instance to each place, besides one for each client: for messages, for a watchdog.
+  std::uint32_t connections_beside = 0;
+  // The names of what stands beside a lock on the server and does not expire by itself, for wipe().
+  std::vector<std::string> (*beside)(const std::string& lock, const option_values&) = nullptr;
 };
 
+// Throws usage_error for a URL that is none, or has more places than the lock can use.
 std::unique_ptr<driver> make_driver(const driver_setup& setup, const recipe& lock);
 
 template <class Session>

@@ -2,23 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "harness/async/scope.hpp"
+
 namespace lockmark::redis {
+namespace {
+
+// How long a place that may be missing is waited for.
+constexpr duration patience_for_the_expendable = std::chrono::seconds{1};
+
+}  // namespace
 
 std::string lock_key(const std::string& run, const std::string& key) {
   return fmt::format("lockmark:{}:{}", run, key);
 }
 
 lock_session::lock_session(loop& l, run_data& run, const instance& who) : loop_(l), run_(run) {
+  for (const target& where : run.places) {
+    auto& here = clients_.emplace_back();
+    for (std::uint32_t i = 0; i < who.clients; ++i) {
+      here.push_back(std::make_unique<connection>(l, where, sent_));
+    }
+  }
   for (std::uint32_t i = 0; i < who.clients; ++i) {
-    clients_.push_back(std::make_unique<connection>(l, run.where, sent_));
     owners_.push_back(fmt::format("{}:{}", who.id, i + 1));
   }
 }
 
+task<void> lock_session::connect_to(std::size_t place, time_point deadline,
+                                    std::exception_ptr& failure) {
+  try {
+    for (const auto& c : clients_[place]) co_await c->open(deadline);
+  } catch (const no_server&) {
+    failure = std::current_exception();
+  }
+}
+
 task<void> lock_session::connect(time_point deadline) {
-  for (const auto& c : clients_) co_await c->open(deadline);
+  if (run_.expendable() > 0) {
+    deadline = std::min(deadline, loop_.now() + patience_for_the_expendable);
+  }
+  std::vector<std::exception_ptr> failures(places());
+  scope connecting{loop_};
+  for (std::size_t i = 0; i < places(); ++i) {
+    connecting.spawn(connect_to(i, deadline, failures[i]));
+  }
+  co_await connecting.join();
+  std::erase(failures, nullptr);
+  if (failures.size() > run_.expendable()) std::rethrow_exception(failures.front());
 }
 
 task<outcome<grant>> lock_session::renew(request) {
@@ -27,7 +60,9 @@ task<outcome<grant>> lock_session::renew(request) {
 }
 
 task<void> lock_session::close() {
-  for (const auto& c : clients_) c->close();
+  for (const auto& here : clients_) {
+    for (const auto& c : here) c->close();
+  }
   co_return;
 }
 

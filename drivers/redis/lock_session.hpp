@@ -1,9 +1,12 @@
-// What the sessions of all Redis locks have in common: one connection per client, and the names of
-// keys and owners. The algorithm of a lock is in the file of its name.
+// What the sessions of all Redis locks have in common: one connection per client and place, and the
+// names of keys and owners. The algorithm of a lock is in the file of its name.
+//
+// A place is one deployment: a server, what Sentinel watches, or a Cluster. Most locks have one.
 #pragma once
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,25 +19,38 @@ class leftovers {
  public:
   void add(std::string key) {
     const std::lock_guard guard{mutex_};
-    keys_.push_back(std::move(key));
+    keys_.insert(std::move(key));
   }
   std::vector<std::string> take() {
     const std::lock_guard guard{mutex_};
-    return std::exchange(keys_, {});
+    std::vector<std::string> all(keys_.begin(), keys_.end());
+    keys_.clear();
+    return all;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::string> keys_;
+  std::set<std::string> keys_;
+};
+
+// How a lock uses the places of its target.
+enum class spread : std::uint8_t {
+  one_place,   // there must be one only
+  all_places,  // each must be there
+  majority,    // a minority may be missing
 };
 
 // What all sessions of a run share; it outlives them.
 struct run_data {
-  target where;
+  std::vector<target> places;  // at least one
+  spread over = spread::one_place;
   std::vector<std::string> keys;  // by request::key
   std::vector<script> scripts;    // in the lock's own order
   std::map<std::string, std::string, std::less<>> options;
   leftovers left;
+
+  // How many places may be missing.
+  std::size_t expendable() const { return over == spread::majority ? (places.size() - 1) / 2 : 0; }
 };
 
 // "lockmark:<run>:<key>".
@@ -49,8 +65,9 @@ class lock_session : public session {
  public:
   lock_session(loop& l, run_data& run, const instance& who);
 
-  // Connects every client. Throws no_server.
-  task<void> connect(time_point deadline);
+  // Connects every client to every place. Throws no_server when more places than are expendable
+  // cannot be reached.
+  virtual task<void> connect(time_point deadline);
 
   task<outcome<grant>> renew(request r) override;  // for locks without a lease: never called
   bool alive() const override { return true; }     // no hold of these depends on a connection
@@ -58,10 +75,14 @@ class lock_session : public session {
   traffic sent() const override { return sent_; }
 
  protected:
-  connection& client(const request& r) { return *clients_[r.client]; }
+  connection& client(const request& r, std::size_t place = 0) { return *clients_[place][r.client]; }
+  std::size_t places() const { return clients_.size(); }
   const std::string& key(const request& r) const { return run_.keys[r.key]; }
   // "<instance id>:<client, from 1>", the field of Redisson's hash.
   const std::string& owner(const request& r) const { return owners_[r.client]; }
+
+  // By which command a message is published in this deployment.
+  std::string_view publish_command() const { return "PUBLISH"; }
 
   // A grant asked for now lasts by the client's clock at least until here. Take it before asking.
   time_point end_of(duration lease) const { return loop_.now() + lease; }
@@ -71,7 +92,9 @@ class lock_session : public session {
   traffic sent_;
 
  private:
-  std::vector<std::unique_ptr<connection>> clients_;
+  task<void> connect_to(std::size_t place, time_point deadline, std::exception_ptr& failure);
+
+  std::vector<std::vector<std::unique_ptr<connection>>> clients_;  // by place, by client
   std::vector<std::string> owners_;
 };
 

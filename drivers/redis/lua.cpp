@@ -3,9 +3,14 @@
 // Acquire is SETNX and PEXPIRE in one script; release deletes the key only if it still holds the
 // owner's mark; renew extends it under the same condition. Best effort: a lease that ran out, or a
 // failover that lost the key, lets a second holder in, and there is no fencing token.
+//
+// With the option `watchdog`, what is held is renewed every third of its lease in the background.
+#include <memory>
+
 #include "drivers/redis/lock_driver.hpp"
 #include "drivers/redis/owner_scripts.hpp"
 #include "drivers/redis/redis.hpp"
+#include "drivers/redis/watchdog.hpp"
 
 namespace lockmark::redis {
 namespace {
@@ -21,13 +26,25 @@ return 1
 
 class lua_session final : public lock_session {
  public:
-  using lock_session::lock_session;
+  lua_session(loop& l, run_data& run, const instance& who) : lock_session(l, run, who) {
+    if (!watched(run.options)) return;
+    watchdog_ =
+        std::make_unique<watchdog>(l, run.places[0], sent_, 1,
+                                   [this](connection& c, const std::vector<watchdog::hold>& one,
+                                          duration lease, time_point deadline) {
+                                     const request r{.key = one[0].key, .client = one[0].client};
+                                     return c.evaluate(deadline, run_.scripts[extend], 1, key(r),
+                                                       owner(r), milliseconds(lease));
+                                   });
+  }
 
   task<outcome<grant>> acquire(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
     const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[take], 1, key(r),
                                                   owner(r), milliseconds(r.lease));
-    co_return done_if(said, 1, g, refusal::busy);
+    const auto ending = done_if(said, 1, g, refusal::busy);
+    if (watchdog_ && ending.done()) watchdog_->add({r.key, r.client}, r.lease);
+    co_return ending;
   }
 
   task<outcome<grant>> renew(request r) override {
@@ -38,10 +55,19 @@ class lua_session final : public lock_session {
   }
 
   task<outcome<nothing>> release(request r) override {
+    if (watchdog_) watchdog_->remove({r.key, r.client});
     const auto said =
         co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
+
+  task<void> close() override {
+    if (watchdog_) co_await watchdog_->close();
+    co_await lock_session::close();
+  }
+
+ private:
+  std::unique_ptr<watchdog> watchdog_;  // null: without
 };
 
 }  // namespace
@@ -52,13 +78,14 @@ lock_kind lua() {
       .summary = "SETNX and PEXPIRE in a script; compare-and-delete in another",
       .has = feature::lease | feature::renewable,
       .promises = safety::best_effort,
-      .topologies = "redis",
+      .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "two scripts, as most small Redis lock libraries have them",
-      .options = {},
+      .options = {watchdog_option()},
       .make =
           [](const driver_setup& s) {
-            return make_driver(s, {{take_lua, delete_if_owner_lua, extend_if_owner_lua},
-                                   make_session<lua_session>});
+            return make_driver(s, {.scripts = {take_lua, delete_if_owner_lua, extend_if_owner_lua},
+                                   .make_session = make_session<lua_session>,
+                                   .connections_beside = watched(s.options) ? 1U : 0U});
           },
   };
 }

@@ -1,6 +1,4 @@
-// Locks on one Redis server (topology `redis`): the rows of `lockmark list`.
-//
-// Sentinel, Cluster, independent masters and TLS are not here yet.
+// Locks in Redis: the rows of `lockmark list`.
 #pragma once
 
 #include <vector>
@@ -13,8 +11,19 @@ std::vector<lock_kind> kinds();
 
 // One lock each, in the file of its name.
 lock_kind setnx();
-lock_kind lua();
+lock_kind setnx_expire();
+lock_kind getset();
 lock_kind set_nx_px();
+lock_kind lua();
 lock_kind redisson();
+lock_kind redisson_spin();
+lock_kind redisson_fair();
+lock_kind redisson_read();
+lock_kind redisson_write();
+lock_kind redisson_fenced();
+lock_kind redisson_multi();
+lock_kind redisson_red();
+lock_kind redlock();
+lock_kind sharded();
 
 }  // namespace lockmark::redis

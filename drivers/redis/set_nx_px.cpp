@@ -73,7 +73,7 @@ lock_kind set_nx_px() {
       .summary = "SET NX PX; compare-and-delete in a script",
       .has = feature::lease | feature::renewable,
       .promises = safety::best_effort,
-      .topologies = "redis",
+      .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "Redis's documentation of distributed locks, on one server",
       .options = {{.name = "release",
                    .values = "script, del, compare_then_del",

@@ -31,7 +31,7 @@ lock_kind setnx() {
       .summary = "SETNX and DEL: no lease, no owner",
       .has = {},
       .promises = safety::none,
-      .topologies = "redis",
+      .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "the pattern of the SETNX page of Redis's documentation",
       .options = {},
       .make =

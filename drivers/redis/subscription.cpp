@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace lockmark::redis {
+namespace {
+
+// Redisson's READ_UNLOCK_MESSAGE; any other message wakes one.
+constexpr std::string_view wakes_all = "1";
+
+}  // namespace
 
 struct subscription::channel {
   explicit channel(std::string n) : name(std::move(n)) {}
@@ -28,6 +34,12 @@ struct subscription::channel {
     waiting.pop_front();
     first->woken_.set();
     return 1;
+  }
+  // For a message that is meant for all: a release by a writer, for whom readers may wait.
+  std::size_t wake_everybody() {
+    const std::size_t woken = waiting.size();
+    wake_all(waiting);
+    return woken;
   }
   static void wake_all(std::deque<place*>& who) {
     for (place* p : std::exchange(who, {})) p->woken_.set();
@@ -159,7 +171,7 @@ void subscription::take(const reply& r) {
     if (c.confirmed) channel::wake_all(c.confirming);
     if (c.places == 0) drop_unused(c);
   } else if (r.parts[0].text == "message" && c.places > 0) {
-    count_.wakeups += c.wake_one();
+    count_.wakeups += r.parts[2].text == wakes_all ? c.wake_everybody() : c.wake_one();
   }
 }
 

@@ -9,94 +9,73 @@
 namespace lockmark::redis {
 namespace {
 
-constexpr std::string_view expected =
-    "; expected redis://[user:pass@]host[:port][/db], special characters of user and pass as %XX";
-
-[[noreturn]] void refuse(std::string_view what) {
-  throw usage_error(fmt::format("the Redis URL {}{}", what, expected));
+std::string address(const config::host_port& h) {
+  const bool is_ipv6 = h.host.find(':') != h.host.npos;
+  return is_ipv6 ? fmt::format("[{}]:{}", h.host, h.port) : fmt::format("{}:{}", h.host, h.port);
 }
 
-template <class Number>
-Number number_in(std::string_view text, Number least, Number most, std::string_view what,
-                 int base) {
-  Number n{};
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, n, base);
-  if (read.ec != std::errc{} || read.ptr != end || n < least || n > most) refuse(what);
+int number_of(std::string_view digits) {
+  int n = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), n);
   return n;
 }
 
-std::string percent_decoded(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    const auto digits = text.substr(i + 1, 2);
-    constexpr std::string_view wrong = "has a % without two hexadecimal digits";
-    if (digits.size() != 2) refuse(wrong);
-    plain += static_cast<char>(number_in(digits, 0, 255, wrong, 16));
-    i += 2;
+// What all deployments of a URL have in common: everything but their hosts.
+target without_hosts(const config::target& read) {
+  target t;
+  t.user = read.user;
+  t.password = read.password;
+  t.sentinel_user = read.sentinel_user;
+  t.sentinel_password = read.sentinel_password;
+  t.tls = read.tls;
+  t.nat = read.nat;
+  if (read.scheme.ends_with("+sentinel")) {
+    t.how = target::form::sentinel;
+    t.master = read.path;
+  } else if (read.scheme.ends_with("+cluster")) {
+    t.how = target::form::cluster;
+  } else {
+    t.db = number_of(read.path);
   }
-  return plain;
-}
-
-void read_login(std::string_view text, target& to) {
-  const auto colon = text.find(':');
-  if (colon == text.npos) refuse("has a user without a password");
-  to.user = percent_decoded(text.substr(0, colon));
-  to.password = percent_decoded(text.substr(colon + 1));
-  if (to.password.empty()) refuse("has an empty password");
-}
-
-void read_address(std::string_view text, target& to) {
-  const bool bracketed = text.starts_with('[');  // an IPv6 address
-  const auto host_end = bracketed ? text.find(']') : text.rfind(':');
-  if (bracketed && host_end == text.npos) refuse("has an unclosed [");
-  to.host = bracketed ? text.substr(1, host_end - 1) : text.substr(0, host_end);
-  auto rest = bracketed               ? text.substr(host_end + 1)
-              : host_end == text.npos ? std::string_view{}
-                                      : text.substr(host_end);
-  if (to.host.empty()) refuse("names no host");
-  if (to.host.find(',') != to.host.npos) refuse("names several hosts");
-  if (!bracketed && to.host.find(':') != to.host.npos) refuse("has an IPv6 address without []");
-  if (rest.empty()) return;
-  constexpr std::string_view wrong = "has a port that is not 1 to 65535";
-  if (!rest.starts_with(':')) refuse(wrong);
-  to.port = number_in<std::uint16_t>(rest.substr(1), 1, 65535, wrong, 10);
+  return t;
 }
 
 }  // namespace
 
 std::string target::name() const {
-  const bool bracketed = host.find(':') != host.npos;
-  return fmt::format("redis://{}{}{}:{}{}", bracketed ? "[" : "", host, bracketed ? "]" : "", port,
-                     db == 0 ? "" : fmt::format("/{}", db));
+  std::string text = tls.on ? "rediss" : "redis";
+  if (how == form::sentinel) text += "+sentinel";
+  if (how == form::cluster) text += "+cluster";
+  std::string_view separator = "://";
+  for (const auto& h : hosts) {
+    text += fmt::format("{}{}", separator, address(h));
+    separator = ",";
+  }
+  if (how == form::sentinel) text += fmt::format("/{}", master);
+  if (db != 0) text += fmt::format("/{}", db);
+  return text;
 }
 
-target parse_target(std::string_view url) {
-  constexpr std::string_view scheme = "redis://";
-  if (!url.starts_with(scheme)) {
-    refuse(
-        "does not begin with redis://; TLS, Sentinel, Cluster and independent masters are not "
-        "supported yet");
+std::vector<target> parse_targets(std::string_view url) {
+  const auto read = config::parse_target(url);
+  if (!read) throw usage_error(fmt::format("the Redis URL {}", read.error().sentence));
+  if (!read->scheme.starts_with("redis")) {
+    throw usage_error(fmt::format("a {} target is none of Redis", read->scheme));
   }
-  url.remove_prefix(scheme.size());
-  target to;
-  const auto at = url.rfind('@');
-  if (at != url.npos) {
-    read_login(url.substr(0, at), to);
-    url.remove_prefix(at + 1);
+  if (!read->user.empty() && read->password.empty()) {
+    throw usage_error("the Redis URL has a user without a password");
   }
-  const auto slash = url.find('/');
-  if (slash != url.npos) {
-    const auto db = url.substr(slash + 1);
-    if (!db.empty()) to.db = number_in(db, 0, 1'000'000, "has a db that is not a number", 10);
-    url = url.substr(0, slash);
+  target one = without_hosts(*read);
+  if (!read->scheme.ends_with("+independent")) {
+    one.hosts = read->hosts;
+    return {one};
   }
-  read_address(url, to);
-  return to;
+  std::vector<target> each;
+  for (const auto& h : read->hosts) {
+    one.hosts = {h};
+    each.push_back(one);
+  }
+  return each;
 }
 
 }  // namespace lockmark::redis

@@ -1,0 +1,101 @@
+// Redis under Sentinel: a master, two replicas, and three sentinels that promote one of them when
+// the master is gone for two seconds.
+#include <fmt/format.h>
+
+#include "deploy/local/redis_server.hpp"
+#include "deploy/local/servers.hpp"
+
+namespace lockmark::local {
+namespace {
+
+constexpr std::string_view master_name = "lockmark";
+
+// Who is whose replica changes with every failover. Redis and its sentinels write it into this
+// file, so that a server that is started again is what it was when it died, or what it has become.
+void give_configuration(server_spec& server, site& where, const std::string& text) {
+  const std::filesystem::path file = where.folder(server.name) / "redis.conf";
+  server.files.push_back({file, text});
+  server.argv.insert(server.argv.begin() + 1, file.string());
+}
+
+// A replica has joined when its link is up, a master always.
+verdict judge_replication(std::string_view answer) {
+  if (answer.find("second_repl_offset") == answer.npos) return verdict::more;
+  const bool is_master = answer.find("role:master") != answer.npos;
+  const bool is_linked = answer.find("master_link_status:up") != answer.npos;
+  return is_master || is_linked ? verdict::ready : verdict::not_yet;
+}
+
+server_spec replica_set_member(site& where, const std::string& name, int master) {
+  server_spec server = redis_server(where, name);
+  const bool is_replica = master != 0;
+  give_configuration(server, where,
+                     is_replica ? fmt::format("replicaof 127.0.0.1 {}\n", master) : "");
+  // A replica that comes back is to copy at once; the default waits for more of them.
+  server.argv.insert(server.argv.end(), {"--repl-diskless-sync-delay", "0"});
+  server.joined = {"INFO replication\r\n", judge_replication};
+  return server;
+}
+
+// SENTINEL MASTER is a flat list of names and values: "$10\r\nnum-slaves\r\n$1\r\n2\r\n".
+verdict judge_sentinel(std::string_view answer) {
+  if (answer.starts_with("-")) return verdict::not_yet;
+  if (answer.find("parallel-syncs") == answer.npos) return verdict::more;
+  const auto says = [answer](std::string_view name, std::string_view value) {
+    return answer.find(fmt::format("{}\r\n${}\r\n{}\r\n", name, value.size(), value)) !=
+           answer.npos;
+  };
+  const bool knows_all =
+      says("flags", "master") && says("num-slaves", "2") && says("num-other-sentinels", "2");
+  return knows_all ? verdict::ready : verdict::not_yet;
+}
+
+server_spec sentinel(site& where, const std::string& name, int master) {
+  server_spec server;
+  server.name = name;
+  server.port = where.ports.take(name);
+  server.argv = {where.program("redis-server", "redis-server"), "--sentinel"};
+  // Loopback; gone for two seconds is dead, as short as still tells a pause from a death. The
+  // failover timeout is how long a sentinel waits before it tries a failover again.
+  give_configuration(server, where,
+                     fmt::format(R"(port {0}
+bind 127.0.0.1
+protected-mode yes
+daemonize no
+dir {1}
+sentinel announce-ip 127.0.0.1
+sentinel announce-port {0}
+sentinel monitor {2} 127.0.0.1 {3} 2
+sentinel down-after-milliseconds {2} 2000
+sentinel failover-timeout {2} 5000
+sentinel parallel-syncs {2} 2
+)",
+                                 server.port, where.folder(name).string(), master_name, master));
+  server.ready = redis_probe();
+  server.joined = {fmt::format("SENTINEL MASTER {}\r\n", master_name), judge_sentinel};
+  server.time_limit = std::chrono::seconds{20};
+  return server;
+}
+
+}  // namespace
+
+plan redis_sentinel(site& where) {
+  plan result;
+  result.servers.push_back(replica_set_member(where, "redis-1", 0));
+  const int master = result.servers.front().port;
+  result.servers.push_back(replica_set_member(where, "redis-2", master));
+  result.servers.push_back(replica_set_member(where, "redis-3", master));
+  for (int i = 1; i <= 3; ++i) {
+    const server_spec made = sentinel(where, fmt::format("sentinel-{}", i), master);
+    // By default a sentinel looks for replicas every 10 s and for the others every 2 s.
+    result.after_start.push_back(
+        redis_command(where, fmt::format("hurry {}", made.name), made.port,
+                      {"SENTINEL", "DEBUG", "info-period", "1000", "publish-period", "500"}));
+    result.target += fmt::format("{}127.0.0.1:{}", i == 1 ? "redis+sentinel://" : ",", made.port);
+    result.servers.push_back(made);
+  }
+  result.target += fmt::format("/{}", master_name);
+  return result;
+}
+
+}  // namespace lockmark::local

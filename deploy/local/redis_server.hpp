@@ -1,0 +1,18 @@
+// One Redis process of whatever topology: the settings that all of them share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deploy/local/topology.hpp"
+
+namespace lockmark::local {
+
+// A Redis that listens on loopback and persists nothing; it answers at PONG. The topology appends
+// its own settings to `argv`.
+server_spec redis_server(site& where, const std::string& name);
+
+// redis-cli, as a step of a plan.
+command redis_command(site& where, std::string purpose, int port, std::vector<std::string> words);
+
+}  // namespace lockmark::local

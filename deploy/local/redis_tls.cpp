@@ -1,0 +1,85 @@
+// Redis behind TLS: an authority, a server's and a client's certificate are made for the occasion,
+// and only the user `lockmark` is let in, by a password that is on no command line.
+#include <fmt/format.h>
+
+#include <random>
+
+#include "deploy/local/redis_server.hpp"
+#include "deploy/local/servers.hpp"
+
+namespace lockmark::local {
+namespace {
+
+// A ClientHello of TLS 1.2 that offers one cipher and nothing else. Whoever speaks TLS answers with
+// a handshake (22) or an alert (21).
+std::string client_hello() {
+  std::string hello("\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03", 11);
+  hello.append(32, 'r');  // the client's random bytes
+  hello.append("\x00\x00\x02\xc0\x2f\x01\x00", 7);
+  return hello;
+}
+
+verdict judge_tls(std::string_view answer) {
+  if (answer.empty()) return verdict::more;
+  return answer[0] == 21 || answer[0] == 22 ? verdict::ready : verdict::not_yet;
+}
+
+std::string random_password() {
+  constexpr std::string_view letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+  std::random_device device;
+  std::uniform_int_distribution<std::size_t> one_of(0, letters.size() - 1);
+  std::string password;
+  while (password.size() < 24) password += letters[one_of(device)];
+  return password;
+}
+
+// One shell command per certificate: `openssl req` makes a key and a request, `openssl x509` signs.
+command certificate(site& where, const std::filesystem::path& folder, std::string_view name,
+                    std::string_view subject, std::string_view extension) {
+  const std::string openssl = where.program("openssl", "openssl");
+  const std::string key =
+      fmt::format("-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout {}.key -subj /CN={}",
+                  name, subject);
+  const std::string script =
+      name == "ca" ? fmt::format("{} req -x509 {} -days 30 -out ca.pem", openssl, key)
+                   : fmt::format(
+                         "{0} req {1} -out {2}.csr && printf '%s\\n' '{3}' > {2}.ext && "
+                         "{0} x509 -req -in {2}.csr -CA ca.pem -CAkey ca.key -days 30 "
+                         "-CAcreateserial -extfile {2}.ext -out {2}.pem",
+                         openssl, key, name, extension);
+  return {.purpose = fmt::format("make the certificate of {}", subject),
+          .argv = {"/bin/sh", "-c", fmt::format("cd '{}' && {}", folder.string(), script)}};
+}
+
+}  // namespace
+
+plan redis_tls(site& where) {
+  server_spec server = redis_server(where, "redis");
+  const std::filesystem::path folder = where.folder(server.name);
+  const auto file = [&folder](const char* name) { return (folder / name).string(); };
+  server.prepare = {
+      certificate(where, folder, "ca", "lockmark-authority", ""),
+      certificate(where, folder, "server", "localhost",
+                  "subjectAltName=DNS:localhost,IP:127.0.0.1"),
+      certificate(where, folder, "client", "lockmark", "extendedKeyUsage=clientAuth"),
+  };
+  const std::string password = random_password();
+  server.files.push_back({file("redis.conf"), fmt::format("user default off\n"
+                                                          "user lockmark on >{} ~* &* +@all\n",
+                                                          password)});
+  server.argv.insert(server.argv.begin() + 1, file("redis.conf"));
+  // The port is TLS's, and there is no other. A client may show a certificate; `CONFIG SET
+  // tls-auth-clients yes` makes it a must.
+  server.argv.insert(server.argv.end(),
+                     {"--port", "0", "--tls-port", fmt::format("{}", server.port),
+                      "--tls-cert-file", file("server.pem"), "--tls-key-file", file("server.key"),
+                      "--tls-ca-cert-file", file("ca.pem"), "--tls-auth-clients", "optional"});
+  server.ready = {client_hello(), judge_tls};
+  plan result;
+  result.target =
+      fmt::format("rediss://lockmark:{}@127.0.0.1:{}?ca={}", password, server.port, file("ca.pem"));
+  result.servers.push_back(std::move(server));
+  return result;
+}
+
+}  // namespace lockmark::local

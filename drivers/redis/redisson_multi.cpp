@@ -1,0 +1,207 @@
+#include "drivers/redis/redisson_multi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "drivers/redis/redis.hpp"
+#include "harness/async/scope.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+// 1 to 9; 0 for what is none.
+std::size_t number_of_locks(std::string_view text) {
+  const bool is_one = text.size() == 1 && text[0] >= '1' && text[0] <= '9';
+  return is_one ? static_cast<std::size_t>(text[0] - '0') : 0;
+}
+
+std::vector<std::string> names_in_one_place(const std::string& lock, const option_values& options) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= number_of_locks(options.at("locks")); ++i) {
+    names.push_back(fmt::format("{}:{}", lock, i));
+  }
+  return names;
+}
+
+std::size_t number_of_parts(const run_data& run) {
+  return run.places.size() > 1 ? run.places.size() : number_of_locks(run.options.at("locks"));
+}
+
+}  // namespace
+
+multi_session::multi_session(loop& l, run_data& run, const instance& who)
+    : multi_session(l, run, who, number_of_parts(run), number_of_parts(run), 1) {}
+
+multi_session::multi_session(loop& l, run_data& run, const instance& who, std::size_t parts,
+                             std::size_t needed, std::size_t shares)
+    : redisson_session(l, run, who), parts_(parts), needed_(needed), shares_(shares) {
+  const bool in_one_place = places() == 1 && run.options.count("locks") > 0;
+  for (const std::string& k : run.keys) {
+    names_.push_back(in_one_place ? names_in_one_place(k, run.options)
+                                  : std::vector<std::string>(parts_, k));
+  }
+}
+
+multi_session::rlock multi_session::part(const request& r, std::size_t i) const {
+  return {places() == 1 ? 0 : i, names_[r.key][i], owner(r)};
+}
+
+task<outcome<grant>> multi_session::acquire(request r) {
+  std::vector<vote> held(parts_, vote::no);
+  const auto ending = co_await take_parts(r, held);
+  if (ending.done()) {
+    const grant g{.valid_until = end_of(r.lease)};
+    const std::size_t bounded = co_await set_lease(r, held);
+    if (bounded >= needed_) co_return g;
+    co_return doubt::connection_lost;
+  }
+  co_await give_back(r, held);
+  const auto left = static_cast<std::size_t>(std::count_if(held.begin(), held.end(), may_be_taken));
+  if (keeps_others_out(left, parts_, needed_)) co_return answers{held}.why;
+  co_return ending.without_value<grant>();
+}
+
+// Redisson's tryLock(wait, lease). Done: enough of them are held.
+task<outcome<nothing>> multi_session::take_parts(request r, std::vector<vote>& held) {
+  const duration whole = r.deadline - loop_.now();
+  const duration share =
+      std::max<duration>(whole / static_cast<std::int64_t>(shares_), std::chrono::milliseconds{1});
+  std::size_t spare = parts_ - needed_;
+  std::size_t got = 0;
+  for (std::size_t i = 0; i < parts_;) {
+    const duration wait = std::min(share, r.deadline - loop_.now());
+    const vote v = co_await take_part(r, i, wait, 2 * whole);
+    held[i++] = v;
+    if (v == vote::yes) {
+      ++got;
+    } else if (got >= needed_) {
+      break;
+    } else if (spare > 0) {
+      --spare;
+    } else if (v != vote::no) {
+      co_return refusal::unavailable;
+    } else {
+      co_await give_back(r, held);
+      spare = parts_ - needed_;
+      got = i = 0;
+    }
+    if (loop_.now() >= r.deadline) co_return refusal::deadline;
+  }
+  co_return nothing{};
+}
+
+// yes: taken; no: held by somebody else; unasked: not there, and it cannot be asked for now.
+task<vote> multi_session::take_part(request r, std::size_t i, duration wait, duration lease) {
+  request one = r;
+  one.lease = lease;
+  one.deadline = loop_.now() + wait;
+  one.grace = std::min(r.grace, r.answer_by() - one.deadline);
+  const auto said = co_await take(part(r, i), one);
+  if (said.refused(refusal::deadline)) co_return vote::no;
+  if (!said.in_doubt()) co_return vote_of(said, true);
+  const auto undone = co_await give_up(part(r, i), r);
+  const bool is_gone = undone.done() || undone.refused(refusal::not_owner);
+  co_return is_gone ? vote::unasked : vote_of(said, true);
+}
+
+// What is given back is no longer held. Past the deadline nobody waits to hear so.
+task<void> multi_session::give_back(request r, std::vector<vote>& held) {
+  std::vector<bool> which;
+  for (const vote v : held) which.push_back(may_be_taken(v));
+  if (loop_.now() >= r.answer_by()) {
+    for (std::size_t i = 0; i < parts_; ++i) {
+      if (which[i]) abandon(part(r, i), r);
+    }
+    co_return;
+  }
+  const std::vector<vote> said = co_await ask_parts(r, step::give_up, which);
+  for (std::size_t i = 0; i < parts_; ++i) {
+    const bool answered = said[i] == vote::yes || said[i] == vote::no;
+    if (which[i] && answered) held[i] = vote::no;
+  }
+}
+
+// How many are known to have the real lease now. Redisson asks one after the other, and does not
+// look at the answers.
+task<std::size_t> multi_session::set_lease(request r, const std::vector<vote>& held) {
+  std::size_t bounded = 0;
+  for (std::size_t i = 0; i < parts_; ++i) {
+    if (held[i] != vote::yes) continue;
+    const rlock one = part(r, i);
+    const auto said = co_await client(r, one.place)
+                          .command(r.answer_by(), "PEXPIRE", one.name, milliseconds(r.lease));
+    if (said.done()) ++bounded;
+  }
+  co_return bounded;
+}
+
+task<outcome<grant>> multi_session::renew(request r) {
+  const grant g{.valid_until = end_of(r.lease)};
+  const std::vector<bool> each(parts_, true);
+  const std::vector<vote> said = co_await ask_parts(r, step::extend, each);
+  const auto ending = ending_of(answers{said}, needed_);
+  if (!ending.done()) co_return ending.without_value<grant>();
+  co_return g;
+}
+
+task<outcome<nothing>> multi_session::release(request r) {
+  const std::vector<bool> each(parts_, true);
+  const std::vector<vote> said = co_await ask_parts(r, step::give_up, each);
+  co_return ending_of(answers{said}, needed_);
+}
+
+// Several places at once; in one place, over one connection, one after the other.
+task<std::vector<vote>> multi_session::ask_parts(request r, step what,
+                                                 const std::vector<bool>& which) {
+  std::vector<vote> said(parts_, vote::unasked);
+  scope asking{loop_};
+  for (std::size_t i = 0; i < parts_; ++i) {
+    if (!which[i]) continue;
+    if (places() > 1) {
+      asking.spawn(ask_part(r, what, i, said[i]));
+    } else {
+      co_await ask_part(r, what, i, said[i]);
+    }
+  }
+  co_await asking.join();
+  co_return said;
+}
+
+task<void> multi_session::ask_part(request r, step what, std::size_t i, vote& to) {
+  if (what == step::extend) {
+    const auto said = co_await extend(part(r, i), r);
+    to = vote_of(said, true);
+  } else {
+    const auto said = co_await give_up(part(r, i), r);
+    to = vote_of(said, true);
+  }
+}
+
+lock_kind redisson_multi() {
+  return {
+      .name = "redis/redisson_multi",
+      .summary = "Redisson's RMultiLock: several RLocks at once, taken in order",
+      .has = feature::lease | feature::renewable | feature::server_wait | feature::reentrant,
+      .promises = safety::best_effort,
+      .topologies = "redis redis-sentinel redis-cluster redis-independent",
+      .algorithm = "Redisson 3.52 to 4.7, RedissonMultiLock",
+      .options = {{.name = "locks",
+                   .values = "1 to 9",
+                   .preset = "3",
+                   .help = "how many locks are one together; where the target names several "
+                           "deployments, there is one in each instead",
+                   .accepts = [](std::string_view v) { return number_of_locks(v) > 0; }}},
+      .make =
+          [](const driver_setup& s) {
+            return make_driver(
+                s, {.scripts = {redisson_take_lua, redisson_give_up_lua, redisson_extend_lua},
+                    .make_session = make_session<multi_session>,
+                    .over = spread::all_places,
+                    .connections_beside = 1,
+                    .beside = names_in_one_place});
+          },
+  };
+}
+
+}  // namespace lockmark::redis

@@ -1,0 +1,195 @@
+#include "drivers/redis/redisson_session.hpp"
+
+#include <algorithm>
+
+namespace lockmark::redis {
+namespace {
+
+constexpr duration settle_limit = std::chrono::milliseconds{500};
+constexpr std::size_t watchdog_batch = 100;  // Redisson's lockWatchdogBatchSize
+
+}  // namespace
+
+redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
+    : lock_session(l, run, who) {
+  for (const target& where : run.places) {
+    messages_.push_back(std::make_unique<subscription>(l, where, sent_));
+    latches_.emplace_back(who.clients);
+  }
+  std::random_device seed;
+  random_.seed((std::uint64_t{seed()} << 32) ^ seed());
+  if (!watched(run.options)) return;
+  // The keys of one command must live on one node of a Cluster.
+  const bool clustered = run.places[0].how == target::form::cluster;
+  watchdog_ = std::make_unique<watchdog>(
+      l, run.places[0], sent_, clustered ? 1 : watchdog_batch,
+      [this](connection& c, const std::vector<watchdog::hold>& some, duration lease,
+             time_point deadline) { return renew_batch(c, some, lease, deadline); });
+}
+
+redisson_session::~redisson_session() = default;
+
+task<outcome<reply>> redisson_session::ask(const rlock& what, const request& r, duration) {
+  return run_script(take_script, what, r, 1, what.name, milliseconds(r.lease), what.holder);
+}
+
+redisson_session::answer redisson_session::read(const reply& r) const {
+  return {.taken = r.is(reply::kind::nil), .pttl_ms = r.number};
+}
+
+task<outcome<reply>> redisson_session::ask_more(const rlock& what, const request& r) {
+  return client(r, what.place)
+      .evaluate(r.answer_by(), run_.scripts[extend_script], 1, what.name, milliseconds(r.lease),
+                what.holder);
+}
+
+task<outcome<reply>> redisson_session::tell(const rlock& what, const request& r,
+                                            std::string_view channel, std::string_view latch) {
+  return run_script(give_up_script, what, r, 3, what.name, channel, latch, unlock_message,
+                    milliseconds(r.lease), what.holder, publish_command(), latch_ms);
+}
+
+void redisson_session::append_channel_of(std::string& out, const rlock& what) const {
+  append_channel(out, what.name);
+}
+
+task<outcome<grant>> redisson_session::take(rlock what, request r) {
+  const duration wait = std::max<duration>(r.deadline - loop_.now(), std::chrono::milliseconds{1});
+  std::optional<subscription::place> place;
+  outcome<grant> ending = refusal::deadline;
+  while (true) {
+    grant g{.valid_until = end_of(r.lease)};
+    will_ask(r);
+    const auto said = co_await ask(what, r, wait);
+    if (!said.done()) {
+      if (said.refused()) was_refused(r);
+      remember_latch(what, r);
+      ending = said.without_value<grant>();
+      break;
+    }
+    const answer a = read(said.value());
+    if (a.taken) {
+      if (watchdog_) watchdog_->add({r.key, r.client}, r.lease);
+      g.token = a.token;
+      co_return g;
+    }
+    was_refused(r);
+    if (!waits()) {
+      ending = refusal::busy;
+      break;
+    }
+    if (!place) {
+      scratch_.clear();
+      append_channel_of(scratch_, what);
+      place.emplace(*messages_[what.place], scratch_);
+    }
+    if (!place->confirmed()) {
+      const bool confirmed = co_await place->confirm(r.deadline);
+      if (confirmed) continue;
+      if (in_time(r)) ending = refusal::unavailable;
+      break;
+    }
+    const bool woken = co_await place->wait(until_worth_asking(a.pttl_ms, r));
+    if (in_time(r)) continue;
+    if (woken) place->hand_on();
+    break;
+  }
+  gave_up_waiting(what, r, wait);
+  co_return ending;
+}
+
+task<outcome<grant>> redisson_session::extend(rlock what, request r) {
+  const grant g{.valid_until = end_of(r.lease)};
+  const auto said = co_await ask_more(what, r);
+  if (!said.done()) {
+    remember_latch(what, r);
+    co_return said.without_value<grant>();
+  }
+  const auto& extended = said.value().parts;
+  if (extended.empty() || extended[0].number != 1) co_return refusal::not_owner;
+  co_return g;
+}
+
+// Like Redisson, does not wait for the answer to DEL.
+task<outcome<nothing>> redisson_session::give_up(rlock what, request r) {
+  std::string& latch = latches_[what.place][r.client];
+  latch.clear();
+  append_latch(latch, what.name, new_request_id());
+  scratch_.clear();
+  append_channel_of(scratch_, what);
+  const auto said = co_await tell(what, r, scratch_, latch);
+  // Redisson stops renewing whatever the answer is.
+  if (watchdog_) watchdog_->remove({r.key, r.client});
+  if (!said.done()) {
+    remember_latch(what, r);
+    co_return said.without_value<nothing>();
+  }
+  client(r, what.place).post("DEL", latch);
+  const bool held = was_held(said.value());
+  was_given_up(r, held);
+  if (!held) co_return refusal::not_owner;
+  co_return nothing{};
+}
+
+void redisson_session::abandon(const rlock& what, const request& r) {
+  std::string latch;
+  append_latch(latch, what.name, new_request_id());
+  scratch_.clear();
+  append_channel_of(scratch_, what);
+  client(r, what.place)
+      .post("EVAL", run_.scripts[give_up_script].text, 3, what.name, scratch_, latch,
+            unlock_message, milliseconds(r.lease), what.holder, publish_command(), latch_ms);
+  left_.emplace_back(what.place, std::move(latch));
+}
+
+task<void> redisson_session::close() {
+  if (watchdog_) co_await watchdog_->close();
+  for (const auto& m : messages_) co_await m->close();
+  const time_point limit = loop_.now() + settle_limit;
+  for (std::size_t place = 0; place < places(); ++place) {
+    for (std::uint32_t i = 0; i < latches_[place].size(); ++i) {
+      const bool settled = co_await client({.client = i}, place).settle(limit);
+      if (!settled) left_.emplace_back(place, latches_[place][i]);
+    }
+  }
+  for (auto& [place, latch] : left_) {
+    const auto said = co_await client({}, place).command(limit, "DEL", latch);
+    if (!said.done()) leave_behind(std::move(latch));
+  }
+  co_await lock_session::close();
+}
+
+task<outcome<reply>> redisson_session::renew_batch(connection& c,
+                                                   const std::vector<watchdog::hold>& some,
+                                                   duration lease, time_point deadline) {
+  std::vector<argument> arguments;
+  for (const auto& h : some) arguments.emplace_back(the_lock({h.key, h.client}).name);
+  arguments.emplace_back(milliseconds(lease));
+  for (const auto& h : some) arguments.emplace_back(the_lock({h.key, h.client}).holder);
+  return c.evaluate_all(deadline, run_.scripts[extend_script], static_cast<int>(some.size()),
+                        arguments);
+}
+
+time_point redisson_session::until_worth_asking(std::int64_t pttl_ms, const request& r) const {
+  if (pttl_ms < 0) return r.deadline;
+  return std::min(r.deadline, loop_.now() + std::chrono::milliseconds{pttl_ms});
+}
+
+// The DEL of the client's last latch may have been lost with what just failed.
+void redisson_session::remember_latch(const rlock& what, const request& r) {
+  std::string& last = latches_[what.place][r.client];
+  if (!last.empty()) left_.emplace_back(what.place, std::exchange(last, {}));
+}
+
+// 32 hexadecimal digits, until the next call.
+std::string_view redisson_session::new_request_id() {
+  constexpr char digits[] = "0123456789abcdef";
+  for (std::size_t i = 0; i < request_id_.size();) {
+    for (std::uint64_t bits = random_(), n = 0; n < 16; ++n, bits >>= 4) {
+      request_id_[i++] = digits[bits & 15];
+    }
+  }
+  return {request_id_.data(), request_id_.size()};
+}
+
+}  // namespace lockmark::redis

@@ -1,0 +1,120 @@
+// What Redisson's locks have in common: ask; if it is held, subscribe, ask again, and from then on
+// wait for the announcement of a release, or for the end of the holder's lease, and ask.
+//
+// A release leaves its answer for a while under a name of its own (the latch), and deletes it by a
+// second command. What a lock does by a script of its own it says in ask() and tell().
+//
+// Source: RedissonLock, RedissonBaseLock and LockPubSub of Redisson 3.52 (unchanged in 4.7).
+#pragma once
+
+#include <array>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "drivers/redis/lock_driver.hpp"
+#include "drivers/redis/redisson_names.hpp"
+#include "drivers/redis/redisson_scripts.hpp"
+#include "drivers/redis/subscription.hpp"
+#include "drivers/redis/watchdog.hpp"
+
+namespace lockmark::redis {
+
+// What a channel of Redisson says.
+inline constexpr int unlock_message = 0;       // wakes one waiter of each instance
+inline constexpr int read_unlock_message = 1;  // wakes all of them
+// Redisson: (timeout 3 s + delay between retries, 1 to 2 s) * 4 retries.
+inline constexpr int latch_ms = 18'000;
+
+class redisson_session : public lock_session {
+ public:
+  redisson_session(loop& l, run_data& run, const instance& who);
+  ~redisson_session() override;
+
+  task<outcome<grant>> acquire(request r) override { return take(the_lock(r), r); }
+  task<outcome<grant>> renew(request r) override { return extend(the_lock(r), r); }
+  task<outcome<nothing>> release(request r) override { return give_up(the_lock(r), r); }
+
+  // What a lost answer may have left is deleted now, or by the driver's wipe.
+  task<void> close() override;
+
+ protected:
+  // run_data::scripts begins with these; extend may stand for another script of the same kind.
+  enum scripts : std::size_t { take_script, give_up_script, extend_script, first_own_script };
+
+  // One lock on one server. The names belong to the session.
+  struct rlock {
+    std::size_t place;
+    std::string_view name;
+    std::string_view holder;
+  };
+
+  // What the taking script's answer means.
+  struct answer {
+    bool taken;
+    std::int64_t pttl_ms;  // of the holder; negative: it never expires
+    std::uint64_t token = 0;
+  };
+
+  // False: an attempt asks once.
+  virtual bool waits() const { return true; }
+  virtual rlock the_lock(const request& r) const { return {0, key(r), owner(r)}; }
+
+  // Runs the script that takes; `wait` is how long the attempt is to last in all.
+  virtual task<outcome<reply>> ask(const rlock& what, const request& r, duration wait);
+  virtual answer read(const reply& r) const;
+  // Runs the script that extends, whose answer is {1} if it did.
+  virtual task<outcome<reply>> ask_more(const rlock& what, const request& r);
+  // Runs the script that gives up.
+  virtual task<outcome<reply>> tell(const rlock& what, const request& r, std::string_view channel,
+                                    std::string_view latch);
+  // Whether its answer says that the holder had the lock.
+  virtual bool was_held(const reply& r) const { return !r.is(reply::kind::nil); }
+  virtual void append_channel_of(std::string& out, const rlock& what) const;
+  // For locks that keep account: before each asking, after one that certainly took nothing, and
+  // after a release whose answer came.
+  virtual void will_ask(const request&) {}
+  virtual void was_refused(const request&) {}
+  virtual void was_given_up(const request&, bool /*was_held*/) {}
+  // An attempt has ended and the lock was not taken.
+  virtual void gave_up_waiting(const rlock&, const request&, duration /*wait*/) {}
+
+  // acquire, renew and release of one lock of several.
+  task<outcome<grant>> take(rlock what, request r);
+  task<outcome<grant>> extend(rlock what, request r);
+  task<outcome<nothing>> give_up(rlock what, request r);
+  // The same for when there is no time left to wait for an answer.
+  void abandon(const rlock& what, const request& r);
+
+  // Every script that takes a lock or gives it up is run from here.
+  template <class... Arguments>
+  task<outcome<reply>> run_script(std::size_t which, const rlock& what, const request& r,
+                                  int key_count, const Arguments&... arguments) {
+    return client(r, what.place)
+        .evaluate(r.answer_by(), run_.scripts[which], key_count, arguments...);
+  }
+
+  // For keys that `wipe` is to remove besides those it knows.
+  void leave_behind(std::string name) { run_.left.add(std::move(name)); }
+
+ private:
+  using latch_of_client = std::vector<std::string>;  // the last of each
+
+  task<outcome<reply>> renew_batch(connection& c, const std::vector<watchdog::hold>& some,
+                                   duration lease, time_point deadline);
+  bool in_time(const request& r) const { return loop_.now() < r.deadline; }
+  time_point until_worth_asking(std::int64_t pttl_ms, const request& r) const;
+  void remember_latch(const rlock& what, const request& r);
+  std::string_view new_request_id();
+
+  std::vector<std::unique_ptr<subscription>> messages_;  // by place
+  std::vector<latch_of_client> latches_;                 // by place
+  // Latches that may still be there, with their places.
+  std::vector<std::pair<std::size_t, std::string>> left_;
+  std::unique_ptr<watchdog> watchdog_;  // null: without
+  std::mt19937_64 random_;
+  std::array<char, 32> request_id_;
+  std::string scratch_;
+};
+
+}  // namespace lockmark::redis

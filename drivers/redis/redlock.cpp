@@ -1,0 +1,131 @@
+// redis/redlock: one lock in several masters that know nothing of each other, held by whoever has
+// it in most of them.
+//
+// All are asked at once by SET NX PX, each for node_timeout at most. The lock is taken if a
+// majority said yes and the lease, less the time that it took and the drift of clocks, has not run
+// out; else it is taken back everywhere, also where no answer came. Survives the loss of a
+// minority. No fencing token, and it trusts every server's clock: one that jumps, or comes back
+// without its keys, lets a second holder in.
+//
+// Tries once: the random delay before the next try is the workload's retry policy. Waits for every
+// place and not just for the quickest majority, so that no answer is left on a connection.
+#include <algorithm>
+#include <charconv>
+
+#include "drivers/redis/lock_driver.hpp"
+#include "drivers/redis/majority.hpp"
+#include "drivers/redis/owner_scripts.hpp"
+#include "drivers/redis/redis.hpp"
+#include "harness/async/scope.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+enum scripts : std::size_t { give_up, extend };
+enum class step : std::uint8_t { take, give_up, extend };
+
+constexpr std::int64_t longest_timeout_ms = 10'000;
+
+// "50ms"; zero for what is none.
+std::chrono::milliseconds timeout_of(std::string_view text) {
+  std::int64_t ms = 0;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), ms);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(stop - text.data()));
+  const bool is_one = status == std::errc{} && unit == "ms" && ms > 0 && ms <= longest_timeout_ms;
+  return std::chrono::milliseconds{is_one ? ms : 0};
+}
+
+class redlock_session final : public lock_session {
+ public:
+  redlock_session(loop& l, run_data& run, const instance& who)
+      : lock_session(l, run, who),
+        needed_(majority_of(run.places.size())),
+        node_timeout_(timeout_of(run.options.at("node_timeout"))) {}
+
+  task<outcome<grant>> acquire(request r) override {
+    const grant g{.valid_until = valid_until(loop_.now(), r.lease)};
+    const std::vector<vote> taking = co_await ask_all(r, step::take);
+    const answers taken{taking};
+    if (taken.yes >= needed_ && loop_.now() < g.valid_until) co_return g;
+    const std::vector<vote> undoing = co_await ask_all(r, step::give_up);
+    co_return ending_of_failure(taken, left_over(taking, undoing), needed_);
+  }
+
+  task<outcome<grant>> renew(request r) override {
+    const grant g{.valid_until = valid_until(loop_.now(), r.lease)};
+    const std::vector<vote> extending = co_await ask_all(r, step::extend);
+    const auto ending = ending_of(answers{extending}, needed_);
+    if (!ending.done()) co_return ending.without_value<grant>();
+    if (loop_.now() >= g.valid_until) co_return refusal::not_owner;
+    co_return g;
+  }
+
+  task<outcome<nothing>> release(request r) override {
+    const std::vector<vote> giving = co_await ask_all(r, step::give_up);
+    co_return ending_of(answers{giving}, needed_);
+  }
+
+ private:
+  task<std::vector<vote>> ask_all(request r, step what) {
+    std::vector<vote> each(places(), vote::unasked);
+    scope asking{loop_};
+    for (std::size_t i = 0; i < places(); ++i) asking.spawn(ask(r, what, i, each[i]));
+    co_await asking.join();
+    co_return each;
+  }
+
+  task<void> ask(request r, step what, std::size_t place, vote& to) {
+    const time_point limit = std::min(r.answer_by(), loop_.now() + node_timeout_);
+    const auto said = co_await asked(r, what, client(r, place), limit);
+    to = vote_of(said, said.done() && is_yes(said.value()));
+  }
+
+  // SET answers OK or nil, the scripts 1 or 0.
+  static bool is_yes(const reply& r) {
+    return r.is(reply::kind::integer) ? r.number == 1 : r.is(reply::kind::status);
+  }
+
+  task<outcome<reply>> asked(const request& r, step what, connection& c, time_point limit) {
+    switch (what) {
+      case step::take:
+        return c.command(limit, "SET", key(r), owner(r), "NX", "PX", milliseconds(r.lease));
+      case step::extend:
+        return c.evaluate(limit, run_.scripts[extend], 1, key(r), owner(r), milliseconds(r.lease));
+      case step::give_up: break;
+    }
+    return c.evaluate(limit, run_.scripts[give_up], 1, key(r), owner(r));
+  }
+
+  const std::size_t needed_;
+  const duration node_timeout_;
+};
+
+}  // namespace
+
+lock_kind redlock() {
+  return {
+      .name = "redis/redlock",
+      .summary =
+          "SET NX PX in a majority of independent masters; tries once, the retry with its "
+          "random delay is the workload's",
+      .has = feature::lease | feature::renewable,
+      .promises = safety::best_effort,
+      .topologies = "redis-independent",
+      .algorithm = "Redis's documentation of distributed locks, with the clients' usual drift",
+      .options = {{.name = "node_timeout",
+                   .values = "1ms to 10000ms",
+                   .preset = "50ms",
+                   .help = "how long one master is waited for; far below the lease, for each "
+                           "attempt waits as long for a master that is down",
+                   .accepts =
+                       [](std::string_view value) { return timeout_of(value).count() > 0; }}},
+      .make =
+          [](const driver_setup& s) {
+            return make_driver(s, {.scripts = {delete_if_owner_lua, extend_if_owner_lua},
+                                   .make_session = make_session<redlock_session>,
+                                   .over = spread::majority});
+          },
+  };
+}
+
+}  // namespace lockmark::redis
