@@ -16,6 +16,10 @@ std::vector<topology> topologies() {
        redis_independent},
       {"redis-tls", "one Redis behind TLS, with a user and a password", redis_tls},
       {"zookeeper", "one ZooKeeper that syncs its log", single_zookeeper},
+      {"zookeeper-3", "an ensemble of three ZooKeepers",
+       [](site& where) { return zookeeper_ensemble(where, 3); }},
+      {"zookeeper-5", "an ensemble of five ZooKeepers",
+       [](site& where) { return zookeeper_ensemble(where, 5); }},
       {"mysql", "one MariaDB with durable commits", single_mariadb},
   };
 }

@@ -61,7 +61,8 @@ TEST(topologies, lists_the_known_names) {
   } catch (const start_error& error) {
     EXPECT_STREQ(error.what(),
                  "there is no local topology 'reddis'; known are redis, redis-sentinel, "
-                 "redis-cluster, redis-independent, redis-tls, zookeeper, mysql");
+                 "redis-cluster, redis-independent, redis-tls, zookeeper, zookeeper-3, "
+                 "zookeeper-5, mysql");
   }
 }
 
@@ -150,6 +151,27 @@ TEST(zookeeper_plan, syncs_and_answers_four_letter_words) {
   }
   EXPECT_EQ(zookeeper.argv.back(), "/somewhere/zookeeper/zoo.cfg");
   EXPECT_EQ(made.target, fmt::format("zookeeper://127.0.0.1:{}", zookeeper.port));
+}
+
+// Each member knows all members by the same lines, and itself by its number; clients get them all.
+TEST(zookeeper_plan, members_know_each_other) {
+  const plan made = planned("zookeeper-3");
+  ASSERT_EQ(made.servers.size(), 3u);
+  const auto members_in = [](const std::string& text) {
+    return text.substr(text.find("server.1"));
+  };
+  std::string target = "zookeeper://";
+  for (std::size_t i = 0; i < 3; ++i) {
+    const server_spec& one = made.servers[i];
+    EXPECT_EQ(one.name, fmt::format("zookeeper-{}", i + 1));
+    ASSERT_EQ(one.files.size(), 2u);
+    EXPECT_THAT(one.files[0].text, HasSubstr(fmt::format("clientPort={}\n", one.port)));
+    EXPECT_EQ(members_in(one.files[0].text), members_in(made.servers[0].files[0].text));
+    EXPECT_EQ(one.files[1].path, fmt::format("/somewhere/{}/myid", one.name));
+    EXPECT_EQ(one.files[1].text, fmt::format("{}\n", i + 1));
+    target += fmt::format("{}127.0.0.1:{}", i == 0 ? "" : ",", one.port);
+  }
+  EXPECT_EQ(made.target, target);
 }
 
 // MariaDB commits durably on loopback; the password is in the file of accounts and in the target,

@@ -6,13 +6,23 @@
 namespace lockmark::local {
 namespace {
 
-// dataDir and the client port are the server's own; the rest holds for every ZooKeeper here.
-std::string configuration(const server_spec& server, const std::filesystem::path& data) {
+// One server of a topology: what differs from server to server.
+struct member {
+  std::string name;
+  std::filesystem::path data;
+  int client_port = 0;
+  std::vector<std::string> heap;  // options of the JVM
+  std::string ensemble;           // the lines that name all members; empty: it stands alone
+};
+
+std::string configuration(const member& server) {
   return fmt::format(R"(dataDir={}
 clientPort={}
 clientPortAddress=127.0.0.1
-# The default; session timeouts are 2 to 20 ticks, hence 4 to 40 seconds.
-tickTime=2000
+# A quarter of the default: session timeouts are granted from 2 ticks, and sessions expire in steps
+# of one. The longest one is what it would be with the default.
+tickTime=500
+maxSessionTimeout=40000
 # No limit: every simulated instance has a session of its own, all from one address.
 maxClientCnxns=0
 # srvr tells when it serves, mntr counts what a run costs the server.
@@ -24,52 +34,105 @@ forceSync=yes
 snapCount=100000000
 # A second port, Jetty and its threads that nobody asks.
 admin.enableServer=false
-)",
-                     data.string(), server.port);
+{})",
+                     server.data.string(), server.client_port, server.ensemble);
 }
 
-std::vector<std::string> command_line(const site& where, const std::filesystem::path& folder) {
+std::vector<std::string> command_line(const site& where, const std::filesystem::path& folder,
+                                      const std::vector<std::string>& heap) {
   // The jar's manifest names the rest of Debian's class path; slf4j-simple is what makes the
   // server's log appear on its standard error, without a configuration file.
   const std::string jars =
       fmt::format("{}:{}", where.needed_file("/usr/share/java/zookeeper.jar", "libzookeeper-java"),
                   where.needed_file("/usr/share/java/slf4j-simple.jar", "libslf4j-java"));
-  return {
-      where.program("java", "default-jre-headless"),
-      // Ample for the small trees of locks; a fixed size keeps the heap from growing in a run.
-      "-Xms512m",
-      "-Xmx512m",
+  std::vector<std::string> words{where.program("java", "default-jre-headless")};
+  words.insert(words.end(), heap.begin(), heap.end());
+  const std::vector<std::string> rest{
       // Otherwise the JVM leaves a file in /tmp when it is killed.
       "-XX:-UsePerfData",
       fmt::format("-Djava.io.tmpdir={}", folder.string()),
       "-Djava.net.preferIPv4Stack=true",
       "-Dorg.slf4j.simpleLogger.showDateTime=true",
       "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss.SSS",
+      // An election that began while others were down asks them again this often, in ms; the
+      // default grows to a minute.
+      "-Dzookeeper.fastleader.maxNotificationInterval=400",
       "-cp",
       jars,
       "org.apache.zookeeper.server.quorum.QuorumPeerMain",
       (folder / "zoo.cfg").string(),
   };
+  words.insert(words.end(), rest.begin(), rest.end());
+  return words;
 }
 
-server_spec zookeeper_server(site& where, const std::string& name) {
-  const std::filesystem::path folder = where.folder(name);
+server_spec server_for(const site& where, const member& one) {
+  const std::filesystem::path folder = where.folder(one.name);
   server_spec server;
-  server.name = name;
-  server.port = where.ports.take(name);
+  server.name = one.name;
+  server.port = one.client_port;
   server.ready = zookeeper_probe();
   server.time_limit = std::chrono::seconds{30};
-  server.files.push_back({folder / "zoo.cfg", configuration(server, folder / "data")});
-  server.argv = command_line(where, folder);
+  server.files.push_back({folder / "zoo.cfg", configuration(one)});
+  server.argv = command_line(where, folder, one.heap);
   return server;
+}
+
+// The lines that every member's configuration has. Takes the ports between the members.
+std::string ensemble_lines(site& where, const std::vector<member>& members) {
+  std::string lines =
+      R"(# In ticks: 10 s to join a leader, and 5 s without a word from it to leave it.
+initLimit=20
+syncLimit=10
+)";
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const int following = where.ports.take(members[i].name);
+    const int election = where.ports.take(members[i].name);
+    lines += fmt::format("server.{}=127.0.0.1:{}:{}\n", i + 1, following, election);
+  }
+  return lines;
 }
 
 }  // namespace
 
 plan single_zookeeper(site& where) {
+  const std::string name = "zookeeper";
+  const member alone{.name = name,
+                     .data = where.folder(name) / "data",
+                     .client_port = where.ports.take(name),
+                     // Ample for the small trees of locks; a fixed size does not grow in a run.
+                     .heap = {"-Xms512m", "-Xmx512m"},
+                     .ensemble = ""};
   plan result;
-  result.servers.push_back(zookeeper_server(where, "zookeeper"));
-  result.target = fmt::format("zookeeper://127.0.0.1:{}", result.servers.front().port);
+  result.servers.push_back(server_for(where, alone));
+  result.target = fmt::format("zookeeper://127.0.0.1:{}", alone.client_port);
+  return result;
+}
+
+// A member serves, and says so to its probe, once it leads with a quorum behind it or follows: when
+// all answer, one leads and all others follow.
+plan zookeeper_ensemble(site& where, int size) {
+  std::vector<member> members;
+  for (int number = 1; number <= size; ++number) {
+    const std::string name = fmt::format("zookeeper-{}", number);
+    members.push_back({.name = name,
+                       .data = where.folder(name),
+                       .client_port = where.ports.take(name),
+                       // Five of them fit on a small machine; what is so small gains nothing from
+                       // being collected in parallel.
+                       .heap = {"-Xms128m", "-Xmx128m", "-XX:+UseSerialGC"},
+                       .ensemble = ""});
+  }
+  const std::string lines = ensemble_lines(where, members);
+  plan result;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    members[i].ensemble = lines;
+    result.servers.push_back(server_for(where, members[i]));
+    // Which of the members it is.
+    result.servers.back().files.push_back({members[i].data / "myid", fmt::format("{}\n", i + 1)});
+    result.target +=
+        fmt::format("{}127.0.0.1:{}", i == 0 ? "zookeeper://" : ",", members[i].client_port);
+  }
   return result;
 }
 

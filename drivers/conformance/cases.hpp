@@ -13,6 +13,13 @@ the_case release_by_a_stranger, release_of_a_free_key;
 the_case wait_timeout_is_kept, tries_once, waiters_are_served_in_order;
 the_case reentrancy, no_reentrancy, tokens_grow;
 the_case hammered, hammered_by_two_threads;
+void judge(const stage& s, const damage& d, const hammering& how);
+
+// Locks that several may hold (cases_shared.cpp).
+the_case holders_share, holders_are_limited;
+the_case readers_keep_writer_out, writer_keeps_readers_out, readers_after_writer;
+the_case readers_after_a_lost_writer;
+the_case readers_and_writers_hammered, readers_and_writers_hammered_by_two_threads;
 
 // What ends a hold against its owner's will, and what is left behind (cases_loss.cpp).
 the_case lease_runs_out, release_after_the_lease, renewal_keeps_it, renewal_by_a_stranger;
@@ -21,6 +28,10 @@ the_case close_frees, wipe_removes_what_was_held;
 // A broken network (cases_network.cpp).
 the_case lost_reply_to_acquire, lost_reply_to_release, lost_connection_frees, connects_again;
 the_case deadlines_on_a_silent_server, no_silent_server, unreachable_server;
+
+// Servers that grant by majority (cases_quorum.cpp).
+the_case a_minority_may_be_missing, a_missing_majority_grants_nothing;
+the_case lost_replies_of_a_minority, lost_replies_of_a_majority;
 
 // Optimistic locks (cases_optimistic.cpp).
 the_case conflict_is_detected, commit_without_reading, commits_once_per_reading;

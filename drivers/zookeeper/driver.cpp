@@ -1,62 +1,112 @@
 #include "drivers/zookeeper/driver.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
+#include <functional>
 #include <utility>
 
 #include "drivers/zookeeper/four_letter.hpp"
 #include "drivers/zookeeper/paths.hpp"
-#include "drivers/zookeeper/sequential.hpp"
+#include "drivers/zookeeper/preflight.hpp"
+#include "drivers/zookeeper/servers.hpp"
+#include "drivers/zookeeper/tree.hpp"
 
 namespace lockmark::zookeeper {
 namespace {
 
 constexpr duration preset_session_timeout = std::chrono::seconds(10);
-constexpr std::size_t requests_at_once = 256;
+
+duration timeout_or_preset(duration asked) {
+  return asked > duration{} ? asked : preset_session_timeout;
+}
 
 class zookeeper_driver final : public driver {
  public:
-  explicit zookeeper_driver(const driver_setup& setup);
+  zookeeper_driver(const driver_setup& setup, const recipe& lock);
 
   task<description> prepare(loop& l, time_point deadline) override;
+  task<std::vector<finding>> preflight(loop& l, demand load, time_point deadline) override;
   task<void> wipe(loop& l, time_point deadline) override;
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override;
   task<server_counters> counters(loop& l, time_point deadline) override;
   task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override;
 
  private:
-  using work = task<void> (zookeeper_driver::*)(loop&, std::shared_ptr<handle>, time_point);
-  task<void> in_own_session(loop& l, work what, time_point deadline);
-  task<void> connected_or_throw(std::shared_ptr<handle> zk, time_point deadline);
+  using work = std::function<task<void>(std::shared_ptr<handle>)>;
+  task<void> in_own_session(loop& l, duration session_timeout, work what, time_point deadline);
+  task<void> say_hello(loop& l, time_point deadline);
   task<void> create_parents(loop& l, std::shared_ptr<handle> zk, time_point deadline);
   task<void> delete_run(loop& l, std::shared_ptr<handle> zk, time_point deadline);
-  task<word_answer> ask_any(loop& l, std::string word, time_point deadline);
-  task<description> describe(loop& l, time_point deadline);
+  task<description> describe(loop& l, duration session_timeout, time_point deadline);
+  task<void> judge_servers(loop& l, std::uint64_t sessions, time_point deadline,
+                           std::vector<finding>* found);
+  task<void> judge_session(std::shared_ptr<handle> zk, duration asked, time_point deadline,
+                           std::vector<finding>* found);
 
-  target where_;
-  std::string root_;  // <chroot>/lockmark
-  std::string run_;   // <chroot>/lockmark/<run>
+  handle_settings settings(duration session_timeout) const {
+    return {where_.host_list(), session_timeout, where_.login, root_};
+  }
+  no_server no_session(const std::string& why) const;
+  std::string complaint(const reply& r, std::string_view what) const;
+  void check(const reply& r, std::string_view what) const;
+
+  const servers where_;
+  const recipe lock_;
+  const option_values options_;
+  const std::string root_;  // <chroot>/lockmark
+  const std::string run_;   // <chroot>/lockmark/<run>
   std::vector<std::string> keys_;
+  std::vector<std::string> below_keys_;
 };
 
-zookeeper_driver::zookeeper_driver(const driver_setup& setup)
-    : where_(parse_target(setup.target)),
+zookeeper_driver::zookeeper_driver(const driver_setup& setup, const recipe& lock)
+    : where_(servers_at(setup.target)),
+      lock_(lock),
+      options_(setup.options),
       root_(where_.chroot + "/lockmark"),
       run_(root_ + '/' + setup.run_names.run) {
-  for (const std::string& key : setup.run_names.keys) keys_.push_back(run_ + '/' + key);
+  std::vector<std::string> parts;
+  if (lock.below_key != nullptr) parts = lock.below_key(options_);
+  for (const std::string& key : setup.run_names.keys) {
+    keys_.push_back(run_ + '/' + key);
+    for (const std::string& part : parts) below_keys_.push_back(keys_.back() + '/' + part);
+  }
 }
 
+// Sentences -------------------------------------------------------------------------------------
+
+no_server zookeeper_driver::no_session(const std::string& why) const {
+  return no_server(fmt::format("{}: no session within the time allowed: {}", where_.name(),
+                               why.empty() ? "the server does not answer" : why));
+}
+
+std::string zookeeper_driver::complaint(const reply& r, std::string_view what) const {
+  if (r.ended == status::no_rights) {
+    return fmt::format(
+        "{}: no right to {}: name a user who has it, as zookeeper://user:password@...",
+        where_.name(), what);
+  }
+  return fmt::format("{}: cannot {}: {}", where_.name(), what, describe_failure(r));
+}
+
+void zookeeper_driver::check(const reply& r, std::string_view what) const {
+  if (!r.ok() && r.ended != status::node_exists) throw no_server(complaint(r, what));
+}
+
+// What a run needs ------------------------------------------------------------------------------
+
 // Does `what` in a session of its own, and ends that session whatever happens.
-task<void> zookeeper_driver::in_own_session(loop& l, work what, time_point deadline) {
+task<void> zookeeper_driver::in_own_session(loop& l, duration session_timeout, work what,
+                                            time_point deadline) {
   scope tasks{l};
-  const auto zk =
-      handle::open(l, tasks, handle_settings{where_.host_list(), preset_session_timeout});
+  const auto zk = handle::open(l, tasks, settings(session_timeout));
   std::exception_ptr failure;
   try {
-    co_await connected_or_throw(zk, deadline);
-    co_await (this->*what)(l, zk, deadline);
+    const bool connected = co_await zk->connected_by(deadline);
+    if (!connected) throw no_session(zk->last_failure());
+    co_await what(zk);
   } catch (...) {
     failure = std::current_exception();
   }
@@ -65,53 +115,15 @@ task<void> zookeeper_driver::in_own_session(loop& l, work what, time_point deadl
   if (failure) std::rethrow_exception(failure);
 }
 
-task<void> zookeeper_driver::connected_or_throw(std::shared_ptr<handle> zk, time_point deadline) {
-  if (co_await zk->connected_by(deadline)) co_return;
-  const std::string& why = zk->last_failure();
-  throw no_server(fmt::format("zookeeper://{}: no session within the time allowed: {}",
-                              where_.host_list(),
-                              why.empty() ? "the server does not answer" : why));
-}
-
-// Does for each of `paths` what `step` does, many at a time.
-using tree_step = task<void> (*)(loop&, std::shared_ptr<handle>, std::string, time_point, reply*);
-
-task<reply> for_each_path(loop& l, std::shared_ptr<handle> zk, std::vector<std::string> paths,
-                          tree_step step, time_point deadline) {
-  reply worst{};
-  worst.ended = status::ok;
-  for (std::size_t from = 0; from < paths.size() && worst.ok(); from += requests_at_once) {
-    scope batch{l};
-    for (std::size_t i = from; i < std::min(paths.size(), from + requests_at_once); ++i)
-      batch.spawn(step(l, zk, paths[i], deadline, &worst));
-    co_await batch.join();
-  }
-  co_return worst;
-}
-
-task<void> create_container(loop& /*l*/, std::shared_ptr<handle> zk, std::string path,
-                            time_point deadline, reply* worst) {
-  reply created = co_await zk->create(path, "", node_kind::container, deadline);
-  if (!created.ok() && created.ended != status::node_exists) *worst = std::move(created);
-}
-
-task<void> delete_tree(loop& l, std::shared_ptr<handle> zk, std::string path, time_point deadline,
-                       reply* worst) {
-  reply inside = co_await zk->children(path, deadline);
-  if (inside.ended == status::no_node) co_return;
-  for (std::string& name : inside.names) name = path + '/' + name;
-  if (!inside.names.empty()) {
-    reply below = co_await for_each_path(l, zk, std::move(inside.names), delete_tree, deadline);
-    if (!below.ok()) *worst = std::move(below);
-  }
-  reply deleted = co_await zk->remove(path, deadline);
-  if (!deleted.ok() && deleted.ended != status::no_node) *worst = std::move(deleted);
-}
-
-void check(const reply& r, std::string_view what, const target& where) {
-  if (r.ok()) return;
-  throw no_server(
-      fmt::format("zookeeper://{}: cannot {}: {}", where.host_list(), what, describe_failure(r)));
+// A session that cannot be had would be waited for until the deadline; a word is answered, or
+// refused, at once.
+task<void> zookeeper_driver::say_hello(loop& l, time_point deadline) {
+  const bool alone = where_.hosts.size() == 1;
+  const time_point soon = alone ? deadline : l.now() + (deadline - l.now()) / 4;
+  const auto answers = co_await ask_all(l, where_.hosts, "srvr", soon);
+  for (const word_answer& answer : answers)
+    if (answer.failure.empty()) co_return;
+  throw no_server(fmt::format("{}: {}", where_.name(), answers.back().failure));
 }
 
 task<void> zookeeper_driver::create_parents(loop& l, std::shared_ptr<handle> zk,
@@ -119,95 +131,140 @@ task<void> zookeeper_driver::create_parents(loop& l, std::shared_ptr<handle> zk,
   if (!where_.chroot.empty()) {
     for (const std::string& part : with_ancestors(where_.chroot)) {
       const reply created = co_await zk->create(part, "", node_kind::persistent, deadline);
-      if (created.ended != status::node_exists)
-        check(created, fmt::format("create {}", part), where_);
+      check(created, fmt::format("create {}", part));
     }
   }
   const std::vector<std::string> above_keys{root_, run_};
   for (const std::string& part : above_keys) {
     const reply created = co_await zk->create(part, "", node_kind::container, deadline);
-    if (created.ended != status::node_exists)
-      check(created, fmt::format("create {}", part), where_);
+    check(created, fmt::format("create {}", part));
   }
-  const reply created = co_await for_each_path(l, zk, keys_, create_container, deadline);
-  check(created, fmt::format("create the keys of {}", run_), where_);
+  const std::vector<std::vector<std::string>> levels{keys_, below_keys_};
+  for (const std::vector<std::string>& level : levels) {
+    const reply created = co_await create_all(l, zk, level, node_kind::container, deadline);
+    check(created, fmt::format("create the keys of {}", run_));
+  }
 }
 
 task<void> zookeeper_driver::delete_run(loop& l, std::shared_ptr<handle> zk, time_point deadline) {
-  reply worst{};
-  worst.ended = status::ok;
-  // A client in doubt may still add a node while the tree is taken down.
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    worst.ended = status::ok;
-    co_await delete_tree(l, zk, run_, deadline, &worst);
-    if (worst.ended != status::not_empty) break;
-  }
-  check(worst, fmt::format("remove {}", run_), where_);
+  const reply deleted = co_await delete_tree(l, zk, run_, deadline);
+  check(deleted, fmt::format("remove {}", run_));
   co_await zk->remove(root_, deadline);  // stays when it holds other runs
 }
 
 task<description> zookeeper_driver::prepare(loop& l, time_point deadline) {
-  const word_answer hello = co_await ask_any(l, "srvr", deadline);
-  if (!hello.failure.empty())
-    throw no_server(fmt::format("zookeeper://{}: {}", where_.host_list(), hello.failure));
-  co_await in_own_session(l, &zookeeper_driver::create_parents, deadline);
-  co_return co_await describe(l, deadline);
+  co_await say_hello(l, deadline);
+  duration granted{};
+  const work create = [&](std::shared_ptr<handle> zk) {
+    granted = zk->session_timeout();
+    return create_parents(l, std::move(zk), deadline);
+  };
+  co_await in_own_session(l, preset_session_timeout, create, deadline);
+  co_return co_await describe(l, granted, deadline);
 }
 
 task<void> zookeeper_driver::wipe(loop& l, time_point deadline) {
-  co_await in_own_session(l, &zookeeper_driver::delete_run, deadline);
+  const work remove = [&](std::shared_ptr<handle> zk) {
+    return delete_run(l, std::move(zk), deadline);
+  };
+  co_await in_own_session(l, preset_session_timeout, remove, deadline);
 }
 
 task<std::unique_ptr<session>> zookeeper_driver::open(loop& l, instance who, time_point deadline) {
-  const duration timeout =
-      who.session_timeout > duration{} ? who.session_timeout : preset_session_timeout;
-  auto opened =
-      std::make_unique<sequential>(l, who, handle_settings{where_.host_list(), timeout}, keys_);
-  if (co_await opened->connect(deadline)) co_return opened;
+  session_setup setup{settings(timeout_or_preset(who.session_timeout)), keys_, options_};
+  auto opened = lock_.open(l, who, std::move(setup));
+  const bool connected = co_await opened->connect(deadline);
+  if (connected) co_return opened;
   const std::string why = opened->last_failure();
   co_await opened->close();
-  throw no_server(fmt::format("zookeeper://{}: no session within the time allowed: {}",
-                              where_.host_list(),
-                              why.empty() ? "the server does not answer" : why));
+  throw no_session(why);
 }
 
-// The first host that answers; otherwise why the last one did not.
-task<word_answer> zookeeper_driver::ask_any(loop& l, std::string word, time_point deadline) {
-  word_answer answer;
-  for (const auto& [host, port] : where_.hosts) {
-    answer = co_await ask_word(l, host, port, word, deadline);
-    if (answer.failure.empty()) break;
-  }
-  co_return answer;
-}
+// Before a run ----------------------------------------------------------------------------------
 
-task<description> zookeeper_driver::describe(loop& l, time_point deadline) {
-  const word_answer srvr = co_await ask_any(l, "srvr", deadline);
-  const word_answer conf = co_await ask_any(l, "conf", deadline);
-  const auto server = fields_in(srvr.text, ": ");
-  const auto settings = fields_in(conf.text, "=");
-  const auto known = [](const auto& fields, std::string_view name) {
-    const auto found = fields.find(name);
-    return found == fields.end() ? std::string("unknown") : found->second;
+task<std::vector<finding>> zookeeper_driver::preflight(loop& l, demand load, time_point deadline) {
+  std::vector<finding> found;
+  const std::uint64_t sessions = std::uint64_t{load.instances} + 1;  // and one of the driver's own
+  if (auto few = judge_descriptors(descriptor_limit(), descriptors_in_use(), sessions))
+    found.push_back(std::move(*few));
+  const time_point soon = l.now() + (deadline - l.now()) / 4;
+  co_await judge_servers(l, sessions, soon, &found);
+  const duration asked = timeout_or_preset(load.session_timeout);
+  const work judge = [&](std::shared_ptr<handle> zk) {
+    return judge_session(std::move(zk), asked, deadline, &found);
   };
-  const std::string version = known(server, "Zookeeper version");
+  co_await in_own_session(l, asked, judge, deadline);
+  co_return found;
+}
+
+task<void> zookeeper_driver::judge_servers(loop& l, std::uint64_t sessions, time_point deadline,
+                                           std::vector<finding>* found) {
+  const auto answers = co_await ask_all(l, where_.hosts, "conf", deadline);
+  std::vector<std::optional<std::uint64_t>> limits;
+  std::vector<std::string> silent;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i].failure.empty())
+      silent.push_back(fmt::format("{}:{}", where_.hosts[i].host, where_.hosts[i].port));
+    const auto told = numbers_in(answers[i].text, "=");
+    const auto limit = told.find("maxClientCnxns");
+    limits.push_back(limit == told.end() ? std::nullopt : std::optional(limit->second));
+  }
+  if (auto few = judge_connections(limits, sessions)) found->push_back(std::move(*few));
+  if (auto down = judge_silence(silent, answers.size())) found->push_back(std::move(*down));
+}
+
+// What the run's own sessions will ask for, and be granted.
+task<void> zookeeper_driver::judge_session(std::shared_ptr<handle> zk, duration asked,
+                                           time_point deadline, std::vector<finding>* found) {
+  if (auto other = judge_session_timeout(asked, zk->session_timeout()))
+    found->push_back(std::move(*other));
+  const std::string trial = run_ + "/preflight";
+  const reply created = co_await zk->create(trial, "", node_kind::ephemeral, deadline);
+  if (created.ok()) {
+    co_await zk->remove(trial, deadline);
+  } else if (created.ended != status::node_exists) {
+    found->push_back({true, complaint(created, fmt::format("create nodes in {}", run_))});
+  }
+}
+
+// What the servers say of themselves ------------------------------------------------------------
+
+task<description> zookeeper_driver::describe(loop& l, duration session_timeout,
+                                             time_point deadline) {
+  const time_point soon = l.now() + (deadline - l.now()) / 4;
+  const auto srvr = co_await ask_all(l, where_.hosts, "srvr", soon);
+  const auto conf = co_await ask_all(l, where_.hosts, "conf", soon);
+  // Of the first one that tells.
+  const auto known = [](const std::vector<word_answer>& answers, std::string_view separator,
+                        std::string_view name) {
+    for (const word_answer& answer : answers) {
+      const auto fields = fields_in(answer.text, separator);
+      if (const auto found = fields.find(name); found != fields.end()) return found->second;
+    }
+    return std::string("unknown");
+  };
+  std::vector<std::string> modes;
+  for (const word_answer& each : srvr) modes.push_back(known({each}, ": ", "Mode"));
+  const std::string version = known(srvr, ": ", "Zookeeper version");
+  const auto timeout_ms = std::chrono::duration_cast<std::chrono::milliseconds>(session_timeout);
   co_return description{
       {"server.name", "ZooKeeper"},
       {"server.version", version.substr(0, version.find('-'))},
-      {"server.mode", known(server, "Mode")},
-      {"zookeeper.tickTime", known(settings, "tickTime")},
-      {"zookeeper.minSessionTimeout", known(settings, "minSessionTimeout")},
-      {"zookeeper.maxSessionTimeout", known(settings, "maxSessionTimeout")},
-      {"zookeeper.maxClientCnxns", known(settings, "maxClientCnxns")},
+      {"server.mode", fmt::format("{}", fmt::join(modes, ", "))},
+      {"zookeeper.tickTime", known(conf, "=", "tickTime")},
+      {"zookeeper.minSessionTimeout", known(conf, "=", "minSessionTimeout")},
+      {"zookeeper.maxSessionTimeout", known(conf, "=", "maxSessionTimeout")},
+      {"zookeeper.maxClientCnxns", known(conf, "=", "maxClientCnxns")},
+      {"zookeeper.grantedSessionTimeout", fmt::format("{}", timeout_ms.count())},
   };
 }
 
 // Sums over all servers: each counts what it was sent itself.
 task<server_counters> zookeeper_driver::counters(loop& l, time_point deadline) {
   server_counters sum;
-  for (const auto& [host, port] : where_.hosts) {
-    const word_answer answer = co_await ask_word(l, host, port, "mntr", deadline);
-    for (const auto& [name, value] : numbers_in(answer.text)) {
+  const auto answers = co_await ask_all(l, where_.hosts, "mntr", deadline);
+  for (const word_answer& answer : answers) {
+    for (const auto& [name, value] : numbers_in(answer.text, "\t")) {
       constexpr std::string_view prefix = "zk_";
       sum[name.starts_with(prefix) ? name.substr(prefix.size()) : name] += value;
     }
@@ -224,8 +281,8 @@ task<std::uint64_t> zookeeper_driver::commits(loop& /*l*/, std::uint32_t /*key*/
 
 }  // namespace
 
-std::unique_ptr<driver> make_driver(const driver_setup& setup) {
-  return std::make_unique<zookeeper_driver>(setup);
+std::unique_ptr<driver> make_driver(const driver_setup& setup, const recipe& lock) {
+  return std::make_unique<zookeeper_driver>(setup, lock);
 }
 
 }  // namespace lockmark::zookeeper

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
+#include "harness/async/scope.hpp"
 #include "harness/async/stream.hpp"
 
 namespace lockmark::zookeeper {
@@ -10,9 +12,9 @@ namespace {
 
 constexpr std::size_t longest_answer = 1 << 20;
 
-// An IPv6 address stands in brackets in a URL, and without them elsewhere.
-std::string without_brackets(std::string host) {
-  return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
+task<void> ask_into(loop& l, config::host_port at, std::string word, time_point deadline,
+                    word_answer* answer) {
+  *answer = co_await ask_word(l, at.host, at.port, std::move(word), deadline);
 }
 
 }  // namespace
@@ -21,7 +23,7 @@ task<word_answer> ask_word(loop& l, std::string host, std::uint16_t port, std::s
                            time_point deadline) {
   word_answer answer;
   stream server{l};
-  std::error_code error = co_await server.connect(without_brackets(host), port, deadline);
+  std::error_code error = co_await server.connect(host, port, deadline);
   if (!error) error = co_await server.write_all(word, deadline);
   std::string part(4096, '\0');
   while (!error && answer.text.size() < longest_answer) {
@@ -37,6 +39,16 @@ task<word_answer> ask_word(loop& l, std::string host, std::uint16_t port, std::s
   co_return answer;
 }
 
+task<std::vector<word_answer>> ask_all(loop& l, std::vector<config::host_port> hosts,
+                                       std::string word, time_point deadline) {
+  std::vector<word_answer> answers(hosts.size());
+  scope questions{l};
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    questions.spawn(ask_into(l, hosts[i], word, deadline, &answers[i]));
+  co_await questions.join();
+  co_return answers;
+}
+
 std::map<std::string, std::string, std::less<>> fields_in(std::string_view text,
                                                           std::string_view separator) {
   std::map<std::string, std::string, std::less<>> fields;
@@ -50,9 +62,9 @@ std::map<std::string, std::string, std::less<>> fields_in(std::string_view text,
   return fields;
 }
 
-std::map<std::string, std::uint64_t> numbers_in(std::string_view mntr_text) {
+std::map<std::string, std::uint64_t> numbers_in(std::string_view text, std::string_view separator) {
   std::map<std::string, std::uint64_t> numbers;
-  for (const auto& [name, value] : fields_in(mntr_text, "\t")) {
+  for (const auto& [name, value] : fields_in(text, separator)) {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error == std::errc{} && end == value.data() + value.size()) numbers.emplace(name, number);

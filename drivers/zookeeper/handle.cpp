@@ -6,24 +6,25 @@
 //   * what is asked for while there is no connection stays in its queue until the next flush;
 //   * it sends a request's length and the request by two calls, which on the wire would be two
 //     packets and in the server two rounds of its selector, hence the cork;
-//   * nothing may be resumed inside a callback: signals resume by posting.
+//   * nothing may be resumed inside a callback: signals resume by posting;
+//   * zookeeper_close blocks its thread for up to 3 s while it waits for the server, hence the
+//     goodbye before it;
+//   * a server found for read-only mode is kept in one variable of the whole process, so that mode
+//     is never asked for; of what else is global, only the random order of the servers is used, and
+//     any order will do.
 #include "drivers/zookeeper/handle.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "drivers/zookeeper/tcp_bytes.hpp"
+#include "drivers/zookeeper/session_socket.hpp"
 
 namespace lockmark::zookeeper {
 namespace {
@@ -39,6 +40,7 @@ status status_of(int code) {
     case ZNONODE: return status::no_node;
     case ZNODEEXISTS: return status::node_exists;
     case ZNOTEMPTY: return status::not_empty;
+    case ZNOAUTH: return status::no_rights;
     case ZCONNECTIONLOSS:
     case ZOPERATIONTIMEOUT: return status::connection_lost;
     case ZSESSIONEXPIRED:
@@ -53,58 +55,10 @@ int mode_of(node_kind kind) {
   switch (kind) {
     case node_kind::persistent: return ZOO_PERSISTENT;
     case node_kind::container: return ZOO_CONTAINER;
+    case node_kind::ephemeral: return ZOO_EPHEMERAL;
     case node_kind::ephemeral_sequential: return ZOO_EPHEMERAL_SEQUENTIAL;
   }
   return ZOO_PERSISTENT;
-}
-
-std::string address_of(int fd) {
-  sockaddr_storage here{};
-  socklen_t size = sizeof here;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&here), &size) != 0) return "";
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const void* address =
-      here.ss_family == AF_INET6
-          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&here)->sin6_addr)
-          : &reinterpret_cast<const sockaddr_in*>(&here)->sin_addr;
-  return inet_ntop(here.ss_family, address, text.data(), text.size()) == nullptr ? "" : text.data();
-}
-
-void set_tcp_option(int fd, int option) {
-  const int yes = 1;
-  setsockopt(fd, IPPROTO_TCP, option, &yes, sizeof yes);
-}
-
-// Small sends are held back until push(), or for 200 ms.
-void cork(int fd) {
-  set_tcp_option(fd, TCP_CORK);
-}
-
-// Setting TCP_NODELAY sends what a cork holds back, and leaves the cork in place (tcp(7)).
-void push(int fd) {
-  if (fd != -1) set_tcp_option(fd, TCP_NODELAY);
-}
-
-// The library hides its bytes.
-void add_bytes(int fd, traffic& sum) {
-  const tcp_bytes moved = count_tcp_bytes(fd);
-  sum.bytes_out += moved.out;
-  sum.bytes_in += moved.in;
-}
-
-bool send_close_request(int fd) {
-  // Length, request number, closeSession (-11).
-  constexpr std::array<unsigned char, 12> request{0,    0,    0,    8,    0x7F, 0xFF,
-                                                  0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xF5};
-  return ::send(fd, request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
-         static_cast<ssize_t>(request.size());
-}
-
-// Drops what was received. False: the other end has closed.
-bool still_open(int fd) {
-  std::array<char, 4096> ignored;
-  const ssize_t size = ::recv(fd, ignored.data(), ignored.size(), MSG_DONTWAIT);
-  return size > 0 || (size < 0 && errno == EAGAIN);
 }
 
 }  // namespace
@@ -164,16 +118,28 @@ struct handle::callbacks {
     c->owner.answered(c, code);
   }
 
-  static void on_data(int code, const char* /*value*/, int /*size*/, const Stat* stat,
-                      const void* data) {
+  // Only when it is answered does the library know the watch; from then on it may call
+  // on_node_event.
+  static void keep_watch(call* c) {
+    if (c->watch) c->owner.watches_.emplace(c->watch.get(), c->watch);
+  }
+
+  // The watch stands also on a node that is not there, and fires when it is created.
+  static void on_existence(int code, const Stat* stat, const void* data) {
+    if (code == ZOK || code == ZNONODE) keep_watch(to_call(data));
+    on_stat(code, stat, data);
+  }
+
+  static void on_data(int code, const char* value, int size, const Stat* stat, const void* data) {
     call* c = to_call(data);
-    // Only now does the library know the watch; from here on it may call on_node_event.
-    if (code == ZOK) c->owner.watches_.emplace(c->watch.get(), c->watch);
+    if (code == ZOK) keep_watch(c);
+    if (code == ZOK && size > 0) c->result.text.assign(value, static_cast<std::size_t>(size));
     on_stat(code, stat, data);
   }
 
   static void on_names(int code, const String_vector* names, const void* data) {
     call* c = to_call(data);
+    if (code == ZOK) keep_watch(c);
     if (code == ZOK && names != nullptr)
       c->result.names.assign(names->data, names->data + names->count);
     c->owner.answered(c, code);
@@ -191,13 +157,18 @@ struct handle::callbacks {
     self->watches_.erase(found);
   }
 
+  static watcher_fn on_event_for(const node_watch* w) {
+    return w == nullptr ? nullptr : on_node_event;
+  }
+
   static void on_session_event(zhandle_t* /*zk*/, int /*type*/, int state, const char* /*path*/,
                                void* self) {
     static_cast<handle*>(self)->session_changed(state);
   }
 };
 
-handle::handle(loop& l, const handle_settings& s) : loop_(l), poked_(l) {
+handle::handle(loop& l, const handle_settings& s)
+    : loop_(l), has_login_(!s.login.empty()), open_path_(s.open_path), poked_(l) {
   const auto timeout_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(s.session_timeout).count();
   zk_ = zookeeper_init2(s.hosts.c_str(), callbacks::on_session_event, static_cast<int>(timeout_ms),
@@ -207,6 +178,9 @@ handle::handle(loop& l, const handle_settings& s) : loop_(l), poked_(l) {
         fmt::format("zookeeper://{}: cannot be resolved: {}", s.hosts, std::strerror(errno)));
   // Otherwise every zookeeper_interest resolves the names again.
   zoo_set_servers_resolution_delay(zk_, -1);
+  // Sent first thing on each connection.
+  if (has_login_)
+    zoo_add_auth(zk_, "digest", s.login.data(), static_cast<int>(s.login.size()), nullptr, nullptr);
   look_again_at_ = loop_.now();
 }
 
@@ -269,6 +243,7 @@ void handle::session_changed(int state) {
     cork(duplicate_);
     look_again_at_ = heard_at_;  // to send what was asked for meanwhile
   }
+  if (state == ZOO_AUTH_FAILED_STATE) last_failure_ = "the server refuses the user";
   wake_everybody();
 }
 
@@ -412,36 +387,45 @@ task<reply> handle::finish(call* c, int queued, time_point deadline) {
 
 task<reply> handle::create(const std::string& path, const std::string& data, node_kind kind,
                            time_point deadline) {
+  const ACL_vector* rights =
+      has_login_ && path != open_path_ ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
   call* c = begin();
   const int queued =
       zk_ == nullptr ? ZINVALIDSTATE
                      : zoo_acreate2(zk_, path.c_str(), data.data(), static_cast<int>(data.size()),
-                                    &ZOO_OPEN_ACL_UNSAFE, mode_of(kind), callbacks::on_created, c);
+                                    rights, mode_of(kind), callbacks::on_created, c);
   return finish(c, queued, deadline);
 }
 
-task<reply> handle::get_and_watch(const std::string& path, std::shared_ptr<node_watch> w,
-                                  time_point deadline) {
+task<reply> handle::get(const std::string& path, std::shared_ptr<node_watch> w,
+                        time_point deadline) {
   node_watch* const watch = w.get();
   call* c = begin(std::move(w));
   const int queued = zk_ == nullptr ? ZINVALIDSTATE
-                                    : zoo_awget(zk_, path.c_str(), callbacks::on_node_event, watch,
-                                                callbacks::on_data, c);
+                                    : zoo_awget(zk_, path.c_str(), callbacks::on_event_for(watch),
+                                                watch, callbacks::on_data, c);
   return finish(c, queued, deadline);
 }
 
-task<reply> handle::children(const std::string& path, time_point deadline) {
-  call* c = begin();
+task<reply> handle::children(const std::string& path, std::shared_ptr<node_watch> w,
+                             time_point deadline) {
+  node_watch* const watch = w.get();
+  call* c = begin(std::move(w));
   const int queued = zk_ == nullptr
                          ? ZINVALIDSTATE
-                         : zoo_aget_children(zk_, path.c_str(), 0, callbacks::on_names, c);
+                         : zoo_awget_children(zk_, path.c_str(), callbacks::on_event_for(watch),
+                                              watch, callbacks::on_names, c);
   return finish(c, queued, deadline);
 }
 
-task<reply> handle::exists(const std::string& path, time_point deadline) {
-  call* c = begin();
-  const int queued =
-      zk_ == nullptr ? ZINVALIDSTATE : zoo_aexists(zk_, path.c_str(), 0, callbacks::on_stat, c);
+task<reply> handle::exists(const std::string& path, std::shared_ptr<node_watch> w,
+                           time_point deadline) {
+  node_watch* const watch = w.get();
+  call* c = begin(std::move(w));
+  const int queued = zk_ == nullptr
+                         ? ZINVALIDSTATE
+                         : zoo_awexists(zk_, path.c_str(), callbacks::on_event_for(watch), watch,
+                                        callbacks::on_existence, c);
   return finish(c, queued, deadline);
 }
 

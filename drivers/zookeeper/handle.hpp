@@ -29,6 +29,7 @@ enum class status : std::uint8_t {
   no_node,
   node_exists,
   not_empty,
+  no_rights,        // the node's ACL does not allow it
   rejected,         // the server said no for another reason: reply::code
   connection_lost,  // nobody can know whether it happened
   silent,           // not answered by its deadline; it may still happen
@@ -39,7 +40,7 @@ struct reply {
   status ended = status::session_over;
   int code = 0;                    // the C client's ZOO_ERRORS
   std::int64_t czxid = 0;          // create, exists: the transaction that created the node
-  std::string text;                // create: the node's full path
+  std::string text;                // create: the node's full path; get: its data
   std::vector<std::string> names;  // children
 
   bool ok() const { return ended == status::ok; }
@@ -48,9 +49,9 @@ struct reply {
 // What went wrong, in words: "no answer in time", "not authenticated".
 std::string describe_failure(const reply& r);
 
-enum class node_kind : std::uint8_t { persistent, container, ephemeral_sequential };
+enum class node_kind : std::uint8_t { persistent, container, ephemeral, ephemeral_sequential };
 
-// A one-shot watch on one node's data and existence.
+// A one-shot watch on one node: on its data and existence, or on its children.
 struct node_watch {
   explicit node_watch(loop& l) : fired(l) {}
   signal fired;  // also set when the session ends, which the waiter has to ask for
@@ -59,6 +60,10 @@ struct node_watch {
 struct handle_settings {
   std::string hosts;  // "h1:2181,h2:2181"; names are resolved at once, and that blocks
   duration session_timeout{};
+  // "user:password" of the digest scheme. What is created then belongs to that user alone, except
+  // for `open_path`, which others build beside. Empty: everybody may do everything.
+  std::string login{};
+  std::string open_path{};
 };
 
 class handle {
@@ -92,11 +97,11 @@ class handle {
   // Each sends its request at once and ends by the deadline.
   task<reply> create(const std::string& path, const std::string& data, node_kind kind,
                      time_point deadline);
-  // The node's data; `w` is set to fire when the node changes or goes, if the reply is ok.
-  task<reply> get_and_watch(const std::string& path, std::shared_ptr<node_watch> w,
-                            time_point deadline);
-  task<reply> children(const std::string& path, time_point deadline);
-  task<reply> exists(const std::string& path, time_point deadline);
+  // Reads. A watch `w`, if there is one, is set to fire at the next change of what was read, if the
+  // reply is ok; for exists() also if there is no node.
+  task<reply> get(const std::string& path, std::shared_ptr<node_watch> w, time_point deadline);
+  task<reply> children(const std::string& path, std::shared_ptr<node_watch> w, time_point deadline);
+  task<reply> exists(const std::string& path, std::shared_ptr<node_watch> w, time_point deadline);
   task<reply> remove(const std::string& path, time_point deadline);
   // Lets this server catch up with the leader, so that the next read is not older than now.
   task<reply> sync(const std::string& path, time_point deadline);
@@ -132,6 +137,8 @@ class handle {
   loop& loop_;
   _zhandle* zk_ = nullptr;
   bool closing_ = false;
+  const bool has_login_;
+  const std::string open_path_;
 
   int duplicate_ = -1;  // of the client's socket, which it closes in the middle of its calls
   std::unique_ptr<fd_watch> watch_;

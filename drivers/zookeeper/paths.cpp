@@ -2,71 +2,72 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
-#include "harness/driver.hpp"
-
 namespace lockmark::zookeeper {
 namespace {
 
-constexpr std::string_view scheme = "zookeeper://";
-constexpr std::uint16_t default_port = 2181;
+constexpr std::string_view mutex_name = "lock-";
+constexpr std::string_view reader_name = "__READ__";
+constexpr std::string_view writer_name = "__WRIT__";
 
-[[noreturn]] void reject(std::string_view url, std::string_view why) {
-  throw usage_error(
-      fmt::format("target '{}': {}; expected zookeeper://host[:port],.../chroot", url, why));
+// What stands behind the last `lock_name`, or the whole where there is none.
+std::string_view behind_name(std::string_view child, std::string_view lock_name) {
+  const auto found = child.rfind(lock_name);
+  return found == std::string_view::npos ? child : child.substr(found + lock_name.size());
 }
 
-std::uint16_t parse_port(std::string_view url, std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || end != text.data() + text.size() || port == 0)
-    reject(url, fmt::format("'{}' is not a port", text));
-  return port;
+std::string_view mutex_sequence(std::string_view child) {
+  return behind_name(child, mutex_name);
 }
 
-std::pair<std::string, std::uint16_t> parse_host(std::string_view url, std::string_view text) {
-  // An IPv6 address stands in brackets, because it has colons of its own.
-  const auto bracket = text.rfind(']');
-  const auto colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  const auto host = text.substr(0, colon);
-  if (host.empty()) reject(url, "a host is empty");
-  if (colon == std::string_view::npos) return {std::string(host), default_port};
-  return {std::string(host), parse_port(url, text.substr(colon + 1))};
+std::string_view read_write_sequence(std::string_view child) {
+  return behind_name(behind_name(child, reader_name), writer_name);
 }
 
-std::string parse_chroot(std::string_view url, std::string_view text) {
-  while (text.ends_with('/')) text.remove_suffix(1);
-  if (text.find("//") != std::string_view::npos) reject(url, "the chroot has an empty part");
-  return std::string(text);
+using sequence_of = std::string_view (*)(std::string_view child);
+
+// Behind the last one that comes before.
+place behind_the_last(const std::vector<std::string>& children, std::string_view mine,
+                      sequence_of sequence) {
+  place found;
+  const auto my_sequence = sequence(mine);
+  const std::string* before = nullptr;
+  for (const auto& child : children) {
+    if (child == mine) found.listed = true;
+    if (sequence(child) >= my_sequence) continue;
+    if (before == nullptr || sequence(*before) < sequence(child)) before = &child;
+  }
+  if (before != nullptr) found.behind = *before;
+  return found;
+}
+
+place in_mutex_queue(const std::vector<std::string>& children, std::string_view mine) {
+  return behind_the_last(children, mine, mutex_sequence);
+}
+
+place as_writer(const std::vector<std::string>& children, std::string_view mine) {
+  return behind_the_last(children, mine, read_write_sequence);
+}
+
+// Behind the first writer, if it comes before.
+place as_reader(const std::vector<std::string>& children, std::string_view mine) {
+  place found;
+  const std::string* first = nullptr;
+  for (const auto& child : children) {
+    if (child == mine) found.listed = true;
+    if (child.find(writer_name) == std::string::npos) continue;
+    if (read_write_sequence(child) >= read_write_sequence(mine)) continue;
+    if (first == nullptr || read_write_sequence(child) < read_write_sequence(*first))
+      first = &child;
+  }
+  if (first != nullptr) found.behind = *first;
+  return found;
 }
 
 }  // namespace
 
-std::string target::host_list() const {
-  std::string list;
-  for (const auto& [host, port] : hosts)
-    list += fmt::format("{}{}:{}", list.empty() ? "" : ",", host, port);
-  return list;
-}
-
-target parse_target(std::string_view url) {
-  if (!url.starts_with(scheme)) reject(url, "not a ZooKeeper URL");
-  std::string_view rest = url.substr(scheme.size());
-  target parsed;
-  if (const auto slash = rest.find('/'); slash != std::string_view::npos) {
-    parsed.chroot = parse_chroot(url, rest.substr(slash));
-    rest = rest.substr(0, slash);
-  }
-  if (rest.find('@') != std::string_view::npos)
-    throw usage_error("target zookeeper://...: a user and password are not supported");
-  while (true) {
-    const auto comma = rest.find(',');
-    parsed.hosts.push_back(parse_host(url, rest.substr(0, comma)));
-    if (comma == std::string_view::npos) return parsed;
-    rest = rest.substr(comma + 1);
-  }
-}
+const queue_kind mutex_queue{mutex_name, in_mutex_queue};
+const queue_kind writer_queue{writer_name, as_writer};
+const queue_kind reader_queue{reader_name, as_reader};
 
 std::vector<std::string> with_ancestors(std::string_view path) {
   std::vector<std::string> all;
@@ -83,25 +84,6 @@ std::string_view base_name(std::string_view path) {
 
 std::string protection_prefix(std::string_view uuid) {
   return fmt::format("_c_{}-", uuid);
-}
-
-std::string_view sequence_of(std::string_view child) {
-  constexpr std::string_view lock_name = "lock-";
-  const auto found = child.rfind(lock_name);
-  return found == std::string_view::npos ? child : child.substr(found + lock_name.size());
-}
-
-place find_place(const std::vector<std::string>& children, std::string_view mine) {
-  place found;
-  const auto my_sequence = sequence_of(mine);
-  const std::string* before = nullptr;
-  for (const auto& child : children) {
-    if (child == mine) found.listed = true;
-    if (sequence_of(child) >= my_sequence) continue;
-    if (before == nullptr || sequence_of(*before) < sequence_of(child)) before = &child;
-  }
-  if (before != nullptr) found.predecessor = *before;
-  return found;
 }
 
 std::string uuid_source::next() {

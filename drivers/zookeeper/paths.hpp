@@ -1,6 +1,6 @@
 // Names in ZooKeeper, and the order of a lock's queue: pure functions, no server.
 //
-// The layout is that of Curator's InterProcessMutex, so that both exclude each other:
+// The layout is that of Curator's recipes, so that both exclude each other:
 //   <chroot>/lockmark/<run>/<key>/_c_<uuid>-lock-<sequence>
 #pragma once
 
@@ -12,18 +12,6 @@
 
 namespace lockmark::zookeeper {
 
-// Where the servers are: "zookeeper://h1,h2:2182/chroot".
-struct target {
-  std::vector<std::pair<std::string, std::uint16_t>> hosts;  // at least one
-  std::string chroot;                                        // "" or "/a/b", never ends in '/'
-
-  // "h1:2181,h2:2182", as the C client wants it.
-  std::string host_list() const;
-};
-
-// Throws usage_error with what is wrong and what was expected.
-target parse_target(std::string_view url);
-
 // "/a/b/c" -> "/a", "/a/b", "/a/b/c": what has to be created, in this order.
 std::vector<std::string> with_ancestors(std::string_view path);
 
@@ -33,17 +21,28 @@ std::string_view base_name(std::string_view path);
 // "_c_<uuid>-", the mark by which a client finds its own node again after a lost connection.
 std::string protection_prefix(std::string_view uuid);
 
-// What the queue is sorted by: the text after the last "lock-", compared as text. Also beyond the
-// sequence's overflow to -2147483648, where that order is no longer the order of arrival: Curator
-// sorts so, and two orders would mean two holders.
-std::string_view sequence_of(std::string_view child);
-
-// The queue around `mine`, which is a child's name.
+// The queue around one child.
 struct place {
-  bool listed = false;                     // `mine` is among the children
-  std::optional<std::string> predecessor;  // the last one before it; none: `mine` holds the lock
+  bool listed = false;                // it is among the children
+  std::optional<std::string> behind;  // whom it waits for; none: its turn has come
 };
-place find_place(const std::vector<std::string>& children, std::string_view mine);
+
+// One kind of queue. Curator sorts the children by the text after their lock's name, compared as
+// text. Also beyond the sequence's overflow to -2147483648, where that order is no longer the order
+// of arrival: two orders would mean two holders.
+struct queue_kind {
+  std::string_view lock_name;  // nodes are "<prefix><lock_name><sequence>"
+  place (*find)(const std::vector<std::string>& children, std::string_view mine);
+};
+
+// Everybody waits for the one before. Source: InterProcessMutex.
+extern const queue_kind mutex_queue;
+
+// Readers and writers stand in one queue. A writer waits for the one before, a reader for the first
+// writer before it: the names have one length, so that either sorts as well. Source:
+// InterProcessReadWriteLock.
+extern const queue_kind writer_queue;
+extern const queue_kind reader_queue;
 
 // Random UUIDs (version 4) for protection prefixes. SplitMix64, Steele et al. 2014.
 class uuid_source {

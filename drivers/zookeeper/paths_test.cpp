@@ -2,51 +2,16 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/driver.hpp"
-
 namespace lockmark::zookeeper {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Pair;
 
 constexpr const char* uuid_a = "_c_00000000-0000-4000-8000-00000000000a-lock-";
 constexpr const char* uuid_b = "_c_ffffffff-0000-4000-8000-00000000000b-lock-";
 
 std::string child(const char* prefix, const char* sequence) {
   return std::string(prefix) + sequence;
-}
-
-// Hosts without a port use 2181; no path means no chroot.
-TEST(target, hosts_and_default_port) {
-  const auto t = parse_target("zookeeper://a,b:2182,[::1]:2183");
-  EXPECT_THAT(t.hosts, ElementsAre(Pair("a", 2181), Pair("b", 2182), Pair("[::1]", 2183)));
-  EXPECT_EQ(t.chroot, "");
-  EXPECT_EQ(t.host_list(), "a:2181,b:2182,[::1]:2183");
-}
-
-// The path is the chroot, without its last slash.
-TEST(target, chroot) {
-  EXPECT_EQ(parse_target("zookeeper://a/x/y/").chroot, "/x/y");
-  EXPECT_EQ(parse_target("zookeeper://a/").chroot, "");
-}
-
-// A mistake is named, with what was expected.
-TEST(target, mistakes) {
-  const auto complaint = [](const char* url) -> std::string {
-    try {
-      parse_target(url);
-    } catch (const usage_error& e) {
-      return e.what();
-    }
-    return "";
-  };
-  EXPECT_THAT(complaint("redis://a"), HasSubstr("expected zookeeper://host"));
-  EXPECT_THAT(complaint("zookeeper://a:99999"), HasSubstr("'99999' is not a port"));
-  EXPECT_THAT(complaint("zookeeper://a,,b"), HasSubstr("a host is empty"));
-  EXPECT_THAT(complaint("zookeeper://a/x//y"), HasSubstr("empty part"));
-  EXPECT_THAT(complaint("zookeeper://u:secret@a"), Not(HasSubstr("secret")));
 }
 
 // Every parent comes before its child.
@@ -56,41 +21,71 @@ TEST(paths, ancestors) {
 }
 
 // Only the sequence counts, not the random prefix before it.
-TEST(queue, order_ignores_the_prefix) {
+TEST(mutex_queue, order_ignores_the_prefix) {
   const auto first = child(uuid_b, "0000000007");
   const auto second = child(uuid_a, "0000000008");
   const std::vector<std::string> children{second, first};
-  EXPECT_EQ(find_place(children, first).predecessor, std::nullopt);
-  EXPECT_EQ(find_place(children, second).predecessor, first);
+  EXPECT_EQ(mutex_queue.find(children, first).behind, std::nullopt);
+  EXPECT_EQ(mutex_queue.find(children, second).behind, first);
 }
 
 // The predecessor is the nearest before, not the head of the queue.
-TEST(queue, nearest_predecessor) {
+TEST(mutex_queue, nearest_predecessor) {
   const std::vector<std::string> children{child(uuid_a, "0000000003"), child(uuid_b, "0000000001"),
                                           child(uuid_a, "0000000009"), child(uuid_b, "0000000002")};
-  EXPECT_EQ(find_place(children, children[2]).predecessor, children[0]);
+  EXPECT_EQ(mutex_queue.find(children, children[2]).behind, children[0]);
 }
 
 // A node that is not among the children has lost its place.
-TEST(queue, missing) {
-  EXPECT_FALSE(find_place({child(uuid_a, "0000000003")}, child(uuid_b, "0000000001")).listed);
+TEST(mutex_queue, missing) {
+  EXPECT_FALSE(mutex_queue.find({child(uuid_a, "0000000003")}, child(uuid_b, "0000000001")).listed);
 }
 
 // Sequences overflow to negative numbers; like Curator, they compare as text.
-TEST(queue, overflow_sorts_as_curator_does) {
+TEST(mutex_queue, overflow_sorts_as_curator_does) {
   const auto last = child(uuid_a, "2147483647");
   const auto overflown = child(uuid_a, "-2147483648");
   const auto next = child(uuid_a, "-2147483647");
   const std::vector<std::string> children{last, overflown, next};
-  EXPECT_EQ(find_place(children, next).predecessor, std::nullopt);
-  EXPECT_EQ(find_place(children, overflown).predecessor, next);
-  EXPECT_EQ(find_place(children, last).predecessor, overflown);
+  EXPECT_EQ(mutex_queue.find(children, next).behind, std::nullopt);
+  EXPECT_EQ(mutex_queue.find(children, overflown).behind, next);
+  EXPECT_EQ(mutex_queue.find(children, last).behind, overflown);
 }
 
 // The last "lock-" counts; a name without one sorts as a whole.
-TEST(queue, sequence) {
-  EXPECT_EQ(sequence_of("lock-lock-0000000001"), "0000000001");
-  EXPECT_EQ(sequence_of("other"), "other");
+TEST(mutex_queue, names) {
+  const std::vector<std::string> children{"lock-lock-0000000001", "0000000000"};
+  EXPECT_EQ(mutex_queue.find(children, children[0]).behind, children[1]);
+  EXPECT_EQ(mutex_queue.find(children, children[1]).behind, std::nullopt);
+}
+
+const std::string reader_1 = "_c_f-__READ__0000000001";
+const std::string writer_2 = "_c_a-__WRIT__0000000002";
+const std::string reader_3 = "_c_e-__READ__0000000003";
+const std::string writer_4 = "_c_b-__WRIT__0000000004";
+const std::string reader_5 = "_c_d-__READ__0000000005";
+const std::vector<std::string> readers_and_writers{reader_5, writer_4, reader_3, writer_2,
+                                                   reader_1};
+
+// A reader waits for the first writer before it, however many stand between; others do not matter.
+TEST(reader_queue, waits_for_the_first_writer) {
+  const auto behind = [](const std::string& mine) {
+    return reader_queue.find(readers_and_writers, mine).behind;
+  };
+  EXPECT_EQ(behind(reader_1), std::nullopt);
+  EXPECT_EQ(behind(reader_3), writer_2);
+  EXPECT_EQ(behind(reader_5), writer_2);
+  EXPECT_FALSE(reader_queue.find({writer_2}, reader_1).listed);
+}
+
+// A writer waits for whoever comes before it, reader or writer.
+TEST(writer_queue, waits_for_the_one_before) {
+  const auto behind = [](const std::string& mine) {
+    return writer_queue.find(readers_and_writers, mine).behind;
+  };
+  EXPECT_EQ(behind(writer_2), reader_1);
+  EXPECT_EQ(behind(writer_4), reader_3);
+  EXPECT_EQ(writer_queue.find({writer_4, reader_5}, writer_4).behind, std::nullopt);
 }
 
 // UUIDs are of version 4, in lower case, and differ.

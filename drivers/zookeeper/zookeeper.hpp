@@ -1,6 +1,7 @@
-// The locks on ZooKeeper, for the program's table of locks.
+// The locks on ZooKeeper: the rows of `lockmark list`.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "harness/driver.hpp"
@@ -8,5 +9,17 @@
 namespace lockmark::zookeeper {
 
 std::vector<lock_kind> kinds();
+
+// One server or an ensemble: no lock here can tell.
+inline constexpr std::string_view all_topologies = "zookeeper zookeeper-3 zookeeper-5";
+
+lock_kind persistent();       // persistent.cpp
+lock_kind ephemeral();        // ephemeral.cpp
+lock_kind sequential();       // sequential.cpp
+lock_kind semaphore_mutex();  // semaphore.cpp
+lock_kind semaphore();        // semaphore.cpp
+lock_kind read();             // read_write.cpp
+lock_kind write();            // read_write.cpp
+lock_kind multi();            // multi.cpp
 
 }  // namespace lockmark::zookeeper

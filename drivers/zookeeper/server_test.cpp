@@ -1,117 +1,31 @@
-// The lock against a real server: what the conformance suite cannot know of ZooKeeper.
-#include "drivers/zookeeper/zookeeper.hpp"
-
-#include <fmt/format.h>
+// The sequential lock and the driver against a real server: what the conformance suite cannot know
+// of ZooKeeper.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <functional>
-
 #include "deploy/local/cluster.hpp"
-#include "drivers/conformance/conformance.hpp"
 #include "drivers/conformance/proxy.hpp"
-#include "drivers/zookeeper/handle.hpp"
-#include "drivers/zookeeper/paths.hpp"
+#include "drivers/zookeeper/test_server.hpp"
+#include "drivers/zookeeper/test_world.hpp"
 
 namespace lockmark::zookeeper {
-namespace {
 
-using conformance::proxy;
-using conformance::proxy_mode;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::MatchesRegex;
-using testing::SizeIs;
-
-constexpr duration session_timeout = seconds(4);  // the shortest that the server grants
-
-// Everything that a case needs: a driver with its run prepared, a second look at the server by a
-// session of its own, and the loop that all of it is on.
-class world {
- public:
-  explicit world(const std::string& target, std::uint32_t keys = 1) {
-    static int run = 0;
-    setup_.target = target;
-    setup_.run_names.run = fmt::format("case{}", ++run);
-    for (std::uint32_t i = 0; i < keys; ++i)
-      setup_.run_names.keys.push_back(fmt::format("key{}", i));
-    backend = kinds().front().make(setup_);
-  }
-
-  time_point in(duration d) const { return here.now() + d; }
-  std::string key_path() const { return "/lockmark/" + setup_.run_names.run + "/key0"; }
-
-  request ask(duration patience, std::uint32_t client = 0) const {
-    return {.key = 0, .client = client, .lease = seconds(30), .deadline = in(patience)};
-  }
-
-  task<std::unique_ptr<session>> open(std::string target = "") {
-    instance who{.id = fmt::format("i{}", opened_),
-                 .number = opened_,
-                 .clients = 4,
-                 .session_timeout = session_timeout};
-    ++opened_;
-    driver_setup through = setup_;
-    if (!target.empty()) through.target = target;
-    const auto other = kinds().front().make(through);
-    co_return co_await other->open(here, who, in(seconds(5)));
-  }
-
-  task<std::vector<std::string>> queue() {
-    const reply r = co_await look->children(key_path(), in(seconds(5)));
-    co_return r.names;
-  }
-
-  // Waits until the queue has that many nodes.
-  task<bool> queue_of(std::size_t size) {
-    const auto deadline = in(seconds(5));
-    while (here.now() < deadline) {
-      const auto nodes = co_await queue();
-      if (nodes.size() == size) co_return true;
-      co_await here.sleep_for(milliseconds(5));
-    }
-    co_return false;
-  }
-
-  // Runs `what` between prepare and wipe, and looks that nothing is left.
-  void run(task<void> (*what)(world&)) { run_to_end(here, whole(what)); }
-
- private:
-  task<void> whole(task<void> (*what)(world&)) {
-    scope tasks{here};
-    handle_settings settings{parse_target(setup_.target).host_list(), session_timeout};
-    look = handle::open(here, tasks, settings);
-    co_await backend->prepare(here, in(seconds(10)));
-    co_await what(*this);
-    co_await backend->wipe(here, in(seconds(10)));
-    const std::string root = "/lockmark";
-    const reply left = co_await look->exists(root, in(seconds(5)));
-    EXPECT_EQ(left.ended, status::no_node);
-    look->close();
-    co_await tasks.join();
-  }
-
-  real_clock time_;
-  driver_setup setup_;
-  std::uint32_t opened_ = 0;
-
- public:
-  loop here{time_};
-  std::unique_ptr<driver> backend;
-  std::shared_ptr<handle> look;
-};
-
-// The target of the server that main() started.
 std::string& server_target() {
   static std::string target;
   return target;
 }
 
 std::uint16_t server_port() {
-  return parse_target(server_target()).hosts.front().second;
+  return servers_at(server_target()).hosts.front().port;
 }
+
+namespace {
+
+using conformance::proxy;
+using conformance::proxy_mode;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::SizeIs;
 
 task<void> take_turns(world& w, session& s, int* granted, int cycles) {
   for (int i = 0; i < cycles; ++i) {
@@ -124,15 +38,9 @@ task<void> take_turns(world& w, session& s, int* granted, int cycles) {
   }
 }
 
-task<void> acquire_into(world& w, session& s, duration patience, outcome<grant>* result,
-                        signal* ended) {
-  *result = co_await s.acquire(w.ask(patience));
-  ended->set();
-}
-
 // The nodes have Curator's names, and the token is the node's czxid.
 TEST(sequential, layout_is_curators) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
     const auto got = co_await a->acquire(w.ask(seconds(5)));
     EXPECT_TRUE(got.done());
@@ -141,7 +49,7 @@ TEST(sequential, layout_is_curators) {
     EXPECT_THAT(nodes.at(0), MatchesRegex("_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]"
                                           "{3}-[0-9a-f]{12}-lock-[0-9]{10}"));
     const std::string path = w.key_path() + '/' + nodes.at(0);
-    const reply found = co_await w.look->exists(path, w.in(seconds(5)));
+    const reply found = co_await w.look->exists(path, nullptr, w.in(seconds(5)));
     EXPECT_EQ(static_cast<std::uint64_t>(found.czxid), got.value().token);
     co_await a->close();
   });
@@ -149,14 +57,13 @@ TEST(sequential, layout_is_curators) {
 
 // A waiter gets the lock when the holder releases it, with a greater token.
 TEST(sequential, hand_over) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
     const auto b = co_await w.open();
     const auto first = co_await a->acquire(w.ask(seconds(5)));
     scope waiters{w.here};
     outcome<grant> second = refusal::busy;
-    signal granted{w.here};
-    waiters.spawn(acquire_into(w, *b, seconds(5), &second, &granted));
+    waiters.spawn(acquire_into(w.ask(seconds(5)), *b, &second));
     EXPECT_TRUE(co_await w.queue_of(2));
     EXPECT_TRUE(second.refused(refusal::busy));  // still waiting
     while (b->sent().round_trips < 3) co_await w.here.sleep_for(milliseconds(5));
@@ -174,7 +81,7 @@ TEST(sequential, hand_over) {
 
 // Who gives up at its deadline leaves no node behind.
 TEST(sequential, deadline_leaves_the_queue) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
     const auto b = co_await w.open();
     const auto held = co_await a->acquire(w.ask(seconds(5)));
@@ -192,7 +99,7 @@ TEST(sequential, deadline_leaves_the_queue) {
 
 // With ten waiters a release wakes one of them, not all.
 TEST(sequential, no_herd) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     constexpr int cycles = 20;
     std::vector<std::unique_ptr<session>> sessions;
     for (int i = 0; i < 10; ++i) {
@@ -216,7 +123,7 @@ TEST(sequential, no_herd) {
 
 // Closing the session frees its locks at once, long before the session would expire.
 TEST(sequential, close_frees) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
     const auto held = co_await a->acquire(w.ask(seconds(5)));
     EXPECT_TRUE(held.done());
@@ -231,7 +138,7 @@ TEST(sequential, close_frees) {
 // A holder cut off for longer than its session knows it, and another client gets the lock; the
 // holder's next acquire opens a new session.
 TEST(sequential, expired_holder) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
     const auto a = co_await w.open("zookeeper://" + between.address());
     const auto b = co_await w.open();
@@ -258,7 +165,7 @@ TEST(sequential, expired_holder) {
 
 // A short interruption costs a waiter nothing: its session, its node and its watch come back.
 TEST(sequential, waiter_survives_an_interruption) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
     const auto a = co_await w.open();
     const auto b = co_await w.open("zookeeper://" + between.address());
@@ -266,8 +173,7 @@ TEST(sequential, waiter_survives_an_interruption) {
     EXPECT_TRUE(held.done());
     scope waiters{w.here};
     outcome<grant> second = refusal::busy;
-    signal granted{w.here};
-    waiters.spawn(acquire_into(w, *b, seconds(5), &second, &granted));
+    waiters.spawn(acquire_into(w.ask(seconds(5)), *b, &second));
     EXPECT_TRUE(co_await w.queue_of(2));
     between.set(proxy_mode::cut);
     const auto released = co_await a->release(w.ask(seconds(5)));
@@ -282,14 +188,13 @@ TEST(sequential, waiter_survives_an_interruption) {
 
 // The answer to the create is lost: the node is found again by its prefix, and used.
 TEST(sequential, protection_finds_the_own_node) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
     const auto a = co_await w.open("zookeeper://" + between.address());
     between.set(proxy_mode::drop_replies);
     scope waiters{w.here};
     outcome<grant> result = refusal::busy;
-    signal ended{w.here};
-    waiters.spawn(acquire_into(w, *a, seconds(5), &result, &ended));
+    waiters.spawn(acquire_into(w.ask(seconds(5)), *a, &result));
     EXPECT_TRUE(co_await w.queue_of(1));
     const auto before = co_await w.queue();
     between.set(proxy_mode::pass);
@@ -305,7 +210,7 @@ TEST(sequential, protection_finds_the_own_node) {
 
 // Nobody can know whether a create without an answer happened; its node is removed later.
 TEST(sequential, doubt_is_cleaned_up) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
     const auto a = co_await w.open("zookeeper://" + between.address());
     between.set(proxy_mode::drop_replies);
@@ -320,12 +225,13 @@ TEST(sequential, doubt_is_cleaned_up) {
 
 // The server tells its version and settings, and counts what it is sent.
 TEST(driver, describes_the_server) {
-  world{server_target()}.run([](world& w) -> task<void> {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
     const auto about = co_await w.backend->prepare(w.here, w.in(seconds(5)));
     std::map<std::string, std::string> fields(about.begin(), about.end());
     EXPECT_THAT(fields["server.version"], MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
     EXPECT_EQ(fields["server.mode"], "standalone");
-    EXPECT_EQ(fields["zookeeper.tickTime"], "2000");
+    EXPECT_EQ(fields["zookeeper.tickTime"], "500");
+    EXPECT_EQ(fields["zookeeper.grantedSessionTimeout"], "10000");
     const auto before = co_await w.backend->counters(w.here, w.in(seconds(5)));
     const auto nodes = co_await w.queue();
     const auto after = co_await w.backend->counters(w.here, w.in(seconds(5)));
@@ -336,9 +242,9 @@ TEST(driver, describes_the_server) {
 
 // A chroot that does not exist is created, and stays.
 TEST(driver, creates_the_chroot) {
-  world{server_target() + "/some/where"}.run([](world& w) -> task<void> {
+  world{sequential(), server_target() + "/some/where"}.run([](world& w) -> task<void> {
     const std::string root = "/some/where/lockmark";
-    const reply found = co_await w.look->exists(root, w.in(seconds(5)));
+    const reply found = co_await w.look->exists(root, nullptr, w.in(seconds(5)));
     EXPECT_TRUE(found.ok());
   });
 }
@@ -348,7 +254,7 @@ TEST(driver, no_server) {
   real_clock time;
   loop here{time};
   driver_setup setup{.target = "zookeeper://127.0.0.1:1", .run_names = {"x", {"k"}}, .options = {}};
-  const auto backend = kinds().front().make(setup);
+  const auto backend = sequential().make(setup);
   try {
     run_to_end(here, [](driver* d, loop* l) -> task<void> {
       co_await d->prepare(*l, l->now() + seconds(5));
@@ -366,11 +272,5 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   const auto server = lockmark::local::cluster::start("zookeeper");
   lockmark::zookeeper::server_target() = server.target();
-  for (const lockmark::lock_kind& kind : lockmark::zookeeper::kinds()) {
-    lockmark::conformance::subject s{.kind = kind, .target = server.target()};
-    s.url_takes_password = false;
-    s.tolerance = std::chrono::seconds(3);  // sessions expire in steps of tickTime, 2 s
-    lockmark::conformance::add(s);
-  }
   return RUN_ALL_TESTS();
 }

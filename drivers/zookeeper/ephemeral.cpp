@@ -1,0 +1,59 @@
+// zookeeper/ephemeral: the first lock that everybody writes.
+//
+// One ephemeral node; whoever creates it holds the lock. All others watch it with exists(), and all
+// are woken when it goes, to try again at once: a herd, from which nothing promises anybody a turn.
+#include "drivers/zookeeper/driver.hpp"
+#include "drivers/zookeeper/node_session.hpp"
+#include "drivers/zookeeper/zookeeper.hpp"
+
+namespace lockmark::zookeeper {
+namespace {
+
+class ephemeral_session final : public node_session {
+ public:
+  using node_session::node_session;
+
+ private:
+  task<outcome<grant>> take(std::shared_ptr<handle> zk, request r,
+                            std::vector<node>& taken) override {
+    const limits until(r);
+    node mine = nodes_.plan_shared(zk, path_of(r), "lock");
+    while (true) {
+      const auto created = co_await nodes_.create(mine, "", until);
+      if (created.done()) {
+        taken.push_back(std::move(mine));
+        co_return grant{static_cast<std::uint64_t>(taken.back().czxid)};
+      }
+      if (!created.refused(refusal::busy)) co_return created.without_value<grant>();
+      co_await wait_for_end(zk, mine.path, until);
+      const bool connected = co_await zk->connected_by(until.wait_until);
+      if (zk->over()) co_return refusal::unavailable;
+      if (!connected || loop_.now() >= until.wait_until) co_return refusal::deadline;
+    }
+  }
+
+  // Ends at once when there is no node any more.
+  task<void> wait_for_end(std::shared_ptr<handle> zk, std::string path, limits until) {
+    const auto watch = std::make_shared<node_watch>(loop_);
+    const reply held = co_await zk->exists(path, watch, until.answer_by);
+    if (held.ok()) co_await watch->fired.wait_until(until.wait_until);
+  }
+};
+
+}  // namespace
+
+lock_kind ephemeral() {
+  return {
+      .name = "zookeeper/ephemeral",
+      .summary = "one ephemeral node, watched by all who wait: each release wakes the whole herd",
+      .has = feature::fencing_token | feature::session_bound | feature::server_wait,
+      .promises = safety::session,
+      .topologies = all_topologies,
+      .algorithm = "one ephemeral node and exists watches, as in ZooKeeper tutorials",
+      .options = {},
+      .make =
+          [](const driver_setup& s) { return make_driver(s, {open_session<ephemeral_session>}); },
+  };
+}
+
+}  // namespace lockmark::zookeeper

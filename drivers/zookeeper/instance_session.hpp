@@ -1,0 +1,49 @@
+// One instance's ZooKeeper session: what every lock's session here begins with.
+//
+// Should the session end, the next call opens another one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "drivers/zookeeper/handle.hpp"
+
+namespace lockmark::zookeeper {
+
+// What a driver gives to each session that it opens.
+struct session_setup {
+  handle_settings where;
+  std::vector<std::string> keys;  // by request::key: the path beneath which the lock lives
+  option_values options;
+};
+
+class instance_session : public session {
+ public:
+  instance_session(loop& l, session_setup setup);
+
+  // REQUIRES: called once, before anything else. False: not connected by the deadline.
+  task<bool> connect(time_point deadline);
+  const std::string& last_failure() const { return zk_->last_failure(); }
+
+  bool alive() const override { return zk_->alive(); }
+  task<void> close() override;
+  traffic sent() const override;
+
+ protected:
+  // The session once it is connected, or a new one if it turns out to have ended; null when the
+  // deadline came first.
+  task<std::shared_ptr<handle>> live_session(time_point deadline);
+
+  const std::string& path_of(const request& r) const { return setup_.keys.at(r.key); }
+
+  loop& loop_;
+  scope tasks_;
+
+ private:
+  session_setup setup_;
+  std::shared_ptr<handle> zk_;
+  traffic of_ended_sessions_;
+};
+
+}  // namespace lockmark::zookeeper

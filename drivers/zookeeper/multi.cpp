@@ -1,0 +1,77 @@
+// zookeeper/multi: several mutexes taken as one, Curator's InterProcessMultiLock.
+//
+// The mutexes are InterProcessMutexes on <key>/0, <key>/1 ..., taken in this order by everybody,
+// and released in the reverse one. Where Curator's time limit is for each of them, here it is for
+// all; where it goes on to take the others after one has failed, here it gives up at once.
+#include <fmt/format.h>
+
+#include "drivers/zookeeper/driver.hpp"
+#include "drivers/zookeeper/node_session.hpp"
+#include "drivers/zookeeper/number_option.hpp"
+#include "drivers/zookeeper/queue.hpp"
+#include "drivers/zookeeper/zookeeper.hpp"
+
+namespace lockmark::zookeeper {
+namespace {
+
+std::vector<std::string> below_key(const option_values& options) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < number_in(options, "locks", 1); ++i)
+    names.push_back(fmt::format("{}", i));
+  return names;
+}
+
+class multi_session final : public node_session {
+ public:
+  multi_session(loop& l, const instance& who, session_setup setup)
+      : node_session(l, who, setup), locks_(below_key(setup.options)) {}
+
+ private:
+  bool reentrant() const override { return true; }
+
+  // The token is that of the last mutex: it was made when all others were held.
+  task<outcome<grant>> take(std::shared_ptr<handle> zk, request r,
+                            std::vector<node>& taken) override {
+    const limits until(r);
+    outcome<grant> got = refusal::unavailable;
+    for (const std::string& lock : locks_) {
+      node mine = nodes_.plan(zk, fmt::format("{}/{}", path_of(r), lock));
+      got = co_await mutex_.enter(mine, until);
+      if (!got.done()) break;
+      taken.push_back(std::move(mine));
+    }
+    if (got.done()) co_return got;
+    // The others go, too; and what is in doubt already stays in doubt.
+    const refusal why = got.refused() ? got.why_refused() : refusal::unavailable;
+    const auto left = co_await nodes_.give_up(std::move(taken), why, until);
+    co_return got.in_doubt() ? got : left;
+  }
+
+  const std::vector<std::string> locks_;
+  node_queue mutex_{loop_, nodes_, mutex_queue};
+};
+
+}  // namespace
+
+lock_kind multi() {
+  return {
+      .name = "zookeeper/multi",
+      .summary = "several sequential locks taken in order, released in reverse",
+      .has = feature::fencing_token | feature::session_bound | feature::server_wait |
+             feature::fair | feature::reentrant,
+      .promises = safety::session,
+      .topologies = all_topologies,
+      .algorithm = "Curator 5.4, InterProcessMultiLock",
+      .options = {{.name = "locks",
+                   .values = "a whole number from 1 to 1000",
+                   .preset = "3",
+                   .help = "how many locks a key is made of",
+                   .accepts = is_count}},
+      .make =
+          [](const driver_setup& s) {
+            return make_driver(s, {open_session<multi_session>, below_key});
+          },
+  };
+}
+
+}  // namespace lockmark::zookeeper

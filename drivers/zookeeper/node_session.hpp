@@ -1,0 +1,57 @@
+// Sessions of locks that are held by ephemeral nodes of one's own: who holds what, and how often.
+//
+// A lock adds how its nodes are taken. What they promise: no holder too many, as long as no holder
+// outlives its session. alive() tells a holder that it may have; the token (the czxid of its node)
+// tells everybody else.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "drivers/zookeeper/instance_session.hpp"
+#include "drivers/zookeeper/nodes.hpp"
+
+namespace lockmark::zookeeper {
+
+class node_session : public instance_session {
+ public:
+  node_session(loop& l, const instance& who, session_setup setup)
+      : instance_session(l, std::move(setup)), nodes_(l, tasks_, who.id) {}
+
+  task<outcome<grant>> acquire(request r) final;
+  task<outcome<grant>> renew(request r) final;
+  task<outcome<nothing>> release(request r) final;
+
+  // Also false while an owner still has to learn, by its release, that its hold ended with an
+  // earlier session.
+  bool alive() const final;
+
+ protected:
+  // The lock itself. When done, `taken` are the nodes that are now held, in the order in which they
+  // were taken; otherwise none is left behind, but for what is already being removed.
+  // Awaited at once by the owner of `taken`.
+  virtual task<outcome<grant>> take(std::shared_ptr<handle> zk, request r,
+                                    std::vector<node>& taken) = 0;
+
+  // An owner that holds already is granted at once, and has to release as often: Curator's map from
+  // threads to their LockData. False: it asks for one more.
+  virtual bool reentrant() const { return false; }
+
+  node_maker nodes_;
+
+ private:
+  struct hold {
+    std::vector<node> nodes;
+    grant granted{};
+    std::uint32_t depth = 1;
+  };
+  using owner_of_key = std::pair<std::uint32_t, std::uint32_t>;  // request::key, request::client
+
+  hold* find_hold(const request& r);
+
+  std::multimap<owner_of_key, hold> holds_;
+};
+
+}  // namespace lockmark::zookeeper

@@ -1,0 +1,116 @@
+// zookeeper/semaphore and zookeeper/semaphore_mutex: Curator's InterProcessSemaphoreV2, and
+// InterProcessSemaphoreMutex, which is the same with one lease.
+//
+// A lease is a node in <key>/leases. Whoever wants one first takes the mutex of <key>/locks, adds
+// its node, and while there are too many watches the leases' parent; so a lease that is given up
+// wakes one waiter only, and the order of the mutex is that of the grants. Not reentrant: who holds
+// a lease and asks again asks for another one.
+//
+// Where Curator takes back a watch that has not fired, here it stays until the next change.
+#include <algorithm>
+
+#include "drivers/zookeeper/driver.hpp"
+#include "drivers/zookeeper/node_session.hpp"
+#include "drivers/zookeeper/number_option.hpp"
+#include "drivers/zookeeper/queue.hpp"
+#include "drivers/zookeeper/zookeeper.hpp"
+
+namespace lockmark::zookeeper {
+namespace {
+
+constexpr std::string_view lease_name = "lease-";
+
+class semaphore_session final : public node_session {
+ public:
+  semaphore_session(loop& l, const instance& who, session_setup setup)
+      : node_session(l, who, setup), leases_(number_in(setup.options, "leases", 1)) {}
+
+ private:
+  task<outcome<grant>> take(std::shared_ptr<handle> zk, request r,
+                            std::vector<node>& taken) override {
+    const limits until(r);
+    node turn = nodes_.plan(zk, path_of(r) + "/locks");
+    const auto entered = co_await mutex_.enter(turn, until);
+    if (!entered.done()) co_return entered;
+
+    node lease = nodes_.plan(zk, path_of(r) + "/leases");
+    const auto created = co_await nodes_.create(lease, lease_name, until);
+    if (!created.done()) {
+      co_await nodes_.release(std::move(turn), until);
+      co_return created.without_value<grant>();
+    }
+    const auto free = co_await wait_for_lease(lease, until);
+    if (!free.done()) {
+      std::vector<node> both{std::move(lease), std::move(turn)};
+      co_return co_await nodes_.give_up(std::move(both), free.why_refused(), until);
+    }
+    co_await nodes_.release(std::move(turn), until);
+    taken.push_back(std::move(lease));
+    co_return grant{static_cast<std::uint64_t>(taken.back().czxid)};
+  }
+
+  // Never in doubt: done, or the reason to give up. Awaited at once by the owner of `mine`.
+  task<outcome<nothing>> wait_for_lease(const node& mine, limits until) {
+    while (true) {
+      const auto watch = std::make_shared<node_watch>(loop_);
+      const reply leases = co_await mine.zk->children(mine.parent, watch, until.answer_by);
+      if (leases.ended == status::rejected || leases.ended == status::no_rights)
+        co_return refusal::unavailable;
+      if (leases.ok()) {
+        if (std::ranges::find(leases.names, base_name(mine.path)) == leases.names.end())
+          co_return refusal::unavailable;  // somebody deleted it
+        if (leases.names.size() <= leases_) co_return nothing{};
+        co_await watch->fired.wait_until(until.wait_until);
+      }
+      const bool connected = co_await mine.zk->connected_by(until.wait_until);
+      if (mine.zk->over()) co_return refusal::unavailable;
+      if (!connected || loop_.now() >= until.wait_until) co_return refusal::deadline;
+    }
+  }
+
+  const std::uint32_t leases_;
+  node_queue mutex_{loop_, nodes_, mutex_queue};
+};
+
+std::vector<std::string> below_key(const option_values&) {
+  return {"locks", "leases"};
+}
+
+std::unique_ptr<driver> make(const driver_setup& s) {
+  return make_driver(s, {open_session<semaphore_session>, below_key});
+}
+
+}  // namespace
+
+lock_kind semaphore() {
+  return {
+      .name = "zookeeper/semaphore",
+      .summary = "a number of leases, handed out under a mutex; watches on the leases' parent",
+      .has = feature::session_bound | feature::server_wait | feature::fair | feature::shared,
+      .promises = safety::session,
+      .topologies = all_topologies,
+      .algorithm = "Curator 5.4, InterProcessSemaphoreV2",
+      .options = {{.name = "leases",
+                   .values = "a whole number from 1 to 1000",
+                   .preset = "3",
+                   .help = "how many may hold a key at once",
+                   .accepts = is_count}},
+      .make = make,
+      .holders = [](const option_values& o) { return number_in(o, "leases", 1); },
+  };
+}
+
+lock_kind semaphore_mutex() {
+  return {
+      .name = "zookeeper/semaphore_mutex",
+      .summary = "a semaphore with one lease: a mutex that is not reentrant",
+      .has = feature::fencing_token | feature::session_bound | feature::server_wait | feature::fair,
+      .promises = safety::session,
+      .topologies = all_topologies,
+      .algorithm = "Curator 5.4, InterProcessSemaphoreMutex",
+      .options = {},
+      .make = make,
+  };
+}
+
+}  // namespace lockmark::zookeeper
