@@ -1,0 +1,85 @@
+// A program that runs as a child, in a process group of its own, and never outlives its parent.
+//
+//   lockmark ---- socket ---- guard ---- the program (and what it starts, in its group)
+//
+// Between the two stands a guard, a fork of this process that does nothing but wait. When this
+// process ends in whatever way, the kernel closes its end of the socket and the guard kills the
+// whole group; should the guard die, the kernel kills the program (PR_SET_PDEATHSIG, which is tied
+// to a thread and therefore not used between lockmark and the guard). Knows no protocol and no
+// event loop: its descriptors can be watched, and nothing here waits, except the destructor, for
+// what it has killed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lockmark::exec {
+
+// Owns one file descriptor; -1 is none.
+class owned_fd {
+ public:
+  owned_fd() = default;
+  explicit owned_fd(int fd) noexcept : fd_(fd) {}
+  owned_fd(owned_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  owned_fd& operator=(owned_fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~owned_fd() { reset(); }
+  int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  void reset() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+class child {
+ public:
+  // Starts argv[0], looked up in PATH. A program that cannot be executed says so on its standard
+  // error and ends with status 127. Callable from any thread. Throws std::system_error when the
+  // system has no process or descriptor left.
+  explicit child(const std::vector<std::string>& argv);
+  child(const child&) = delete;
+  child& operator=(const child&) = delete;
+  // Kills what still runs, and reaps it.
+  ~child();
+
+  // Non-blocking: what it reads, what it writes, and what becomes readable when all of it is gone.
+  int in() const { return in_.get(); }
+  int out() const { return out_.get(); }
+  int err() const { return err_.get(); }
+  int ended() const { return ended_.get(); }
+
+  // Writes what it takes without waiting, and returns how much that was; nothing once it is gone.
+  std::size_t write_now(const char* bytes, std::size_t size);
+  // Reads up to `size` bytes of out() or err(); 0 at the end, -1 where there is nothing yet.
+  static long read_now(int fd, char* room, std::size_t size);
+
+  // Ends the program's input.
+  void close_in();
+  // Sends a signal to the program and all it has started.
+  void signal_all(int number);
+
+  // The status as waitpid gives it; none while it runs.
+  std::optional<int> status();
+  pid_t guard() const { return guard_; }
+
+ private:
+  owned_fd in_;
+  owned_fd out_;
+  owned_fd err_;
+  owned_fd life_;  // its closing is the death of the group
+  owned_fd ended_;
+  pid_t guard_ = 0;
+  std::optional<int> status_;
+};
+
+// "ended with exit status 3" or "was killed by signal 9".
+std::string describe_status(int wait_status);
+
+}  // namespace lockmark::exec

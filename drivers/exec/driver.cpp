@@ -1,0 +1,145 @@
+#include "drivers/exec/driver.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "drivers/exec/session.hpp"
+
+namespace lockmark::exec {
+namespace {
+
+// The start of a process, of a Java machine at the worst, which is not the server's fault: it comes
+// on top of the time that the server is given.
+constexpr duration start_allowance = std::chrono::seconds{20};
+
+class exec_driver final : public driver {
+ public:
+  exec_driver(const driver_setup& setup, recipe what);
+
+  task<description> prepare(loop& l, time_point deadline) override;
+  task<void> wipe(loop& l, time_point deadline) override;
+  task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override;
+  task<server_counters> counters(loop&, time_point) override { co_return server_counters{}; }
+  task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override {
+    throw std::logic_error("commits() was called on a lock that is not optimistic");
+    co_return 0;
+  }
+
+ private:
+  std::unique_ptr<link> start(loop& l) const;
+  task<answer> greet(link& client, loop& l, instance who, time_point deadline) const;
+  void check(const answer& ready) const;
+
+  driver_setup setup_;
+  recipe what_;
+  config::target server_;
+};
+
+config::target read_target(const std::string& url, const recipe& what) {
+  const auto read = config::parse_target(url);
+  if (!read) throw usage_error(fmt::format("{}: {}", what.lock, read.error().sentence));
+  const auto& known = what.schemes;
+  if (std::find(known.begin(), known.end(), read->scheme) == known.end()) {
+    throw usage_error(fmt::format("{} does not run on {}: targets; it does on {}", what.lock,
+                                  read->scheme, fmt::join(known, ", ")));
+  }
+  return *read;
+}
+
+exec_driver::exec_driver(const driver_setup& setup, recipe what)
+    : setup_(setup), what_(std::move(what)), server_(read_target(setup_.target, what_)) {}
+
+std::unique_ptr<link> exec_driver::start(loop& l) const {
+  std::string name = fmt::format("{} on {}", what_.lock, server_.redacted());
+  std::vector<std::string> secrets{server_.password, server_.sentinel_password};
+  return std::make_unique<link>(l, what_.argv, std::move(name), std::move(secrets));
+}
+
+task<answer> exec_driver::greet(link& client, loop& l, instance who, time_point deadline) const {
+  const greeting g{.url = setup_.target,
+                   .server = server_,
+                   .lock = what_.lock,
+                   .run = setup_.run_names.run,
+                   .keys = setup_.run_names.keys,
+                   .prefix = key_prefix(server_.scheme, setup_.run_names.run),
+                   .options = setup_.options,
+                   .who = std::move(who),
+                   .within = deadline - l.now()};
+  std::string hello = hello_line(g);
+  answer ready = co_await client.greet(std::move(hello), deadline + start_allowance);
+  check(ready);
+  co_return ready;
+}
+
+// A client that says what it can do must be able to do what the lock's row promises.
+void exec_driver::check(const answer& ready) const {
+  if (ready.features.empty()) return;
+  features said;
+  for (const std::string& name : ready.features) said = said | feature_named(name);
+  const features missing = what_.has.without(said);
+  if (missing.empty()) return;
+  throw usage_error(
+      fmt::format("{}: its client says that it lacks: {}", what_.lock, to_string(missing)));
+}
+
+task<description> exec_driver::prepare(loop& l, time_point deadline) {
+  const auto client = start(l);
+  std::exception_ptr failure;
+  description about;
+  try {
+    instance nobody{.id = "prepare", .clients = 0};
+    const answer ready = co_await greet(*client, l, std::move(nobody), deadline);
+    about = ready.about;
+    about.emplace_back("client.version", ready.text);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await client->end();
+  if (failure) std::rethrow_exception(failure);
+  co_return about;
+}
+
+task<void> exec_driver::wipe(loop& l, time_point deadline) {
+  const auto client = start(l);
+  std::exception_ptr failure;
+  try {
+    instance nobody{.id = "wipe", .clients = 0};
+    co_await greet(*client, l, std::move(nobody), deadline);
+    const time_point until = std::max(deadline, l.now() + std::chrono::seconds{1});
+    std::string line = call_line(operation::wipe, 1, request{}, until - l.now(), duration{});
+    const auto said = co_await client->ask(1, std::move(line), until);
+    if (!said || !said->ending->done()) {
+      throw no_server(fmt::format("{} on {}: the client could not remove what the run left{}",
+                                  what_.lock, server_.redacted(), client->sentence()));
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await client->end();
+  if (failure) std::rethrow_exception(failure);
+}
+
+task<std::unique_ptr<session>> exec_driver::open(loop& l, instance who, time_point deadline) {
+  auto client = start(l);
+  std::exception_ptr failure;
+  try {
+    co_await greet(*client, l, std::move(who), deadline);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    co_await client->end();
+    std::rethrow_exception(failure);
+  }
+  co_return std::make_unique<exec_session>(l, std::move(client));
+}
+
+}  // namespace
+
+std::unique_ptr<driver> make_driver(const driver_setup& setup, recipe what) {
+  return std::make_unique<exec_driver>(setup, std::move(what));
+}
+
+}  // namespace lockmark::exec

@@ -1,0 +1,23 @@
+// The driver of every lock whose client runs in a process of its own: one child per instance, and
+// one each for prepare and wipe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/driver.hpp"
+
+namespace lockmark::exec {
+
+struct recipe {
+  std::string lock;                  // "exec/redisson": for errors, and for the client
+  std::vector<std::string> argv;     // argv[0] is looked up in PATH
+  std::vector<std::string> schemes;  // of targets that it understands: "redis", "redis+sentinel"
+  features has;                      // what the client must not say that it lacks
+};
+
+// The client is told setup.target. Throws usage_error for a target that it does not understand.
+std::unique_ptr<driver> make_driver(const driver_setup& setup, recipe what);
+
+}  // namespace lockmark::exec

@@ -1,0 +1,433 @@
+// How a duel is fought. Its cases are added by interop_test.cpp.
+#include "drivers/exec/duel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "drivers/conformance/proxy.hpp"
+#include "harness/async/scope.hpp"
+#include "harness/time/clock.hpp"
+
+namespace lockmark::exec {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration patience = 20s;        // for what works
+constexpr duration long_lease = 20s;      // far longer than a waiter that is woken waits
+constexpr duration prompt = 3s;           // a waiter that is woken, on a busy machine
+constexpr duration short_lease = 1500ms;  // for the rounds that lose one
+constexpr duration session_timeout = 4s;
+constexpr duration until_expired = 12s;
+constexpr duration poll = 20ms;
+constexpr std::uint32_t clients = 2;
+
+struct went_wrong : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+std::string name_of_run() {
+  return fmt::format("duel{}", to_ns(real_clock{}.now()) / 1000);
+}
+
+template <class T>
+std::string say(const outcome<T>& o) {
+  if (o.done()) return "done";
+  return std::string{o.refused() ? name_of(o.why_refused()) : name_of(o.why_in_doubt())};
+}
+
+// One of the two, with a driver of its own and what it has opened.
+class fighter {
+ public:
+  fighter(loop& l, const side& s, std::string run, std::string called)
+      : name(std::move(called)), loop_(l), side_(s), names_{run + s.run_suffix, {}} {
+    for (int n = 0; n < 12; ++n) names_.keys.push_back(fmt::format("k{}", n));
+    direct_ = driver_for(s.target);
+  }
+
+  task<void> begin() {
+    co_await direct_->prepare(loop_, loop_.now() + patience);
+    co_await join(*direct_);
+  }
+
+  // A session whose connection can be cut.
+  task<session*> join_mortal() {
+    const auto at = conformance::split_url(side_.target);
+    proxy_ = std::make_unique<conformance::proxy>(at.host, at.port);
+    through_proxy_ = driver_for(at.to_string(proxy_->address()));
+    co_return co_await join(*through_proxy_);
+  }
+
+  void cut() { proxy_->set(conformance::proxy_mode::cut); }
+
+  task<void> end() {
+    for (auto& s : sessions_) co_await s->close();
+    sessions_.clear();
+    co_await direct_->wipe(loop_, loop_.now() + patience);
+  }
+
+  bool waits() const { return side_.kind.has.has(feature::server_wait); }
+  bool has(feature f) const { return side_.kind.has.has(f); }
+  session& first() { return *sessions_.front(); }
+
+  // Takes the key, waiting or trying again; throws went_wrong when it has not after `within`.
+  task<grant> take(session* in, std::uint32_t key, duration within, duration lease) {
+    const time_point end = loop_.now() + within;
+    while (true) {
+      const request r{.key = key, .lease = lease, .deadline = end, .grace = 2s};
+      const auto got = co_await in->acquire(r);
+      if (got.done()) co_return got.value();
+      if (!got.refused(refusal::busy) || loop_.now() >= end) {
+        throw went_wrong(fmt::format("{} should have got the key: {}", name, say(got)));
+      }
+      co_await loop_.sleep_for(poll);
+    }
+  }
+  task<grant> take(std::uint32_t key) { return take(&first(), key, patience, long_lease); }
+
+  task<void> give_up(std::uint32_t key) {
+    const request r{.key = key, .lease = long_lease, .deadline = loop_.now() + patience};
+    const auto gone = co_await first().release(r);
+    if (!gone.done()) throw went_wrong(fmt::format("{}'s release ended as: {}", name, say(gone)));
+  }
+
+  task<void> is_kept_out(std::uint32_t key) {
+    const request r{.key = key, .lease = long_lease, .deadline = loop_.now() + 400ms, .grace = 3s};
+    const auto got = co_await first().acquire(r);
+    if (!got.refused()) {
+      throw went_wrong(fmt::format("{} should have been kept out: {}", name, say(got)));
+    }
+  }
+
+  const std::string name;
+
+ private:
+  std::unique_ptr<driver> driver_for(const std::string& url) const {
+    return side_.kind.make({url, names_, options_of(side_)});
+  }
+
+  task<session*> join(driver& d) {
+    instance who{fmt::format("{}{}{}", names_.run, name, sessions_.size()), 0, clients,
+                 session_timeout};
+    auto opened = co_await d.open(loop_, std::move(who), loop_.now() + patience);
+    sessions_.push_back(std::move(opened));
+    co_return sessions_.back().get();
+  }
+
+  loop& loop_;
+  const side& side_;
+  names names_;
+  std::unique_ptr<driver> direct_;
+  std::unique_ptr<conformance::proxy> proxy_;
+  std::unique_ptr<driver> through_proxy_;
+  std::vector<std::unique_ptr<session>> sessions_;
+};
+
+struct arena {
+  loop& l;
+  fighter& real;
+  fighter& ours;
+};
+
+// `one` holds, the other is kept out, and gets it when `one` is done.
+task<void> holds(fighter& one, fighter& other, std::uint32_t key) {
+  co_await one.take(key);
+  co_await other.is_kept_out(key);
+  co_await one.give_up(key);
+  co_await other.take(key);
+  co_await other.give_up(key);
+}
+
+task<void> wait_and_stamp(loop& l, fighter& who, std::uint32_t key, time_point& at,
+                          std::string& failure) {
+  try {
+    co_await who.take(&who.first(), key, 1s + 2 * prompt, long_lease);
+    at = l.now();
+    co_await who.give_up(key);
+  } catch (const went_wrong& e) {
+    failure = e.what();
+  }
+}
+
+// `one` waits while the other holds, and is woken by the other's release.
+task<void> takes_over(loop& l, fighter& one, fighter& other, std::uint32_t key) {
+  time_point taken_at{};
+  std::string failure;
+  co_await other.take(key);
+  scope waiting{l};
+  waiting.spawn(wait_and_stamp(l, one, key, taken_at, failure));
+  co_await l.sleep_for(1s);
+  const time_point given_up_at = l.now();
+  co_await other.give_up(key);
+  co_await waiting.join();
+  if (!failure.empty()) throw went_wrong(failure);
+  if (taken_at < given_up_at) throw went_wrong(one.name + " got it while the other held it");
+  if (taken_at - given_up_at > prompt) {
+    throw went_wrong(one.name + " was not woken by the other's release");
+  }
+}
+
+// The other never gives up, and loses the key by its lease.
+task<void> sees_lease_end(loop& l, fighter& one, fighter& other, std::uint32_t key) {
+  co_await other.take(&other.first(), key, patience, short_lease);
+  const time_point taken_at = l.now();
+  co_await one.is_kept_out(key);
+  co_await one.take(key);
+  // The lease began at the server, a little before the taker knew.
+  if (l.now() - taken_at < short_lease - 500ms) {
+    throw went_wrong(one.name + " got it within the other's lease");
+  }
+  co_await one.give_up(key);
+}
+
+// The other's connection is cut, and it loses the key by the end of its session.
+task<void> sees_session_end(loop& l, fighter& one, fighter& other, std::uint32_t key) {
+  session* const mortal = co_await other.join_mortal();
+  co_await other.take(mortal, key, patience, long_lease);
+  other.cut();
+  const time_point cut_at = l.now();
+  co_await one.is_kept_out(key);
+  co_await one.take(&one.first(), key, until_expired, long_lease);
+  if (l.now() - cut_at < session_timeout / 2) {
+    throw went_wrong(one.name + " got it within the other's session");
+  }
+  co_await one.give_up(key);
+}
+
+task<void> real_holds(arena a) {
+  co_await holds(a.real, a.ours, 0);
+}
+task<void> ours_holds(arena a) {
+  co_await holds(a.ours, a.real, 1);
+}
+task<void> real_takes_over(arena a) {
+  co_await takes_over(a.l, a.real, a.ours, 2);
+}
+task<void> ours_takes_over(arena a) {
+  co_await takes_over(a.l, a.ours, a.real, 3);
+}
+task<void> real_sees_lease_end(arena a) {
+  co_await sees_lease_end(a.l, a.real, a.ours, 4);
+}
+task<void> ours_sees_lease_end(arena a) {
+  co_await sees_lease_end(a.l, a.ours, a.real, 5);
+}
+task<void> real_sees_session_end(arena a) {
+  co_await sees_session_end(a.l, a.real, a.ours, 6);
+}
+task<void> ours_sees_session_end(arena a) {
+  co_await sees_session_end(a.l, a.ours, a.real, 7);
+}
+
+// One counter for both: each grant's token is above the last, whoever's it was.
+task<void> tokens_grow(arena a) {
+  std::uint64_t last = 0;
+  for (int n = 0; n < 6; ++n) {
+    fighter& who = n % 2 == 0 ? a.real : a.ours;
+    const grant got = co_await who.take(8);
+    if (got.token <= last) {
+      throw went_wrong(fmt::format("{} got token {} after {}", who.name, got.token, last));
+    }
+    last = got.token;
+    co_await who.give_up(8);
+  }
+}
+
+task<void> both_hold(arena a) {
+  co_await a.real.take(9);
+  co_await a.ours.take(9);
+  co_await a.real.give_up(9);
+  co_await a.real.take(9);
+  co_await a.ours.give_up(9);
+  co_await a.real.give_up(9);
+}
+
+struct round {
+  const char* name;
+  bool (*applies)(const duel&);
+  task<void> (*play)(arena);
+};
+
+bool excludes(const duel& d) {
+  return d.are == relation::exclusive;
+}
+bool shares(const duel& d) {
+  return d.are == relation::shared;
+}
+bool leased(const duel& d) {
+  return excludes(d) && d.ours.kind.has.has(feature::lease);
+}
+bool in_sessions(const duel& d) {
+  return excludes(d) && d.ours.kind.has.has(feature::session_bound);
+}
+// The real one's row cannot say so, because its option `kind` decides.
+bool fenced(const duel& d) {
+  const auto kind = d.real.options.find("kind");
+  return excludes(d) && kind != d.real.options.end() && kind->second == "fenced";
+}
+
+constexpr round all_rounds[] = {
+    {"real_holds", excludes, real_holds},
+    {"ours_holds", excludes, ours_holds},
+    {"real_takes_over", excludes, real_takes_over},
+    {"ours_takes_over", excludes, ours_takes_over},
+    {"real_sees_lease_end", leased, real_sees_lease_end},
+    {"ours_sees_lease_end", leased, ours_sees_lease_end},
+    {"real_sees_session_end", in_sessions, real_sees_session_end},
+    {"ours_sees_session_end", in_sessions, ours_sees_session_end},
+    {"tokens_grow", fenced, tokens_grow},
+    {"both_hold", shares, both_hold},
+};
+
+task<void> fight_in(loop& l, const duel& d, std::vector<finding_of_duel>& found) {
+  const std::string run = name_of_run();
+  fighter real{l, d.real, run, "real"};
+  fighter ours{l, d.ours, run, "ours"};
+  std::exception_ptr failure;
+  try {
+    co_await ours.begin();
+    co_await real.begin();
+    for (const round& r : all_rounds) {
+      if (!r.applies(d)) continue;
+      found.push_back({r.name, ""});
+      try {
+        co_await r.play(arena{l, real, ours});
+      } catch (const went_wrong& e) {
+        found.back().failure = e.what();
+      }
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await real.end();
+  co_await ours.end();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// The crowd -------------------------------------------------------------------------------------
+
+struct crowd_state {
+  loop& l;
+  time_point end;
+  int inside = 0;
+  crowd_result result{};
+};
+
+struct member {
+  session* in;
+  std::uint32_t client;
+  std::uint64_t* grants;
+};
+
+task<void> join_crowd(crowd_state& all, member who) {
+  while (all.l.now() < all.end) {
+    const request want{.key = 0,
+                       .client = who.client,
+                       .lease = long_lease,
+                       .deadline = std::min(all.end, all.l.now() + 5s),
+                       .grace = 3s};
+    const auto got = co_await who.in->acquire(want);
+    if (got.in_doubt()) ++all.result.doubts;
+    if (!got.done()) {
+      co_await all.l.sleep_for(5ms);
+      continue;
+    }
+    if (all.inside++ > 0) ++all.result.overlaps;
+    ++*who.grants;
+    co_await all.l.sleep_for(1ms);
+    --all.inside;
+    const request done{
+        .key = 0, .client = who.client, .lease = long_lease, .deadline = all.l.now() + patience};
+    const auto gone = co_await who.in->release(done);
+    if (gone.refused(refusal::not_owner)) ++all.result.lost_holds;
+    if (gone.in_doubt()) ++all.result.doubts;
+  }
+}
+
+struct crowd_side {
+  const side& who;
+  std::uint64_t& grants;
+  std::unique_ptr<driver> behind{};
+  std::vector<std::unique_ptr<session>> sessions{};
+};
+
+task<void> gather(loop& l, crowd_side& s, const crowd& c, const names& keys, std::string name) {
+  s.behind = s.who.kind.make({s.who.target, keys, options_of(s.who)});
+  co_await s.behind->prepare(l, l.now() + patience);
+  for (std::uint32_t n = 0; n < c.sessions; ++n) {
+    instance who{fmt::format("{}{}{}", keys.run, name, n), n, c.clients, 10s};
+    auto opened = co_await s.behind->open(l, std::move(who), l.now() + patience);
+    s.sessions.push_back(std::move(opened));
+  }
+}
+
+task<void> disperse(loop& l, crowd_side& s) {
+  for (const auto& open : s.sessions) co_await open->close();
+  s.sessions.clear();
+  if (s.behind) co_await s.behind->wipe(l, l.now() + patience);
+}
+
+task<void> mix_in(loop& l, const duel& d, const crowd& c, crowd_result& result) {
+  const names keys{name_of_run(), {"k"}};
+  crowd_state all{l, {}};
+  crowd_side real{d.real, all.result.real_grants};
+  crowd_side ours{d.ours, all.result.our_grants};
+  std::exception_ptr failure;
+  try {
+    co_await gather(l, ours, c, keys, "ours");
+    co_await gather(l, real, c, keys, "real");
+    all.end = l.now() + c.time;
+    scope everybody{l};
+    for (crowd_side* s : {&real, &ours}) {
+      for (const auto& open : s->sessions) {
+        for (std::uint32_t n = 0; n < c.clients; ++n) {
+          everybody.spawn(join_crowd(all, {open.get(), n, &s->grants}));
+        }
+      }
+    }
+    co_await everybody.join();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await disperse(l, real);
+  co_await disperse(l, ours);
+  if (failure) std::rethrow_exception(failure);
+  result = all.result;
+}
+
+}  // namespace
+
+std::vector<finding_of_duel> fight(const duel& d) {
+  const real_clock clock;
+  loop l{clock};
+  std::vector<finding_of_duel> found;
+  run_to_end(l, fight_in(l, d, found));
+  return found;
+}
+
+std::vector<std::string> rounds_of(const duel& d) {
+  std::vector<std::string> names;
+  for (const round& r : all_rounds) {
+    if (r.applies(d)) names.emplace_back(r.name);
+  }
+  return names;
+}
+
+crowd_result mix(const duel& d, const crowd& c) {
+  const real_clock clock;
+  loop l{clock};
+  crowd_result result;
+  run_to_end(l, mix_in(l, d, c, result));
+  return result;
+}
+
+option_values options_of(const side& s) {
+  option_values all;
+  for (const lock_option& o : s.kind.options) all.emplace(std::string{o.name}, o.preset);
+  for (const auto& [name, value] : s.options) all[name] = value;
+  return all;
+}
+
+}  // namespace lockmark::exec

@@ -1,0 +1,266 @@
+#include "drivers/exec/exec.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include "drivers/exec/driver.hpp"
+#include "harness/config/target.hpp"
+
+namespace lockmark::exec {
+namespace {
+
+constexpr features redis_lock = feature::lease | feature::server_wait;
+
+// Values of an option, written "a, b, c".
+template <const std::string_view& values>
+bool one_of(std::string_view value) {
+  std::string_view rest = values;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(", "), rest.size());
+    if (rest.substr(0, end) == value) return true;
+    rest.remove_prefix(std::min(rest.size(), end + 2));
+  }
+  return false;
+}
+
+constexpr std::string_view redisson_kinds = "lock, fair, spin, read, write, fenced, multi";
+constexpr std::string_view curator_kinds = "mutex, semaphore_mutex, read, write, semaphore";
+
+constexpr std::string_view kazoo_nodes = "curator, kazoo";
+
+bool is_permits(std::string_view value) {
+  std::uint32_t n = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+  return error == std::errc{} && end == value.data() + value.size() && n >= 1 && n <= 1000;
+}
+
+bool is_table(std::string_view value) {
+  return value.size() <= 64 &&
+         value.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == value.npos;
+}
+
+// A URL of a server, whose password is not in it: options are written into run folders.
+bool is_open_url(std::string_view value) {
+  if (value.empty()) return true;
+  const auto t = config::parse_target(value);
+  if (!t) return false;
+  return t->password.empty() || t->query.contains("password-env") ||
+         t->query.contains("password-file");
+}
+
+std::string option(const option_values& options, std::string_view name) {
+  const auto found = options.find(name);
+  return found == options.end() ? std::string{} : found->second;
+}
+
+std::vector<std::string> words_of(std::string_view command) {
+  std::vector<std::string> words;
+  while (true) {
+    const auto begin = command.find_first_not_of(' ');
+    if (begin == command.npos) return words;
+    command.remove_prefix(begin);
+    const auto end = std::min(command.find(' '), command.size());
+    words.emplace_back(command.substr(0, end));
+    command.remove_prefix(end);
+  }
+}
+
+const std::vector<std::string> redis_schemes{"redis",           "rediss",        "redis+sentinel",
+                                             "rediss+sentinel", "redis+cluster", "rediss+cluster"};
+const std::vector<std::string> master_schemes{"redis", "rediss", "redis+independent",
+                                              "rediss+independent"};
+const std::vector<std::string> every_scheme{
+    "exec",          "redis",          "rediss",    "redis+sentinel",    "rediss+sentinel",
+    "redis+cluster", "rediss+cluster", "zookeeper", "redis+independent", "rediss+independent",
+    "mysql",         "mysql+galera"};
+
+// Any program: the target is its command line, the option its server.
+std::unique_ptr<driver> make_any(const driver_setup& given) {
+  const auto command = config::parse_target(given.target);
+  if (!command) throw usage_error(command.error().sentence);
+  if (command->scheme != "exec") {
+    throw usage_error("exec/lock runs on exec:COMMAND; the server is its option \"server\"");
+  }
+  driver_setup setup = given;
+  const std::string server = option(given.options, "server");
+  if (!server.empty()) setup.target = server;
+  return make_driver(setup, {"exec/lock", words_of(command->path), every_scheme, feature::lease});
+}
+
+template <const char* client>
+std::unique_ptr<driver> make_real(const driver_setup& setup) {
+  const std::string_view name = client;
+  recipe what{fmt::format("exec/{}", name), {find_adapter(name)}, {}, {}};
+  if (name.starts_with("redisson")) {
+    what.schemes = redis_schemes;
+  } else if (name == "node_redlock" || name == "redsync") {
+    what.schemes = master_schemes;
+  } else if (name == "shedlock") {
+    what.schemes = {"mysql", "mysql+galera"};
+  } else {
+    what.schemes = {"zookeeper"};
+  }
+  return make_driver(setup, std::move(what));
+}
+
+// Readers are any number, a semaphore's holders as many as it has permits.
+std::uint32_t holders_of(const option_values& options) {
+  const std::string kind = option(options, "kind");
+  if (kind == "read") return 0;
+  if (kind != "semaphore") return 1;
+  return static_cast<std::uint32_t>(std::stoul(option(options, "permits")));
+}
+
+constexpr char redisson_name[] = "redisson";
+constexpr char redisson_3_name[] = "redisson_3.52";
+constexpr char curator_name[] = "curator";
+constexpr char curator_5_4_name[] = "curator_5.4";
+constexpr char node_redlock_name[] = "node_redlock";
+constexpr char redsync_name[] = "redsync";
+constexpr char shedlock_name[] = "shedlock";
+constexpr char kazoo_name[] = "kazoo";
+
+lock_kind redisson(std::string_view name, std::string_view source, auto* make) {
+  return {.name = name,
+          .summary = "the real Redisson, in a Java process per instance",
+          .has = redis_lock | feature::reentrant,
+          .promises = safety::best_effort,
+          .topologies = "redis redis-sentinel redis-cluster",
+          .algorithm = source,
+          .options = {{.name = "kind",
+                       .values = redisson_kinds,
+                       .preset = "lock",
+                       .help = "which of its locks: RLock, fair, spin, one side of its "
+                               "read-write lock, fenced (grants have tokens), or a multi lock",
+                       .accepts = one_of<redisson_kinds>},
+                      {.name = "parts",
+                       .values = "1 to 1000",
+                       .preset = "3",
+                       .help = "of how many locks a multi lock is made",
+                       .accepts = is_permits}},
+          .make = make,
+          .holders = holders_of};
+}
+
+lock_kind curator(std::string_view name, std::string_view source, auto* make) {
+  return {.name = name,
+          .summary = "the real Curator, in a Java process per instance",
+          .has = feature::session_bound | feature::server_wait,
+          .promises = safety::session,
+          .topologies = "zookeeper zookeeper-3 zookeeper-5",
+          .algorithm = source,
+          .options = {{.name = "kind",
+                       .values = curator_kinds,
+                       .preset = "mutex",
+                       .help = "which of its recipes; read and write are the sides of its "
+                               "read-write lock",
+                       .accepts = one_of<curator_kinds>},
+                      {.name = "permits",
+                       .values = "1 to 1000",
+                       .preset = "3",
+                       .help = "how many may hold a semaphore at once",
+                       .accepts = is_permits}},
+          .make = make,
+          .holders = holders_of};
+}
+
+lock_kind any_program() {
+  return {.name = "exec/lock",
+          .summary = "any program that speaks the line protocol of drivers/exec",
+          .has = feature::lease,
+          .promises = safety::best_effort,
+          .topologies = "exec",
+          .algorithm = "the program's",
+          .options = {{.name = "server",
+                       .values = "a target URL, its password by ?password-env= or password-file=",
+                       .preset = "",
+                       .help = "the server that the program is told to use",
+                       .accepts = is_open_url}},
+          .make = make_any};
+}
+
+lock_kind polling_redlock(std::string_view name, std::string_view summary, std::string_view source,
+                          auto* make) {
+  return {.name = name,
+          .summary = summary,
+          .has = feature::lease | feature::renewable,
+          .promises = safety::best_effort,
+          .topologies = "redis redis-independent",
+          .algorithm = source,
+          .options = {},
+          .make = make};
+}
+
+lock_kind shedlock() {
+  return {.name = "exec/shedlock",
+          .summary = "the real ShedLock with its JDBC provider, in a Java process per instance",
+          .has = feature::lease | feature::renewable,
+          .promises = safety::best_effort,
+          .topologies = "mysql mysql-replicated mysql-galera",
+          .algorithm = "ShedLock, JdbcLockProvider",
+          .options = {{.name = "table",
+                       .values = "letters, digits and _; empty: lockmark_<run>_shedlock",
+                       .preset = "",
+                       .help = "the table, which is made if it is not there",
+                       .accepts = is_table}},
+          .make = make_real<shedlock_name>};
+}
+
+lock_kind kazoo() {
+  return {.name = "exec/kazoo",
+          .summary = "the real kazoo, in a Python process per instance",
+          .has = feature::session_bound | feature::server_wait,
+          .promises = safety::session,
+          .topologies = "zookeeper zookeeper-3 zookeeper-5",
+          .algorithm = "kazoo 2, Lock with extra_lock_patterns for Curator's nodes",
+          .options = {{.name = "nodes",
+                       .values = kazoo_nodes,
+                       .preset = "curator",
+                       .help = "how its nodes are called; by their own name (kazoo), Curator and "
+                               "zookeeper/sequential do not see them",
+                       .accepts = one_of<kazoo_nodes>}},
+          .make = make_real<kazoo_name>};
+}
+
+}  // namespace
+
+std::vector<lock_kind> kinds() {
+  return {
+      any_program(),
+      redisson("exec/redisson", "Redisson 4.7", make_real<redisson_name>),
+      redisson("exec/redisson_3.52", "Redisson 3.52", make_real<redisson_3_name>),
+      curator("exec/curator", "Curator 5.9", make_real<curator_name>),
+      curator("exec/curator_5.4", "Curator 5.4", make_real<curator_5_4_name>),
+      polling_redlock("exec/node_redlock", "the real node-redlock, in a process per instance",
+                      "node-redlock 5.0.0-beta.2", make_real<node_redlock_name>),
+      polling_redlock("exec/redsync", "the real redsync, in a Go process per instance",
+                      "redsync 4, with go-redis", make_real<redsync_name>),
+      shedlock(),
+      kazoo(),
+  };
+}
+
+std::string find_adapter(std::string_view client) {
+  namespace fs = std::filesystem;
+  fs::path folder;
+  if (const char* given = std::getenv("LOCKMARK_INTEROP"); given != nullptr && *given != '\0') {
+    folder = given;
+  } else {
+    // build/release/bin/lockmark -> build/interop
+    std::error_code unknown;
+    const fs::path self = fs::read_symlink("/proc/self/exe", unknown);
+    folder = self.parent_path().parent_path().parent_path() / "interop";
+  }
+  const fs::path program = folder / client / "adapter";
+  if (access(program.c_str(), X_OK) == 0) return program;
+  throw usage_error(
+      fmt::format("exec/{} needs a client that is not built: run deploy/interop/build {}, or "
+                  "./check --interop for all of them",
+                  client, client));
+}
+
+}  // namespace lockmark::exec

@@ -1,0 +1,18 @@
+// What runs between fork and exec, and the guard's whole life: system calls only, because the
+// process that was forked may have had other threads.
+#pragma once
+
+namespace lockmark::exec {
+
+struct guarded {
+  char** argv;  // argv[0] is looked up in PATH
+  int in;       // the program's standard streams
+  int out;
+  int err;
+  int life;  // a byte is a signal for the group, the end is SIGKILL
+};
+
+// Becomes the guard of a program that it starts. Ends as the program ends.
+[[noreturn]] void be_guard(const guarded& what);
+
+}  // namespace lockmark::exec

@@ -1,0 +1,264 @@
+// Do the real clients and our locks exclude each other? Every pair below, on real servers, through
+// the driver contract on both sides. Needs the clients of deploy/interop: ./check --interop.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "deploy/local/cluster.hpp"
+#include "drivers/exec/driver.hpp"
+#include "drivers/exec/duel.hpp"
+#include "drivers/exec/exec.hpp"
+#include "drivers/exec/readme.hpp"
+#include "drivers/exec/rivals.hpp"
+
+namespace lockmark::exec {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration mixed_time = 60s;
+
+// "kind=fair table=x" as options.
+struct player {
+  std::string_view lock;
+  std::string_view options = "";
+};
+
+struct pair {
+  std::string_view topology;
+  player real;
+  player ours;
+  relation are = relation::exclusive;
+};
+
+constexpr pair pairs[] = {
+    {"redis", {"exec/redisson"}, {"redis/redisson"}},
+    {"redis", {"exec/redisson_3.52"}, {"redis/redisson"}},
+    {"zookeeper", {"exec/curator"}, {"zookeeper/sequential"}},
+    {"zookeeper", {"exec/curator_5.4"}, {"zookeeper/sequential"}},
+    {"zookeeper", {"exec/kazoo"}, {"zookeeper/sequential"}},
+};
+
+constexpr pair mixed_pairs[] = {
+    {"redis", {"exec/redisson"}, {"redis/redisson"}},
+    {"zookeeper", {"exec/curator"}, {"zookeeper/sequential"}},
+};
+
+using servers = std::map<std::string, local::cluster, std::less<>>;
+
+// Of this process; started by main before there are threads.
+servers& running() {
+  static servers all;
+  return all;
+}
+
+std::vector<lock_kind> all_locks() {
+  std::vector<lock_kind> all;
+  for (const auto& table : {kinds(), redis::kinds(), zookeeper::kinds(), mysql::kinds()}) {
+    all.insert(all.end(), table.begin(), table.end());
+  }
+  return all;
+}
+
+side side_of(const player& p, std::string_view topology) {
+  side s{.target = running().find(topology)->second.target()};
+  for (const lock_kind& k : all_locks()) {
+    if (k.name == p.lock) s.kind = k;
+  }
+  if (s.kind.make == nullptr) throw std::logic_error(fmt::format("no lock {}", p.lock));
+  for (std::string_view rest = p.options; !rest.empty();) {
+    const auto end = std::min(rest.find(' '), rest.size());
+    const auto word = rest.substr(0, end);
+    const auto is = word.find('=');
+    s.options[std::string{word.substr(0, is)}] = word.substr(is + 1);
+    rest.remove_prefix(std::min(rest.size(), end + 1));
+  }
+  return s;
+}
+
+duel duel_of(const pair& p) {
+  return {side_of(p.real, p.topology), side_of(p.ours, p.topology), p.are};
+}
+
+std::string name_of(const player& p) {
+  return p.options.empty() ? std::string{p.lock} : fmt::format("{}({})", p.lock, p.options);
+}
+std::string name_of(const pair& p) {
+  return fmt::format("{}~{}", name_of(p.real), name_of(p.ours));
+}
+
+// All rounds of a pair are played at the first test that asks, because a client takes seconds to
+// start; each test then tells of its round.
+class fight_once {
+ public:
+  explicit fight_once(duel d) : duel_(std::move(d)) {}
+
+  const std::string& failure_of(const std::string& round) {
+    if (!fought_) fight_now();
+    for (const auto& f : found_) {
+      if (f.name == round) return f.failure;
+    }
+    return excuse_;
+  }
+
+ private:
+  void fight_now() {
+    fought_ = true;
+    excuse_ = "was not played";
+    try {
+      found_ = fight(duel_);
+    } catch (const std::exception& e) {
+      excuse_ = e.what();
+    }
+  }
+
+  duel duel_;
+  bool fought_ = false;
+  std::vector<finding_of_duel> found_;
+  std::string excuse_;
+};
+
+class round_test final : public testing::Test {
+ public:
+  round_test(std::shared_ptr<fight_once> f, std::string round)
+      : fight_(std::move(f)), round_(std::move(round)) {}
+  void TestBody() override { EXPECT_EQ(fight_->failure_of(round_), ""); }
+
+ private:
+  std::shared_ptr<fight_once> fight_;
+  std::string round_;
+};
+
+class mixed_test final : public testing::Test {
+ public:
+  explicit mixed_test(pair p) : pair_(p) {}
+
+  void TestBody() override {
+    const crowd_result r = mix(duel_of(pair_), {.time = mixed_time});
+    const auto numbers =
+        fmt::format("real {}, ours {}, doubts {}", r.real_grants, r.our_grants, r.doubts);
+    RecordProperty("grants", numbers);
+    EXPECT_GT(r.real_grants, 0U) << numbers;
+    EXPECT_GT(r.our_grants, 0U) << numbers;
+    EXPECT_EQ(r.overlaps, 0U) << numbers;
+    EXPECT_EQ(r.lost_holds, 0U) << numbers;
+  }
+
+ private:
+  const pair pair_;
+};
+
+void add_fight(const std::string& suite, duel d) {
+  const auto rounds = rounds_of(d);
+  const auto once = std::make_shared<fight_once>(std::move(d));
+  for (const std::string& round : rounds) {
+    testing::RegisterTest(
+        suite.c_str(), round.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+        [once, round]() -> testing::Test* { return new round_test(once, round); });
+  }
+}
+
+void add_all() {
+  for (const pair& p : pairs) add_fight(name_of(p), duel_of(p));
+  for (const pair& p : mixed_pairs) {
+    const std::string name = name_of(p);
+    testing::RegisterTest("mixed", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [p]() -> testing::Test* { return new mixed_test(p); });
+  }
+}
+
+// The rounds of a duel that went wrong.
+std::vector<std::string> lost_rounds(const duel& d) {
+  std::vector<std::string> lost;
+  for (const auto& f : fight(d)) {
+    if (!f.failure.empty()) lost.push_back(f.name);
+  }
+  return lost;
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// That the suite can fail: pairs that are known not to go together.
+TEST(Incompatible, AnotherKeyIsNoticed) {
+  duel d = duel_of(pairs[0]);
+  d.ours.run_suffix = "x";
+  const auto lost = lost_rounds(d);
+  EXPECT_TRUE(contains(lost, "real_holds"));
+  EXPECT_TRUE(contains(lost, "ours_holds"));
+  EXPECT_TRUE(contains(lost, "ours_takes_over"));
+}
+
+// Redisson's spin lock shares the key of its RLock, but announces no release.
+TEST(Incompatible, ASilentReleaseIsNoticed) {
+  const auto lost =
+      lost_rounds(duel_of({"redis", {"exec/redisson", "kind=spin"}, {"redis/redisson"}}));
+  EXPECT_EQ(lost, std::vector<std::string>{"ours_takes_over"});
+}
+
+// Curator, and so we, sort the nodes that kazoo makes by itself behind all others.
+TEST(Incompatible, AQueueOfOtherNodesIsNoticed) {
+  const auto lost =
+      lost_rounds(duel_of({"zookeeper", {"exec/kazoo", "nodes=kazoo"}, {"zookeeper/sequential"}}));
+  EXPECT_TRUE(contains(lost, "real_holds"));
+  EXPECT_FALSE(contains(lost, "ours_holds")) << "kazoo was told of ours";
+}
+
+TEST(Incompatible, ACrowdOnTwoKeysOverlaps) {
+  duel d = duel_of(mixed_pairs[0]);
+  d.ours.kind = side_of({"redis/set_nx_px"}, "redis").kind;
+  d.ours.options.clear();
+  d.ours.run_suffix = "x";
+  EXPECT_GT(mix(d, {.sessions = 1, .clients = 4, .time = 2s}).overlaps, 0U);
+}
+
+// The Java program of README.md ------------------------------------------------------------------
+
+std::vector<std::string>& java_adapter() {
+  static std::vector<std::string> command;
+  return command;
+}
+
+std::unique_ptr<driver> make_java(const driver_setup& setup) {
+  return make_driver(setup, {"exec/lock", java_adapter(), {"redis"}, feature::lease});
+}
+
+TEST(Readme, TheJavaAdapterIsRedisson) {
+  const readme_program program{"java", "RedissonLock.java"};
+  EXPECT_LT(program.lines(), 60);
+  const std::string libraries =
+      find_adapter("redisson").substr(0, find_adapter("redisson").rfind('/'));
+  const std::string path = fmt::format("{}/lib/*:{}", libraries, program.folder());
+  ASSERT_EQ(std::system(fmt::format("javac -cp '{}' {}", path, program.path()).c_str()), 0);
+  java_adapter() = {"java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                    "-cp",  path,       "RedissonLock"};
+  duel d = duel_of(pairs[0]);
+  d.real.kind.make = make_java;
+  EXPECT_EQ(lost_rounds(d), std::vector<std::string>{});
+}
+
+TEST(Readme, ThePythonAdapterIsShort) {
+  EXPECT_LT(readme_program("python", "adapter.py").lines(), 60);
+}
+
+}  // namespace
+}  // namespace lockmark::exec
+
+int main(int argc, char** argv) {
+  using namespace lockmark;
+  testing::InitGoogleTest(&argc, argv);
+  // Starts sooner; what it costs later is not measured here.
+  setenv("LOCKMARK_JAVA_OPTIONS", "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", 0);
+  for (const char* topology : {"redis", "zookeeper", "mysql"}) {
+    exec::running().emplace(topology, local::cluster::start(topology));
+  }
+  exec::add_all();
+  const int result = RUN_ALL_TESTS();
+  exec::running().clear();
+  return result;
+}

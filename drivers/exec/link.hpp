@@ -1,0 +1,98 @@
+// One lock client in a process of its own, seen from a loop: lines go out, answers come back.
+//
+// Everything waits on the loop; no thread stands behind a child. A child that ends, or writes what
+// is not of the protocol, is dead: calls in flight are told so, and later ones throw no_server with
+// a sentence that quotes the end of what the child wrote to its standard error.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "drivers/exec/child.hpp"
+#include "drivers/exec/wire.hpp"
+#include "harness/async/fd_watch.hpp"
+#include "harness/async/scope.hpp"
+#include "harness/driver.hpp"
+
+namespace lockmark::exec {
+
+class link {
+ public:
+  // `what` names the child and its server in errors; `secrets` never appear in them.
+  link(loop& l, const std::vector<std::string>& argv, std::string what,
+       std::vector<std::string> secrets);
+  link(const link&) = delete;
+  link& operator=(const link&) = delete;
+  // REQUIRES: end() has been awaited.
+  ~link() = default;
+
+  // Says hello and waits for what the child says to it. Throws no_server.
+  task<answer> greet(std::string hello, time_point limit);
+
+  // The child's answer to the line, which has this id. None: not by the limit, or never, and
+  // then dead() is true. Throws no_server when the child was dead before.
+  task<std::optional<answer>> ask(std::uint64_t id, std::string line, time_point limit);
+
+  // Writes a line whose answer nobody waits for.
+  void tell(std::string line);
+
+  // Called for answers that nobody waits for any more.
+  std::function<void(const answer&)> on_late = [](const answer&) {};
+
+  bool dead() const { return dead_; }
+  bool alive() const { return !dead_ && alive_; }
+  // Why the child is dead, or what it wrote to its standard error so far.
+  std::string sentence() const;
+
+  // Ends the child: by the end of its input, then SIGTERM, then SIGKILL, within 4.5 s.
+  task<void> end();
+
+ private:
+  struct pending {
+    explicit pending(loop& l) : arrived(l) {}
+    signal arrived;
+    std::optional<answer> said;
+  };
+
+  task<void> read_answers();
+  task<void> read_errors();
+  task<void> write_rest();
+  task<void> watch_end();
+  task<bool> ended_by(signal& over, time_point limit);
+  void take_lines();
+  void take_line(std::string_view line);
+  void deliver(answer said);
+  void died(std::string how);
+  task<void> bury();
+  std::string without_secrets(std::string text) const;
+
+  loop& loop_;
+  std::string what_;
+  std::vector<std::string> secrets_;
+  child child_;
+  fd_watch in_;
+  fd_watch out_;
+  fd_watch err_;
+  fd_watch gone_;
+  scope tasks_;
+  std::string unread_;  // the beginning of a line
+  std::string unsent_;  // what the child has not taken yet
+  std::string errors_;  // the end of its standard error
+  bool writing_ = false;
+  bool ending_ = false;
+  bool given_up_ = false;
+  bool dead_ = false;
+  bool alive_ = true;
+  std::string how_;         // it died
+  signal over_for_reader_;  // the child is; one for each that may wait for it
+  signal over_for_end_;
+  pending hello_;
+  std::unordered_map<std::uint64_t, pending*> waiting_;
+};
+
+}  // namespace lockmark::exec

@@ -1,0 +1,307 @@
+// Child processes: what they answer, how they die, and that nothing stays behind. The children are
+// shell scripts; no lock and no server takes part.
+#include "drivers/exec/link.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "drivers/exec/driver.hpp"
+#include "drivers/exec/exec.hpp"
+#include "harness/time/clock.hpp"
+
+namespace lockmark::exec {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration patience = 10s;
+
+std::vector<std::string> shell(const std::string& script) {
+  return {"sh", "-c", script};
+}
+
+const std::string ready = "read hello; echo '{\"ready\":true,\"version\":\"sh\"}'; ";
+
+// Plays a coroutine that gets a link to a shell script, and ends the link whatever happens.
+using scene = task<void> (*)(loop&, link&);
+
+task<void> play_whole(loop& l, std::string script, scene what) {
+  const auto argv = shell(script);
+  std::vector<std::string> secrets{"pa55"};
+  link talk{l, argv, "exec/test on nowhere", std::move(secrets)};
+  std::exception_ptr failure;
+  try {
+    co_await what(l, talk);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await talk.end();
+  if (failure) std::rethrow_exception(failure);
+}
+
+void play(const std::string& script, scene what) {
+  const real_clock clock;
+  loop l{clock};
+  run_to_end(l, play_whole(l, script, what));
+}
+
+// What greet() throws.
+task<std::string> refused_greeting(loop& l, link& talk, duration within) {
+  std::string why;
+  try {
+    std::string hello = "{}\n";
+    co_await talk.greet(std::move(hello), l.now() + within);
+  } catch (const no_server& e) {
+    why = e.what();
+  }
+  co_return why;
+}
+
+task<void> greeted(loop& l, link& talk) {
+  std::string hello = "{}\n";
+  co_await talk.greet(std::move(hello), l.now() + patience);
+}
+
+bool runs(pid_t pid) {
+  std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+  std::string number;
+  std::string name;
+  std::string state;
+  return (stat >> number >> name >> state) && state != "Z";
+}
+
+bool ends_soon(pid_t pid) {
+  const time_point limit = real_clock{}.now() + patience;
+  while (runs(pid) && real_clock{}.now() < limit) usleep(1000);
+  return !runs(pid);
+}
+
+// A new temporary file, in which scripts leave process ids.
+struct note {
+  note() { close(mkstemp(path.data())); }
+  ~note() { unlink(path.c_str()); }
+  std::vector<pid_t> pids(std::size_t wanted) const {
+    const time_point limit = real_clock{}.now() + patience;
+    std::vector<pid_t> found;
+    while (found.size() < wanted && real_clock{}.now() < limit) {
+      usleep(1000);
+      found.clear();
+      std::ifstream in(path);
+      for (pid_t pid = 0; in >> pid;) found.push_back(pid);
+    }
+    return found;
+  }
+  std::string path = "/tmp/lockmark-exec-XXXXXX";
+};
+
+TEST(Link, SpeaksAndEnds) {
+  play(ready + "read call; echo '{\"id\":1,\"outcome\":\"granted\"}'; read bye; exit 0",
+       [](loop& l, link& talk) -> task<void> {
+         std::string hello = "{}\n";
+         const answer said = co_await talk.greet(std::move(hello), l.now() + patience);
+         EXPECT_EQ(said.text, "sh");
+         std::string call = "{}\n";
+         const auto first = co_await talk.ask(1, std::move(call), l.now() + patience);
+         EXPECT_TRUE(first && first->ending->done());
+         EXPECT_TRUE(talk.alive());
+       });
+}
+
+TEST(Link, AnAnswerMayComeInPieces) {
+  play(ready + "read call; printf '{\"id\":1,'; read more; echo '\"outcome\":\"granted\"}'; cat",
+       [](loop& l, link& talk) -> task<void> {
+         co_await greeted(l, talk);
+         std::string call = "{}\n{}\n";
+         const auto first = co_await talk.ask(1, std::move(call), l.now() + patience);
+         EXPECT_TRUE(first && first->ending->done());
+       });
+}
+
+TEST(Link, ACallWithoutAnAnswerEndsAtItsLimitAndALateOneIsSeen) {
+  play(ready +
+           "read a; read b; echo '{\"id\":1,\"outcome\":\"granted\"}'; "
+           "echo '{\"id\":2,\"outcome\":\"granted\"}'; read bye",
+       [](loop& l, link& talk) -> task<void> {
+         co_await greeted(l, talk);
+         std::uint64_t late = 0;
+         talk.on_late = [&late](const answer& a) { late = a.id; };
+         std::string one = "{}\n";
+         const auto first = co_await talk.ask(1, std::move(one), l.now() + 50ms);
+         EXPECT_FALSE(first);
+         EXPECT_FALSE(talk.dead());
+         std::string two = "{}\n";
+         const auto second = co_await talk.ask(2, std::move(two), l.now() + patience);
+         EXPECT_TRUE(second);
+         EXPECT_EQ(late, 1U);
+       });
+}
+
+TEST(Link, ADeadChildLeavesItsCallOpenAndItsLastWords) {
+  play(ready + "read call; echo 'no heap for pa55 left' >&2; exit 3",
+       [](loop& l, link& talk) -> task<void> {
+         co_await greeted(l, talk);
+         std::string call = "{}\n";
+         const auto first = co_await talk.ask(1, std::move(call), l.now() + patience);
+         EXPECT_FALSE(first);
+         EXPECT_TRUE(talk.dead());
+         EXPECT_FALSE(talk.alive());
+         EXPECT_EQ(talk.sentence(),
+                   "exec/test on nowhere: ended with exit status 3; "
+                   "it wrote: no heap for *** left");
+         bool thrown = false;
+         try {
+           std::string again = "{}\n";
+           co_await talk.ask(2, std::move(again), l.now() + patience);
+         } catch (const no_server&) {
+           thrown = true;
+         }
+         EXPECT_TRUE(thrown);
+       });
+}
+
+TEST(Link, ALineThatIsNotOfTheProtocolIsTheEnd) {
+  play(ready + "read call; echo 'Hello, I am a log line'; sleep 60",
+       [](loop& l, link& talk) -> task<void> {
+         co_await greeted(l, talk);
+         std::string call = "{}\n";
+         const auto first = co_await talk.ask(1, std::move(call), l.now() + patience);
+         EXPECT_FALSE(first);
+         EXPECT_NE(talk.sentence().find("not of the protocol"), std::string::npos);
+       });
+}
+
+TEST(Link, AProgramThatIsNotThereIsASentence) {
+  const real_clock clock;
+  loop l{clock};
+  run_to_end(l, [](loop& on) -> task<void> {
+    const std::vector<std::string> argv{"/nowhere/lock"};
+    std::vector<std::string> secrets;
+    link talk{on, argv, "exec/lock", std::move(secrets)};
+    const std::string why = co_await refused_greeting(on, talk, patience);
+    EXPECT_NE(why.find("cannot execute /nowhere/lock"), std::string::npos) << why;
+    co_await talk.end();
+  }(l));
+}
+
+TEST(Link, ASilentChildIsASentenceInTime) {
+  play("read hello; exec sleep 60", [](loop& l, link& talk) -> task<void> {
+    const time_point start = l.now();
+    const std::string why = co_await refused_greeting(l, talk, 50ms);
+    EXPECT_NE(why.find("not ready in time"), std::string::npos) << why;
+    EXPECT_LT(l.now() - start, 5s);
+  });
+}
+
+TEST(Link, WhatTheChildCouldNotReachIsItsSentence) {
+  play("read hello; echo '{\"failed\":\"no route with pa55\"}'; read bye",
+       [](loop& l, link& talk) -> task<void> {
+         const std::string why = co_await refused_greeting(l, talk, patience);
+         EXPECT_EQ(why, "exec/test on nowhere: no route with ***");
+       });
+}
+
+// A child that ignores both the end of its input and SIGTERM.
+TEST(Link, EndIsBounded) {
+  const real_clock clock;
+  const time_point start = clock.now();
+  play("trap '' TERM; read hello; echo '{\"ready\":true}'; while :; do sleep 1; done", greeted);
+  EXPECT_LT(clock.now() - start, 7s);
+}
+
+// A standard error that nobody reads to its end does not keep the child from working.
+TEST(Link, MuchStandardErrorIsReadAndForgotten) {
+  play(ready +
+           "read call; i=0; while [ $i -lt 4000 ]; do echo "
+           "'a line of some sixty characters, as a logging library writes' >&2; "
+           "i=$((i+1)); done; echo '{\"id\":1,\"outcome\":\"granted\"}'; read bye",
+       [](loop& l, link& talk) -> task<void> {
+         co_await greeted(l, talk);
+         std::string call = "{}\n";
+         const auto first = co_await talk.ask(1, std::move(call), l.now() + patience);
+         EXPECT_TRUE(first);
+         EXPECT_LT(talk.sentence().size(), 1000U);
+       });
+}
+
+TEST(Child, ItsOwnChildrenEndWithIt) {
+  const note pids;
+  play(fmt::format("sleep 1000 & echo $! >{0}; echo $$ >>{0}; {1} exec cat >/dev/null", pids.path,
+                   ready),
+       greeted);
+  for (const pid_t pid : pids.pids(2)) EXPECT_TRUE(ends_soon(pid)) << pid;
+}
+
+// The parent is killed as by kill -9: nobody is left to tidy up, and yet nothing stays.
+TEST(Child, NothingOutlivesAKilledParent) {
+  const note pids;
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const child c{shell(fmt::format(
+        "trap '' HUP INT TERM; sleep 1000 & echo $! >{0}; echo $$ >>{0}; sleep 1000", pids.path))};
+    while (true) pause();
+  }
+  const auto started = pids.pids(2);
+  EXPECT_EQ(started.size(), 2U);
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  for (const pid_t pid : started) EXPECT_TRUE(ends_soon(pid)) << pid;
+}
+
+TEST(Child, NothingOutlivesAKilledGuard) {
+  const note pids;
+  const child c{shell(fmt::format("echo $$ >{}; exec sleep 1000", pids.path))};
+  const auto started = pids.pids(1);
+  ASSERT_EQ(started.size(), 1U);
+  kill(c.guard(), SIGKILL);
+  EXPECT_TRUE(ends_soon(started[0]));
+}
+
+// Children are started and ended from several threads at once; none holds another's streams open.
+TEST(Child, ManyAtOnceEndAlone) {
+  const child first{shell("exec cat")};
+  const child second{shell("exec cat")};
+  const note pids;
+  {
+    child third{shell(fmt::format("echo $$ >{}; exec cat", pids.path))};
+    const auto started = pids.pids(1);
+    third.close_in();
+    ASSERT_EQ(started.size(), 1U);
+    EXPECT_TRUE(ends_soon(started[0])) << "somebody else holds its input open";
+  }
+}
+
+TEST(Driver, NamesWhatToRunForAClientThatIsNotBuilt) {
+  setenv("LOCKMARK_INTEROP", "/nowhere", 1);
+  try {
+    find_adapter("redisson");
+    FAIL();
+  } catch (const usage_error& e) {
+    EXPECT_NE(std::string{e.what()}.find("deploy/interop/build redisson"), std::string::npos);
+  }
+  unsetenv("LOCKMARK_INTEROP");
+}
+
+TEST(Driver, RefusesTargetsThatTheClientDoesNotUnderstand) {
+  const driver_setup setup{"mysql://u:pa55@h/db", {"r", {"k"}}, {}};
+  try {
+    make_driver(setup, {"exec/x", {"true"}, {"redis", "rediss"}, {}});
+    FAIL();
+  } catch (const usage_error& e) {
+    EXPECT_STREQ(e.what(), "exec/x does not run on mysql: targets; it does on redis, rediss");
+  }
+}
+
+TEST(Driver, AnyProgramMustNameItsCommand) {
+  const lock_kind any = kinds().front();
+  EXPECT_THROW(any.make({"redis://h", {"r", {"k"}}, {}}), usage_error);
+  EXPECT_TRUE(any.options[0].accepts("redis://h:1?password-env=PATH"));
+  EXPECT_FALSE(any.options[0].accepts("redis://u:pa55@h:1")) << "options are stored in the open";
+}
+
+}  // namespace
+}  // namespace lockmark::exec

@@ -1,0 +1,35 @@
+// One instance: a child process, and its clients' calls to it.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "drivers/exec/link.hpp"
+
+namespace lockmark::exec {
+
+class exec_session final : public session {
+ public:
+  // `talk` has been greeted.
+  exec_session(loop& l, std::unique_ptr<link> talk);
+
+  task<outcome<grant>> acquire(request r) override;
+  task<outcome<grant>> renew(request r) override;
+  task<outcome<nothing>> release(request r) override;
+  bool alive() const override { return link_->alive(); }
+  task<void> close() override { return link_->end(); }
+  traffic sent() const override { return sent_; }
+
+ private:
+  task<outcome<grant>> call(operation op, request r);
+  void give_back(const answer& late);
+
+  loop& loop_;
+  std::unique_ptr<link> link_;
+  std::uint64_t last_id_ = 0;
+  traffic sent_;
+  // Acquires that ended in doubt, by their ids: should they be granted yet, nobody wants the lock.
+  std::unordered_map<std::uint64_t, request> doubtful_;
+};
+
+}  // namespace lockmark::exec

@@ -1,0 +1,69 @@
+// The line protocol between lockmark and a lock client in a process of its own: text in, values
+// out. README.md beside this file is its description. Knows no process and no loop.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/config/target.hpp"
+#include "harness/driver.hpp"
+
+namespace lockmark::exec {
+
+inline constexpr int protocol_version = 1;
+
+// A longer line is no answer of a lock client.
+inline constexpr std::size_t longest_line = 64 * 1024;
+
+// What a client is told before anything else.
+struct greeting {
+  std::string url;        // of the server, as given, with its password
+  config::target server;  // the same, read
+  std::string lock;       // "exec/redisson"
+  std::string run;
+  const std::vector<std::string>& keys;
+  std::string prefix;  // of each key's name on the server
+  const option_values& options;
+  instance who;
+  duration within{};  // the first contact with the server has to be made
+};
+
+// Every line ends in '\n'.
+std::string hello_line(const greeting& g);
+
+enum class operation : std::uint8_t { acquire, renew, release, wipe };
+
+// `left` is the time until the request's deadline, `more` its grace.
+std::string call_line(operation op, std::uint64_t id, const request& r, duration left,
+                      duration more);
+std::string close_line();
+
+// How the names of a run's keys begin on the server: as those of lockmark's own locks do.
+std::string key_prefix(std::string_view scheme, std::string_view run);
+
+// What a line of the client says.
+struct answer {
+  enum class kind : std::uint8_t { ready, failed, outcome, alive };
+  kind what = kind::outcome;
+  std::string text{};                   // ready: name and version of the client; failed: why
+  std::vector<std::string> features{};  // ready
+  description about{};                  // ready
+  bool alive = true;                    // alive
+
+  std::uint64_t id = 0;  // outcome
+  std::optional<outcome<grant>> ending{};
+  std::optional<std::uint64_t> reconnects{};  // so far, if the client counts them
+  std::optional<duration> at_work{};          // in the client's library: ended - began
+};
+
+// What the line says; none if it is not one of the protocol.
+std::optional<answer> read_line(std::string_view line);
+
+// A feature's bit by its name, such as "fencing token"; none if there is no such.
+features feature_named(std::string_view name);
+
+}  // namespace lockmark::exec
