@@ -8,10 +8,27 @@ namespace {
 constexpr duration settle_limit = std::chrono::milliseconds{500};
 constexpr std::size_t watchdog_batch = 100;  // Redisson's lockWatchdogBatchSize
 
+// Redisson goes by what its configuration calls the servers: one alone is never waited for.
+bool is_replicated(const run_data& run) {
+  const auto wait = run.options.find("wait");
+  return run.places[0].how != target::form::single &&
+         (wait == run.options.end() || wait->second == "true");
+}
+
 }  // namespace
 
+lock_option wait_option() {
+  return {.name = "wait",
+          .values = "true, false",
+          .preset = "true",
+          .help =
+              "under Sentinel and in a Cluster: whether a lock is only taken once a replica has "
+              "confirmed it (WAIT, up to 1 s), as Redisson's checkLockSyncedSlaves has it",
+          .accepts = [](std::string_view v) { return v == "true" || v == "false"; }};
+}
+
 redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
-    : lock_session(l, run, who) {
+    : lock_session(l, run, who), replicated_(is_replicated(run)) {
   for (std::size_t place = 0; place < run.places.size(); ++place) {
     messages_.push_back(std::make_unique<subscription>(l, servers_of(place), sent_));
     latches_.emplace_back(who.clients);
@@ -31,6 +48,25 @@ redisson_session::~redisson_session() = default;
 
 task<outcome<reply>> redisson_session::ask(const rlock& what, const request& r, duration) {
   return run_script(take_script, what, r, 1, what.name, milliseconds(r.lease), what.holder);
+}
+
+task<outcome<reply>> redisson_session::confirmed(std::size_t which, rlock what, request r,
+                                                 task<outcome<replicated_reply>> asked) {
+  const outcome<replicated_reply> got = co_await std::move(asked);
+  if (!got.done()) co_return got.without_value<reply>();
+  const replicated_reply& answered = got.value();
+  const bool is_safe = answered.replicas == 0 || answered.confirmed > 0;
+  if (is_safe || which == give_up_script) co_return answered.said;
+  std::string channel, latch;
+  append_channel_of(channel, what);
+  append_latch(latch, what.name, new_request_id());
+  const auto undone = co_await tell(what, r, channel, latch);
+  if (!undone.done()) {
+    left_.emplace_back(what.place, std::move(latch));
+    co_return undone.in_doubt() ? undone.why_in_doubt() : doubt::deadline;
+  }
+  client(r, what.place).post("DEL", latch);
+  co_return refusal::unavailable;
 }
 
 redisson_session::answer redisson_session::read(const reply& r) const {

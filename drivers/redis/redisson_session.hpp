@@ -26,6 +26,9 @@ inline constexpr int read_unlock_message = 1;  // wakes all of them
 // Redisson: (timeout 3 s + delay between retries, 1 to 2 s) * 4 retries.
 inline constexpr int latch_ms = 18'000;
 
+// The option `wait` of all of them.
+lock_option wait_option();
+
 class redisson_session : public lock_session {
  public:
   redisson_session(loop& l, run_data& run, const instance& who);
@@ -86,10 +89,17 @@ class redisson_session : public lock_session {
   // The same for when there is no time left to wait for an answer.
   void abandon(const rlock& what, const request& r);
 
-  // Every script that takes a lock or gives it up is run from here.
+  // Every script that takes a lock or gives it up is run from here. Where there are replicas,
+  // Redisson waits until one of them has confirmed what the script wrote.
   template <class... Arguments>
   task<outcome<reply>> run_script(std::size_t which, const rlock& what, const request& r,
                                   int key_count, const Arguments&... arguments) {
+    if (replicated_) {
+      return confirmed(
+          which, what, r,
+          client(r, what.place)
+              .evaluate_replicated(r.answer_by(), run_.scripts[which], key_count, arguments...));
+    }
     return client(r, what.place)
         .evaluate(r.answer_by(), run_.scripts[which], key_count, arguments...);
   }
@@ -99,6 +109,10 @@ class redisson_session : public lock_session {
 
  private:
   using latch_of_client = std::vector<std::string>;  // the last of each
+
+  // The answer; but what no replica has confirmed is not taken, and is given up at once.
+  task<outcome<reply>> confirmed(std::size_t which, rlock what, request r,
+                                 task<outcome<replicated_reply>> asked);
 
   task<outcome<reply>> renew_batch(connection& c, const std::vector<watchdog::hold>& some,
                                    duration lease, time_point deadline);
@@ -112,6 +126,7 @@ class redisson_session : public lock_session {
   // Latches that may still be there, with their places.
   std::vector<std::pair<std::size_t, std::string>> left_;
   std::unique_ptr<watchdog> watchdog_;  // null: without
+  const bool replicated_;
   std::mt19937_64 random_;
   std::array<char, 32> request_id_;
   std::string scratch_;
