@@ -13,6 +13,13 @@ the_case release_by_a_stranger, release_of_a_free_key;
 the_case wait_timeout_is_kept, tries_once, waiters_are_served_in_order;
 the_case reentrancy, no_reentrancy, tokens_grow;
 the_case hammered, hammered_by_two_threads;
+void judge(const stage& s, const damage& d, const hammering& how);
+
+// Locks that several may hold (cases_shared.cpp).
+the_case holders_share, holders_are_limited;
+the_case readers_keep_writer_out, writer_keeps_readers_out, readers_after_writer;
+the_case readers_after_a_lost_writer;
+the_case readers_and_writers_hammered, readers_and_writers_hammered_by_two_threads;
 
 // What ends a hold against its owner's will, and what is left behind (cases_loss.cpp).
 the_case lease_runs_out, release_after_the_lease, renewal_keeps_it, renewal_by_a_stranger;

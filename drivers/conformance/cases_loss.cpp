@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "drivers/conformance/cases.hpp"
 
 namespace lockmark::conformance::cases {
@@ -6,7 +8,7 @@ namespace lockmark::conformance::cases {
 // from B. Where the lock is known not to check the owner, it does.
 task<void> lease_runs_out(stage& s) {
   const party a = (co_await s.join()).with_short_lease();
-  const party b = co_await s.join();
+  const party b = co_await s.join_rival();
   const party c = co_await s.join();
   const grant until = co_await a.take();
   EXPECT_LT(until.valid_until, time_point::max()) << "a lease has an end";
@@ -34,7 +36,7 @@ task<void> release_after_the_lease(stage& s) {
 // Renewed every third of a lease, the key is A's for two leases more; left alone, it is B's.
 task<void> renewal_keeps_it(stage& s) {
   const party a = (co_await s.join()).with_short_lease();
-  const party b = co_await s.join();
+  const party b = co_await s.join_rival();
   grant last = co_await a.take();
   for (int third = 0; third < 6; ++third) {
     co_await s.l().sleep_for(s.about().lease / 3);
@@ -70,7 +72,7 @@ task<void> renewal_by_a_stranger(stage& s) {
 // A session that closes leaves its keys to others at once, whichever client held them.
 task<void> close_frees(stage& s) {
   const party a = co_await s.join();
-  const party b = co_await s.join();
+  const party b = co_await s.join_rival();
   co_await a.take(patience, 0);
   co_await a.other_client(1).take(patience, 1);
   EXPECT_TRUE(a.in->alive());
@@ -85,13 +87,14 @@ task<void> close_frees(stage& s) {
 // names can be used again.
 task<void> wipe_removes_what_was_held(stage& s) {
   const party a = co_await s.join();
-  co_await a.take(patience, 3);
+  const std::uint32_t owners = std::clamp(s.holders(), 1U, clients_per_session);
+  for (std::uint32_t n = 0; n < owners; ++n) co_await a.other_client(n).take(patience, 3);
   co_await a.other_client(1).take(patience, 4);
   co_await s.leave(a.in);
   co_await s.wipe_clean();
   co_await s.wipe_clean();
-  co_await s.direct().prepare(s.l(), s.in(patience));
-  const party b = co_await s.join();
+  co_await s.prepare();
+  const party b = co_await s.join_rival();
   co_await b.take(s.about().tolerance, 3);
   co_await b.give_up(3);
 }

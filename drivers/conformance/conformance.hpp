@@ -20,8 +20,9 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/driver.hpp"
@@ -31,11 +32,21 @@ namespace lockmark::conformance {
 // What is tested, and what the suite cannot learn from the declared features.
 struct subject {
   lock_kind kind{};
-  std::string target{};  // URL of a running server: scheme://[user:password@]host:port[/...]
+  std::string target{};  // URL of the running servers, as harness/config/target.hpp has it
+
+  // Servers that the URL does not name, or whose drivers learn of them under other names than the
+  // URL's: Sentinel's masters and replicas, the nodes of a Redis Cluster. Each as "host:port", as
+  // its like tell of it. The suite leads the driver to their proxies by the URL's `nat`.
+  std::vector<std::string> hidden_servers{};
 
   // Options that differ from their presets; `label` then tells the variants of one lock apart.
-  std::map<std::string, std::string, std::less<>> options{};
+  option_values options{};
   std::string label{};
+
+  // For readers (feature::shared, any number of holders): the lock that writers of the same run
+  // take. Without it only what readers do among themselves is tested. The writers' own exclusion is
+  // tested by a subject of theirs.
+  std::optional<lock_kind> writer{};
 
   // False: release frees the key whoever holds it (a plain DEL). The suite then asserts just that
   // defect, so that it is documented rather than overlooked.
@@ -65,9 +76,16 @@ struct subject {
   std::function<std::vector<std::string>(const std::string& target, const names& run)> leftovers{};
 };
 
+// How many owners the lock lets hold a key at once, with the subject's options; 0: any number.
+std::uint32_t most_holders(const subject& s);
+
 // Adds one test per case that applies: suite "redis/lua" or "redis/lua:label", test "exclusion".
 // Called before RUN_ALL_TESTS().
 void add(const subject& s);
+
+// Plays one case here and now, and tells what it found wrong: for tests of the suite itself. Throws
+// std::logic_error if no such case applies.
+std::vector<std::string> findings(const subject& s, std::string_view case_name);
 
 // How hard clients hammer, and what came of it. Also for a driver's own tests.
 struct hammering {
@@ -76,13 +94,14 @@ struct hammering {
   std::uint32_t clients = 4;                // per session
   std::uint32_t keys = 1;                   // taken in turn
   std::uint32_t cycles = 300;               // granted, by all clients together
+  std::uint32_t holders = 1;                // that may be inside at once; 0: any number
   duration wait = std::chrono::seconds{2};  // of one acquire
   duration limit = std::chrono::seconds{30};
 };
 
 struct damage {
   std::uint64_t granted = 0;      // cycles that ended as wanted: granted and released, or committed
-  std::uint64_t overlaps = 0;     // grants while somebody else held the key
+  std::uint64_t overlaps = 0;     // grants while others held the key, more than may
   std::uint64_t tokens_fell = 0;  // grants whose fencing token was not above the key's last one
   std::uint64_t lost_holds = 0;   // releases that said not_owner
   std::uint64_t refused = 0;      // acquires that were not granted, certainly
@@ -93,5 +112,15 @@ struct damage {
 // Clients take and give up keys of a prepared driver until all cycles are done, or the limit
 // comes. For exclusive locks, `overlaps` is their verdict. Throws what a call threw.
 damage hammer(driver& d, const lock_kind& kind, const hammering& how);
+
+// The same by readers and writers of one run: every other session is a writer's, and each half has
+// all the cycles to do. `overlaps` counts writers that met anybody, and readers that met a writer.
+struct two_halves {
+  driver& readers;
+  const lock_kind& reader;
+  driver& writers;
+  const lock_kind& writer;
+};
+damage hammer(const two_halves& both, const hammering& how);
 
 }  // namespace lockmark::conformance

@@ -1,5 +1,6 @@
 // Many clients on few keys, and what they see of each other.
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <random>
@@ -14,21 +15,33 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What all clients of all threads share.
-struct shared_state {
-  shared_state(driver& drv, const lock_kind& k, const hammering& h)
-      : d(drv),
-        kind(k),
-        how(h),
-        left(static_cast<std::int64_t>(h.cycles)),
-        inside(h.keys),
-        last_token(h.keys) {}
+// One driver's clients, and what they have yet to do.
+struct side {
+  side(driver& drv, const lock_kind& k, const hammering& h, bool w)
+      : d(drv), kind(k), left(static_cast<std::int64_t>(h.cycles)), writes(w) {}
 
   driver& d;
   const lock_kind& kind;
-  const hammering& how;
   std::atomic<std::int64_t> left;
-  std::vector<std::atomic<int>> inside;  // by key
+  const bool writes;
+};
+
+// Who is inside is counted in one number, so that coming in and looking around are one step.
+constexpr std::uint64_t one_writer = std::uint64_t{1} << 32;
+
+// What all clients of all threads share.
+struct shared_state {
+  explicit shared_state(const hammering& h) : how(h), inside(h.keys), last_token(h.keys) {}
+
+  // Whether one more is too many beside those who were there before.
+  bool is_crowded(std::uint64_t before, bool writes) const {
+    if (writes) return before > 0;
+    return before >= one_writer || (how.holders != 0 && before >= how.holders);
+  }
+
+  const hammering& how;
+  std::deque<side> sides;                          // sessions belong to them in turn
+  std::vector<std::atomic<std::uint64_t>> inside;  // by key
   std::vector<std::atomic<std::uint64_t>> last_token;
   std::mutex result_mutex;
   damage result;
@@ -45,11 +58,11 @@ struct crew {
 
 class hammerer {
  public:
-  hammerer(crew& c, session& s, std::uint32_t client, std::uint32_t seed)
-      : crew_(c), session_(s), client_(client), random_(seed) {}
+  hammerer(crew& c, side& mine, session& s, std::uint32_t client, std::uint32_t seed)
+      : crew_(c), side_(mine), session_(s), client_(client), random_(seed) {}
 
   task<void> run() {
-    while (crew_.all.left > 0 && crew_.l.now() < crew_.end) {
+    while (side_.left > 0 && crew_.l.now() < crew_.end) {
       co_await cycle(static_cast<std::uint32_t>(random_() % crew_.all.how.keys));
     }
   }
@@ -67,7 +80,7 @@ class hammerer {
       co_await pause();
       co_return;
     }
-    if (crew_.all.kind.has.has(feature::optimistic)) {
+    if (side_.kind.has.has(feature::optimistic)) {
       co_await crew_.l.yield();
     } else {
       co_await be_inside(key, got.value().token);
@@ -78,17 +91,19 @@ class hammerer {
   }
 
   task<void> be_inside(std::uint32_t key, std::uint64_t token) {
-    if (crew_.all.inside[key].fetch_add(1) > 0) ++crew_.result.overlaps;
+    const std::uint64_t me = side_.writes ? one_writer : 1;
+    const std::uint64_t before = crew_.all.inside[key].fetch_add(me);
+    if (crew_.all.is_crowded(before, side_.writes)) ++crew_.result.overlaps;
     if (crew_.all.last_token[key].exchange(token) >= token) ++crew_.result.tokens_fell;
     co_await crew_.l.yield();
     co_await crew_.l.yield();
-    crew_.all.inside[key].fetch_sub(1);
+    crew_.all.inside[key].fetch_sub(me);
   }
 
   void count(const outcome<nothing>& gone) {
     if (gone.done()) {
       ++crew_.result.granted;
-      --crew_.all.left;
+      --side_.left;
     }
     if (gone.in_doubt()) ++crew_.result.doubts;
     if (gone.refused(refusal::not_owner)) ++crew_.result.lost_holds;
@@ -98,6 +113,7 @@ class hammerer {
   task<void> pause() { return crew_.l.sleep_for(std::chrono::microseconds{100 + random_() % 900}); }
 
   crew& crew_;
+  side& side_;
   session& session_;
   const std::uint32_t client_;
   std::minstd_rand random_;
@@ -106,9 +122,10 @@ class hammerer {
 task<void> work_in(crew& c, std::vector<std::unique_ptr<session>>& sessions, std::uint32_t seed) {
   std::vector<std::unique_ptr<hammerer>> hammerers;
   scope working{c.l};
-  for (const auto& s : sessions) {
+  for (std::size_t n = 0; n < sessions.size(); ++n) {
+    side& mine = c.all.sides[n % c.all.sides.size()];
     for (std::uint32_t client = 0; client < c.all.how.clients; ++client) {
-      hammerers.push_back(std::make_unique<hammerer>(c, *s, client, ++seed));
+      hammerers.push_back(std::make_unique<hammerer>(c, mine, *sessions[n], client, ++seed));
       working.spawn(hammerers.back()->run());
     }
   }
@@ -121,7 +138,8 @@ task<void> work(crew& c, std::uint32_t thread) {
   for (std::uint32_t n = 0; n < how.sessions; ++n) {
     const std::uint32_t number = thread * how.sessions + n;
     instance who{"hammer" + std::to_string(number), number, how.clients, 10s};
-    auto opened = co_await c.all.d.open(c.l, std::move(who), c.end);
+    driver& mine = c.all.sides[n % c.all.sides.size()].d;
+    auto opened = co_await mine.open(c.l, std::move(who), c.end);
     sessions.push_back(std::move(opened));
   }
   std::exception_ptr failure;
@@ -159,17 +177,29 @@ void run_thread(shared_state& all, std::uint32_t thread) {
   if (failure) all.failure = failure;
 }
 
-}  // namespace
-
-damage hammer(driver& d, const lock_kind& kind, const hammering& how) {
-  shared_state all{d, kind, how};
+damage run_threads(shared_state& all) {
   std::vector<std::thread> threads;
-  for (std::uint32_t t = 0; t < how.threads; ++t) {
+  for (std::uint32_t t = 0; t < all.how.threads; ++t) {
     threads.emplace_back([&all, t] { run_thread(all, t); });
   }
   for (std::thread& t : threads) t.join();
   if (all.failure) std::rethrow_exception(all.failure);
   return all.result;
+}
+
+}  // namespace
+
+damage hammer(driver& d, const lock_kind& kind, const hammering& how) {
+  shared_state all{how};
+  all.sides.emplace_back(d, kind, how, false);
+  return run_threads(all);
+}
+
+damage hammer(const two_halves& both, const hammering& how) {
+  shared_state all{how};
+  all.sides.emplace_back(both.readers, both.reader, how, false);
+  all.sides.emplace_back(both.writers, both.writer, how, true);
+  return run_threads(all);
 }
 
 }  // namespace lockmark::conformance

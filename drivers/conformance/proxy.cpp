@@ -9,9 +9,8 @@
 #include <asio/post.hpp>
 #include <asio/write.hpp>
 #include <atomic>
-#include <charconv>
-#include <functional>
 #include <future>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -21,38 +20,45 @@ namespace lockmark::conformance {
 
 using asio::ip::tcp;
 
-// Everything but the constructor and set() runs on the proxy's thread.
-class proxy::impl {
+// Everything but the constructor, mode() and set() runs on the proxies' thread.
+class proxies::impl {
  public:
-  impl(const std::string& host, std::uint16_t port);
+  explicit impl(const std::vector<config::host_port>& servers);
   ~impl();
 
-  void set(proxy_mode m);
-  proxy_mode mode() const { return mode_; }
-  std::uint16_t port() const { return here_.port(); }
+  void set(const std::vector<std::size_t>& which, proxy_mode m);
+  proxy_mode mode(std::size_t which) const { return doors_[which]->mode; }
+  std::uint16_t port(std::size_t which) const { return doors_[which]->here.port(); }
+  std::size_t size() const { return doors_.size(); }
 
  private:
   struct link;
   using link_ptr = std::shared_ptr<link>;
   struct pump;
 
-  void change(proxy_mode m);
-  void listen();
-  void accept();
-  void cut_all();
+  // Where one server's clients come in.
+  struct door {
+    tcp::endpoint server{};
+    tcp::endpoint here{asio::ip::address_v4::loopback(), 0};
+    std::optional<tcp::acceptor> acceptor{};
+    std::set<link_ptr> links{};
+    std::atomic<proxy_mode> mode{proxy_mode::pass};
+  };
+
+  void change(door& d, proxy_mode m);
+  void reply_dropped();
+  void listen(door& d);
+  void accept(door& d);
+  static void cut_all(door& d);
 
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> keep_alive_{context_.get_executor()};
-  std::optional<tcp::acceptor> acceptor_;
-  tcp::endpoint server_;
-  tcp::endpoint here_{asio::ip::address_v4::loopback(), 0};
-  std::set<link_ptr> links_;
-  std::atomic<proxy_mode> mode_{proxy_mode::pass};
+  std::vector<std::unique_ptr<door>> doors_;
   std::thread thread_;
 };
 
 // One client's connection, and the one made to the server on its behalf.
-struct proxy::impl::link {
+struct proxies::impl::link {
   explicit link(tcp::socket c) : client(std::move(c)), server(client.get_executor()) {}
   void close() {
     std::error_code ignored;
@@ -64,9 +70,9 @@ struct proxy::impl::link {
 };
 
 // Carries bytes one way until either side ends.
-struct proxy::impl::pump : std::enable_shared_from_this<pump> {
-  pump(impl& o, link_ptr l, tcp::socket& f, tcp::socket& t, bool r)
-      : of(o), on(std::move(l)), from(f), to(t), replies(r) {}
+struct proxies::impl::pump : std::enable_shared_from_this<pump> {
+  pump(impl& o, door& d, link_ptr l, tcp::socket& f, tcp::socket& t, bool r)
+      : of(o), at(d), on(std::move(l)), from(f), to(t), replies(r) {}
 
   void run() {
     from.async_read_some(asio::buffer(room), [self = shared_from_this()](auto error, auto size) {
@@ -76,9 +82,9 @@ struct proxy::impl::pump : std::enable_shared_from_this<pump> {
   }
 
   void carry(std::size_t size) {
-    const proxy_mode mode = of.mode_;
+    const proxy_mode mode = at.mode;
     if (mode == proxy_mode::silent) return run();
-    if (mode == proxy_mode::drop_replies && replies) return of.change(proxy_mode::cut);
+    if (mode == proxy_mode::drop_replies && replies) return of.reply_dropped();
     asio::async_write(to, asio::buffer(room, size), [self = shared_from_this()](auto error, auto) {
       if (error) return self->end();
       self->run();
@@ -87,10 +93,11 @@ struct proxy::impl::pump : std::enable_shared_from_this<pump> {
 
   void end() {
     on->close();
-    of.links_.erase(on);
+    at.links.erase(on);
   }
 
   impl& of;
+  door& at;
   link_ptr on;
   tcp::socket& from;
   tcp::socket& to;
@@ -98,104 +105,104 @@ struct proxy::impl::pump : std::enable_shared_from_this<pump> {
   std::array<char, 16384> room{};
 };
 
-proxy::impl::impl(const std::string& host, std::uint16_t port) {
-  std::error_code error;
-  const auto found = tcp::resolver{context_}.resolve(host, std::to_string(port), error);
-  if (error || found.empty()) throw std::runtime_error(fmt::format("unknown host '{}'", host));
-  server_ = found.begin()->endpoint();
-  listen();
+proxies::impl::impl(const std::vector<config::host_port>& servers) {
+  tcp::resolver names{context_};
+  for (const auto& [host, port] : servers) {
+    std::error_code error;
+    const auto found = names.resolve(host, std::to_string(port), error);
+    if (error || found.empty()) throw std::runtime_error(fmt::format("unknown host '{}'", host));
+    doors_.push_back(std::make_unique<door>());
+    doors_.back()->server = found.begin()->endpoint();
+    listen(*doors_.back());
+  }
   thread_ = std::thread([this] { context_.run(); });
 }
 
-proxy::impl::~impl() {
-  set(proxy_mode::cut);
+proxies::impl::~impl() {
+  std::vector<std::size_t> all(size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  set(all, proxy_mode::cut);
   keep_alive_.reset();
   thread_.join();
 }
 
-void proxy::impl::set(proxy_mode m) {
+void proxies::impl::set(const std::vector<std::size_t>& which, proxy_mode m) {
   std::promise<void> done;
   asio::post(context_, [&] {
-    change(m);
+    for (const std::size_t n : which) change(*doors_[n], m);
     done.set_value();
   });
   done.get_future().wait();
 }
 
-void proxy::impl::change(proxy_mode m) {
-  const proxy_mode before = mode_.exchange(m);
-  if (m == proxy_mode::cut) acceptor_.reset();
-  if (m == proxy_mode::cut || before == proxy_mode::silent) cut_all();
-  if (m != proxy_mode::cut && !acceptor_) listen();
+void proxies::impl::change(door& d, proxy_mode m) {
+  const proxy_mode before = d.mode.exchange(m);
+  if (m == proxy_mode::cut) d.acceptor.reset();
+  if (m == proxy_mode::cut || before == proxy_mode::silent) cut_all(d);
+  if (m != proxy_mode::cut && !d.acceptor) listen(d);
+}
+
+void proxies::impl::reply_dropped() {
+  for (const auto& d : doors_) {
+    if (d->mode == proxy_mode::drop_replies) change(*d, proxy_mode::cut);
+  }
 }
 
 // The first time on a free port, later on the same again.
-void proxy::impl::listen() {
-  acceptor_.emplace(context_, here_, /*reuse_addr=*/true);
-  here_ = acceptor_->local_endpoint();
-  accept();
+void proxies::impl::listen(door& d) {
+  d.acceptor.emplace(context_, d.here, /*reuse_addr=*/true);
+  d.here = d.acceptor->local_endpoint();
+  accept(d);
 }
 
-void proxy::impl::accept() {
-  acceptor_->async_accept([this](auto error, tcp::socket client) {
-    if (error || !acceptor_) return;  // no longer listening
+void proxies::impl::accept(door& d) {
+  d.acceptor->async_accept([this, &d](auto error, tcp::socket client) {
+    if (error || !d.acceptor) return;  // no longer listening
     const auto l = std::make_shared<link>(std::move(client));
-    links_.insert(l);
-    l->server.async_connect(server_, [this, l](auto failed) {
+    d.links.insert(l);
+    l->server.async_connect(d.server, [this, &d, l](auto failed) {
       if (failed) {
         l->close();
-        links_.erase(l);
+        d.links.erase(l);
         return;
       }
-      std::make_shared<pump>(*this, l, l->client, l->server, false)->run();
-      std::make_shared<pump>(*this, l, l->server, l->client, true)->run();
+      std::make_shared<pump>(*this, d, l, l->client, l->server, false)->run();
+      std::make_shared<pump>(*this, d, l, l->server, l->client, true)->run();
     });
-    accept();
+    accept(d);
   });
 }
 
-void proxy::impl::cut_all() {
-  for (const link_ptr& l : links_) l->close();
-  links_.clear();
+void proxies::impl::cut_all(door& d) {
+  for (const link_ptr& l : d.links) l->close();
+  d.links.clear();
 }
 
-proxy::proxy(const std::string& host, std::uint16_t port)
-    : impl_(std::make_unique<impl>(host, port)) {}
-proxy::~proxy() = default;
+proxies::proxies(const std::vector<config::host_port>& servers)
+    : impl_(std::make_unique<impl>(servers)) {}
+proxies::~proxies() = default;
 
-void proxy::set(proxy_mode m) {
-  impl_->set(m);
+void proxies::set(proxy_mode m) {
+  std::vector<std::size_t> all(impl_->size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  impl_->set(all, m);
 }
 
-proxy_mode proxy::mode() const {
-  return impl_->mode();
+void proxies::set(std::size_t which, proxy_mode m) {
+  impl_->set({which}, m);
+}
+
+proxy_mode proxies::mode(std::size_t which) const {
+  return impl_->mode(which);
+}
+
+config::host_port proxies::address(std::size_t which) const {
+  return {"127.0.0.1", impl_->port(which)};
 }
 
 std::string proxy::address() const {
-  return fmt::format("127.0.0.1:{}", impl_->port());
-}
-
-url_parts split_url(const std::string& url) {
-  const auto wrong = [] {
-    return std::runtime_error("the suite needs a target like scheme://[user:password@]host:port");
-  };
-  url_parts parts;
-  const auto scheme = url.find("://");
-  if (scheme == std::string::npos) throw wrong();
-  const auto authority = scheme + 3;
-  const auto end = std::min(url.find_first_of("/?", authority), url.size());
-  const auto at = url.rfind('@', end);
-  const auto host = at == std::string::npos || at < authority ? authority : at + 1;
-  const auto colon = url.find(':', host);
-  if (colon == std::string::npos || colon > end) throw wrong();
-  parts.scheme = url.substr(0, authority);
-  parts.userinfo = url.substr(authority, host - authority);
-  parts.host = url.substr(host, colon - host);
-  parts.rest = url.substr(end);
-  const char* const last = url.data() + end;
-  const auto read = std::from_chars(url.data() + colon + 1, last, parts.port);
-  if (read.ec != std::errc{} || read.ptr != last) throw wrong();
-  return parts;
+  const auto [host, port] = one_.address(0);
+  return fmt::format("{}:{}", host, port);
 }
 
 }  // namespace lockmark::conformance

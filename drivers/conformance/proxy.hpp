@@ -1,12 +1,16 @@
-// A TCP proxy between a driver and its real server, which can be told to misbehave.
+// TCP proxies between a driver and its real servers, which can be told to misbehave.
 //
-// It forwards bytes and knows no protocol. It runs on a thread of its own, so that it answers also
-// while the tested loop is busy, and it listens on 127.0.0.1 only.
+// They forward bytes and know no protocol. All of a group run on one thread of their own, so that
+// they answer also while the tested loop is busy, and they listen on 127.0.0.1 only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "harness/config/target.hpp"
 
 namespace lockmark::conformance {
 
@@ -17,39 +21,43 @@ enum class proxy_mode {
   cut,           // no connections, and new ones are refused
 };
 
-class proxy {
+// One proxy for each of several servers.
+class proxies {
  public:
-  // Listens on a free port. Throws std::runtime_error if `host` is unknown.
-  proxy(const std::string& host, std::uint16_t port);
-  ~proxy();
-  proxy(const proxy&) = delete;
-  proxy& operator=(const proxy&) = delete;
+  // Each listens on a free port. Throws std::runtime_error if a host is unknown.
+  explicit proxies(const std::vector<config::host_port>& servers);
+  ~proxies();
+  proxies(const proxies&) = delete;
+  proxies& operator=(const proxies&) = delete;
 
-  // In force when this returns. Leaving `silent` breaks the connections that lost bytes.
+  // In force when this returns. Leaving `silent` breaks the connections that lost bytes. With
+  // drop_replies, the first reply of any server is swallowed, and then all those are cut that
+  // still had to drop one.
   void set(proxy_mode m);
-  proxy_mode mode() const;
+  void set(std::size_t which, proxy_mode m);  // of the servers, from 0
+  proxy_mode mode(std::size_t which) const;
 
-  std::string address() const;  // "127.0.0.1:4242"
+  config::host_port address(std::size_t which) const;
 
  private:
   class impl;
   std::unique_ptr<impl> impl_;
 };
 
-// The parts of scheme://[user:password@]host:port[/...] that a proxy replaces.
-struct url_parts {
-  std::string scheme;    // with "://"
-  std::string userinfo;  // with "@", or empty
-  std::string host;
-  std::uint16_t port = 0;
-  std::string rest;
+// The proxy of one server.
+class proxy {
+ public:
+  proxy(const std::string& host, std::uint16_t port)
+      : one_(std::vector<config::host_port>{{host, port}}) {}
 
-  std::string to_string(const std::string& address) const {
-    return scheme + userinfo + address + rest;
-  }
+  void set(proxy_mode m) { one_.set(m); }
+  proxy_mode mode() const { return one_.mode(0); }
+
+  std::string address() const;  // "127.0.0.1:4242"
+  config::host_port at() const { return one_.address(0); }
+
+ private:
+  proxies one_;
 };
-
-// Throws std::runtime_error for anything but one host with a port.
-url_parts split_url(const std::string& url);
 
 }  // namespace lockmark::conformance

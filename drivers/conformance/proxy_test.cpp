@@ -60,8 +60,7 @@ class echo_server {
 
 // A blocking connection to the proxy.
 struct caller {
-  explicit caller(const proxy& p) {
-    const url_parts at = split_url("tcp://" + p.address());
+  explicit caller(const config::host_port& at) {
     socket.connect({asio::ip::make_address(at.host), at.port}, refused);
     const timeval limit{.tv_sec = 0, .tv_usec = 100'000};
     setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -89,23 +88,23 @@ struct between : testing::Test {
 // A cut breaks what stands and refuses what is new; passing again works on the same port.
 TEST_F(between, cuts_and_passes_again) {
   const std::string address = p.address();
-  caller first{p};
+  caller first{p.at()};
   EXPECT_EQ(first.ask(), "echo");
   p.set(proxy_mode::cut);
   EXPECT_EQ(first.ask(), "broken");
-  EXPECT_EQ(caller{p}.refused, asio::error::connection_refused);
+  EXPECT_EQ(caller{p.at()}.refused, asio::error::connection_refused);
   p.set(proxy_mode::pass);
   EXPECT_EQ(p.address(), address);
-  EXPECT_EQ(caller{p}.ask(), "echo");
+  EXPECT_EQ(caller{p.at()}.ask(), "echo");
 }
 
 // Silence takes connections and answers none; whoever lost bytes to it is cut off when it ends.
 TEST_F(between, keeps_silent) {
-  caller first{p};
+  caller first{p.at()};
   EXPECT_EQ(first.ask(), "echo");
   p.set(proxy_mode::silent);
   EXPECT_EQ(first.ask(), "silence");
-  EXPECT_EQ(caller{p}.ask(), "silence");
+  EXPECT_EQ(caller{p.at()}.ask(), "silence");
   EXPECT_EQ(server.messages(), 1);
   p.set(proxy_mode::pass);
   EXPECT_EQ(first.ask(), "broken");
@@ -113,13 +112,13 @@ TEST_F(between, keeps_silent) {
 
 // The server hears the request, the caller hears nothing, and then all is cut.
 TEST_F(between, drops_one_reply_and_cuts) {
-  caller first{p};
+  caller first{p.at()};
   EXPECT_EQ(first.ask(), "echo");
   p.set(proxy_mode::drop_replies);
   EXPECT_EQ(first.ask(), "broken");
   EXPECT_EQ(server.messages(), 2);
   EXPECT_EQ(p.mode(), proxy_mode::cut);
-  EXPECT_EQ(caller{p}.refused, asio::error::connection_refused);
+  EXPECT_EQ(caller{p.at()}.refused, asio::error::connection_refused);
 }
 
 // A server that is not there looks as it would without the proxy: the connection ends.
@@ -130,24 +129,44 @@ TEST(proxy, breaks_when_there_is_no_server) {
     nobody = gone.port();
   }
   proxy p{"127.0.0.1", nobody};
-  EXPECT_EQ(caller{p}.ask(), "broken");
+  EXPECT_EQ(caller{p.at()}.ask(), "broken");
 }
 
-// What a proxy replaces is the host and the port; the rest stays.
-TEST(split_url, keeps_everything_but_the_address) {
-  const url_parts u = split_url("mysql://me:a@b@db.example:3306/test?x=1");
-  EXPECT_EQ(u.host, "db.example");
-  EXPECT_EQ(u.port, 3306);
-  EXPECT_EQ(u.to_string("127.0.0.1:1"), "mysql://me:a@b@127.0.0.1:1/test?x=1");
-  EXPECT_EQ(split_url("redis://h:1").to_string("g:2"), "redis://g:2");
+// Two servers behind proxies of one group.
+struct among : testing::Test {
+  echo_server left;
+  echo_server right;
+  proxies both{{{"127.0.0.1", left.port()}, {"127.0.0.1", right.port()}}};
+};
+
+// All are cut at once, or one alone.
+TEST_F(among, cuts_all_or_one) {
+  caller to_left{both.address(0)};
+  caller to_right{both.address(1)};
+  EXPECT_EQ(to_left.ask(), "echo");
+  EXPECT_EQ(to_right.ask(), "echo");
+  both.set(1, proxy_mode::cut);
+  EXPECT_EQ(to_left.ask(), "echo");
+  EXPECT_EQ(to_right.ask(), "broken");
+  both.set(proxy_mode::cut);
+  EXPECT_EQ(to_left.ask(), "broken");
+  both.set(proxy_mode::pass);
+  EXPECT_EQ(caller{both.address(0)}.ask(), "echo");
+  EXPECT_EQ(caller{both.address(1)}.ask(), "echo");
+  EXPECT_EQ(right.messages(), 2);
 }
 
-// Several hosts, no port, no scheme: not for this proxy.
-TEST(split_url, refuses_what_is_not_one_address) {
-  EXPECT_THROW(split_url("zookeeper://a:1,b:2/x"), std::runtime_error);
-  EXPECT_THROW(split_url("redis://host"), std::runtime_error);
-  EXPECT_THROW(split_url("host:1"), std::runtime_error);
-  EXPECT_THROW(split_url("redis://host:99999"), std::runtime_error);
+// The first reply of either is dropped; the other had none to drop, and is cut all the same.
+TEST_F(among, drops_the_first_reply_of_all_and_cuts) {
+  caller to_left{both.address(0)};
+  caller to_right{both.address(1)};
+  EXPECT_EQ(to_left.ask(), "echo");
+  both.set(proxy_mode::drop_replies);
+  EXPECT_EQ(to_right.ask(), "broken");
+  EXPECT_EQ(to_left.ask(), "broken");
+  EXPECT_EQ(left.messages(), 1);
+  EXPECT_EQ(right.messages(), 1);
+  EXPECT_EQ(both.mode(0), proxy_mode::cut);
 }
 
 }  // namespace

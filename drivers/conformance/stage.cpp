@@ -12,7 +12,22 @@ std::string unique_run() {
   return fmt::format("conf{}x{}", getpid(), to_ns(real_clock{}.now()) / 1000);
 }
 
+// Presets, and over them those of `given` that the lock knows.
+option_values options_of(const lock_kind& kind, const option_values& given) {
+  option_values all;
+  for (const lock_option& o : kind.options) {
+    const auto chosen = given.find(o.name);
+    all.emplace(o.name, chosen == given.end() ? std::string{o.preset} : chosen->second);
+  }
+  return all;
+}
+
 }  // namespace
+
+std::uint32_t most_holders(const subject& s) {
+  if (s.kind.holders == nullptr) return 1;
+  return s.kind.holders(options_of(s.kind, s.options));
+}
 
 task<void> together(loop& l, task<void> one, task<void> other) {
   scope both{l};
@@ -34,7 +49,7 @@ task<outcome<nothing>> party::release(duration within, std::uint32_t key) const 
 }
 
 party party::with_short_lease() const {
-  return {on, in, client, on->about().lease};
+  return {on, in, kind, client, on->about().lease};
 }
 
 task<grant> party::take(duration within, std::uint32_t key) const {
@@ -56,7 +71,7 @@ task<void> party::give_up(std::uint32_t key) const {
 }
 
 task<void> party::is_kept_out(std::uint32_t key, duration within) const {
-  const bool waits = on->has(feature::server_wait);
+  const bool waits = has(feature::server_wait);
   const time_point start = on->l().now();
   const auto got = co_await acquire(within, key);
   const duration took = on->l().now() - start;
@@ -79,6 +94,11 @@ stage::stage(const subject& s) : about_(s) {
   names_.run = unique_run();
   for (std::uint32_t k = 0; k < keys_per_run; ++k) names_.keys.push_back(fmt::format("k{}", k));
   direct_ = driver_for(about_.target);
+  if (about_.writer) writers_ = make(*about_.writer, about_.target);
+  for (const auto& [name, value] : about_.options) {
+    if (options_of(about_.kind, {}).contains(name)) continue;
+    throw std::logic_error(fmt::format("{} has no option {}", about_.kind.name, name));
+  }
 }
 
 void stage::play(task<void> (*the_case)(stage&)) {
@@ -86,57 +106,75 @@ void stage::play(task<void> (*the_case)(stage&)) {
 }
 
 task<void> stage::play_whole(task<void> (*the_case)(stage&)) {
-  co_await direct_->prepare(*loop_, in(patience));
+  co_await prepare();
   try {
     co_await the_case(*this);
   } catch (const broken& e) {
     ADD_FAILURE() << e.what();
   }
-  if (proxy_) proxy_->set(proxy_mode::pass);
+  if (network_) network_->set(proxy_mode::pass);
   co_await close_all();
   co_await wipe_clean();
 }
 
+task<void> stage::prepare() {
+  co_await direct_->prepare(*loop_, in(patience));
+  if (writers_) co_await writers_->prepare(*loop_, in(patience));
+}
+
 driver& stage::proxied() {
-  if (!proxied_) {
-    const std::string address = network().address();
-    proxied_ = driver_for(split_url(about_.target).to_string(address));
-  }
+  if (!proxied_) proxied_ = driver_for(network().url().to_string());
   return *proxied_;
 }
 
-proxy& stage::network() {
-  if (!proxy_) {
-    const url_parts at = split_url(about_.target);
-    proxy_ = std::make_unique<proxy>(at.host, at.port);
+shaky_network& stage::network() {
+  if (!network_) {
+    network_ = std::make_unique<shaky_network>(about_.target, about_.hidden_servers);
   }
-  return *proxy_;
+  return *network_;
 }
 
 std::unique_ptr<driver> stage::driver_for(const std::string& url) const {
-  driver_setup setup{url, names_, {}};
-  for (const lock_option& o : about_.kind.options) {
-    setup.options.emplace(std::string{o.name}, std::string{o.preset});
-  }
-  for (const auto& [name, value] : about_.options) setup.options[name] = value;
-  return about_.kind.make(setup);
+  return make(about_.kind, url);
+}
+
+std::unique_ptr<driver> stage::make(const lock_kind& kind, const std::string& url) const {
+  return kind.make({url, names_, options_of(kind, about_.options)});
 }
 
 task<party> stage::join() {
-  return join(*direct_);
+  return join(*direct_, about_.kind);
 }
 
 task<party> stage::join_through_proxy() {
-  return join(proxied());
+  return join(proxied(), about_.kind);
 }
 
-task<party> stage::join(driver& d) {
+task<party> stage::join_rival() {
+  if (about_.writer) co_return co_await join(*writers_, *about_.writer);
+  if (!std::exchange(crowded_, true)) {
+    co_await crowd(0);
+    co_await crowd(1);
+  }
+  co_return co_await join();
+}
+
+task<void> stage::crowd(std::uint32_t key) {
+  std::optional<party> last;
+  for (std::uint32_t taken = 0; taken + 1 < holders(); ++taken) {
+    const std::uint32_t client = taken % clients_per_session;
+    if (client == 0) last = co_await join();
+    co_await last->other_client(client).take(patience, key);
+  }
+}
+
+task<party> stage::join(driver& d, const lock_kind& kind) {
   instance who{fmt::format("{}i{}", names_.run, joined_), joined_, clients_per_session,
                about_.session_timeout};
   ++joined_;
   auto opened = co_await d.open(*loop_, std::move(who), in(patience));
   sessions_.push_back(std::move(opened));
-  co_return party{this, sessions_.back().get(), 0, long_lease};
+  co_return party{this, sessions_.back().get(), &kind, 0, long_lease};
 }
 
 task<void> stage::leave(session* s) {
@@ -155,6 +193,7 @@ task<void> stage::close_all() {
 
 task<void> stage::wipe_clean() {
   co_await direct_->wipe(*loop_, in(patience));
+  if (writers_) co_await writers_->wipe(*loop_, in(patience));
   if (!about_.leftovers) co_return;
   const auto left = about_.leftovers(about_.target, names_);
   EXPECT_TRUE(left.empty()) << "left on the server: " << fmt::format("{}", fmt::join(left, ", "));

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "drivers/conformance/conformance.hpp"
-#include "drivers/conformance/proxy.hpp"
+#include "drivers/conformance/network.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::conformance {
@@ -36,8 +36,11 @@ class stage;
 struct party {
   stage* on;
   session* in;
+  const lock_kind* kind;
   std::uint32_t client;
   duration lease;  // of what it acquires; long, unless the case is about losing it
+
+  bool has(feature f) const { return kind->has.has(f); }
 
   // One call each, ending at now + `within`.
   task<outcome<grant>> acquire(duration within, std::uint32_t key = 0) const;
@@ -54,7 +57,7 @@ struct party {
   // or comes too late.
   task<void> is_kept_out(std::uint32_t key = 0, duration within = 100ms) const;
 
-  party other_client(std::uint32_t n) const { return {on, in, n, lease}; }
+  party other_client(std::uint32_t n) const { return {on, in, kind, n, lease}; }
   party with_short_lease() const;
 };
 
@@ -70,21 +73,32 @@ class stage {
   loop& l() { return *loop_; }
   time_point in(duration d) const { return loop_->now() + d; }
   const names& run_names() const { return names_; }
+  std::uint32_t holders() const { return most_holders(about_); }
 
   driver& direct() { return *direct_; }
-  driver& proxied();  // another driver of the same run, whose server is the proxy
-  proxy& network();   // REQUIRES: not in_process
+  driver& writers() { return *writers_; }  // REQUIRES: about().writer
+  driver& proxied();         // another driver of the same run, whose servers are the proxies
+  shaky_network& network();  // all servers' proxies. REQUIRES: not in_process
 
   // A fresh driver for another URL.
   std::unique_ptr<driver> driver_for(const std::string& url) const;
-  const std::string& target() const { return about_.target; }
 
   // Client 0 of a new session.
   task<party> join();
   task<party> join_through_proxy();
+
+  // Client 0 of a new session whose holds of keys 0 and 1 exclude those of the other parties: for
+  // readers, a writer. A semaphore is crowded for it, so that one place is left.
+  task<party> join_rival();
+  // Takes all of a key's places but one, if it has several, for as long as the case plays.
+  task<void> crowd(std::uint32_t key);
+
   task<void> leave(session* s);  // closes it; the party must not be used for calls any more
 
-  // Wipes by `direct`, and fails the test if names of the run are left.
+  // By every driver of the run, as before the case.
+  task<void> prepare();
+
+  // Wipes by every driver, and fails the test if names of the run are left.
   task<void> wipe_clean();
 
   // The longest that a lock whose owner has vanished may stay taken.
@@ -92,7 +106,8 @@ class stage {
 
  private:
   task<void> play_whole(task<void> (*the_case)(stage&));
-  task<party> join(driver& d);
+  task<party> join(driver& d, const lock_kind& kind);
+  std::unique_ptr<driver> make(const lock_kind& kind, const std::string& url) const;
   task<void> close_all();
 
   const subject about_;
@@ -100,9 +115,11 @@ class stage {
   std::optional<loop> loop_;
   names names_;
   std::unique_ptr<driver> direct_;
-  std::unique_ptr<proxy> proxy_;
+  std::unique_ptr<driver> writers_;
+  std::unique_ptr<shaky_network> network_;
   std::unique_ptr<driver> proxied_;
   std::vector<std::unique_ptr<session>> sessions_;
+  bool crowded_ = false;
   std::uint32_t joined_ = 0;
 };
 

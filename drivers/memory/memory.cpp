@@ -1,7 +1,10 @@
 #include "drivers/memory/memory.hpp"
 
+#include <charconv>
+
 #include "drivers/memory/lock.hpp"
 #include "drivers/memory/optimistic.hpp"
+#include "drivers/memory/shared.hpp"
 
 namespace lockmark::memory {
 namespace {
@@ -18,6 +21,39 @@ std::unique_ptr<driver> make_try_lock(const driver_setup& setup) {
 
 std::unique_ptr<driver> make_optimistic(const driver_setup& setup) {
   return std::make_unique<optimistic_driver>(setup.run_names.keys.size());
+}
+
+// All of `text` as a number of places, or 0.
+std::uint32_t read_places(std::string_view text) {
+  std::uint32_t n = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, n);
+  return error == std::errc{} && stopped == end && n < all_places ? n : 0;
+}
+
+bool is_places(std::string_view text) {
+  return read_places(text) > 0;
+}
+
+std::uint32_t places_of(const option_values& options) {
+  const auto given = options.find("places");
+  return read_places(given == options.end() ? "3" : given->second);
+}
+
+std::uint32_t any_number(const option_values&) {
+  return 0;
+}
+
+std::unique_ptr<driver> make_semaphore(const driver_setup& setup) {
+  return std::make_unique<shared_driver>(rooms_of(setup.run_names, places_of(setup.options)), 1);
+}
+
+std::unique_ptr<driver> make_read(const driver_setup& setup) {
+  return std::make_unique<shared_driver>(rooms_of(setup.run_names, all_places), 1);
+}
+
+std::unique_ptr<driver> make_write(const driver_setup& setup) {
+  return std::make_unique<shared_driver>(rooms_of(setup.run_names, all_places), all_places);
 }
 
 }  // namespace
@@ -51,6 +87,37 @@ std::vector<lock_kind> kinds() {
        .options = {},
        .make = make_optimistic},
   };
+}
+
+std::vector<lock_kind> shared_kinds() {
+  const features waiting = feature::fencing_token | feature::lease | feature::renewable |
+                           feature::session_bound | feature::server_wait | feature::fair;
+  const lock_kind any{.name = "",
+                      .summary = "",
+                      .has = waiting,
+                      .promises = safety::lease_and_token,
+                      .topologies = "memory",
+                      .algorithm = "mutex-protected places and a queue per key",
+                      .options = {},
+                      .make = nullptr};
+  lock_kind semaphore = any;
+  semaphore.name = "memory/semaphore";
+  semaphore.summary = "a fair semaphore in this process";
+  semaphore.has = waiting | feature::shared;
+  semaphore.options = {{"places", "1 to 1000000000", "3", "how many may hold a key", is_places}};
+  semaphore.make = make_semaphore;
+  semaphore.holders = places_of;
+  lock_kind read = any;
+  read.name = "memory/read";
+  read.summary = "the readers' half of a fair lock for readers and writers, in this process";
+  read.has = waiting | feature::shared;
+  read.make = make_read;
+  read.holders = any_number;
+  lock_kind write = any;
+  write.name = "memory/write";
+  write.summary = "the writers' half of a fair lock for readers and writers, in this process";
+  write.make = make_write;
+  return {semaphore, read, write};
 }
 
 }  // namespace lockmark::memory

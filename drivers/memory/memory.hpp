@@ -7,6 +7,7 @@
 //   memory.{hpp,cpp}  the table of the backend's locks, and nothing else
 //   lock.{hpp,cpp}    one lock: its session reads as the algorithm, its driver as the life cycle
 //   key_lock.*        what stands in for the server here; yours is a connection instead
+//   (shared.* and room.* are the same for locks that several may hold)
 // then follow drivers/README.md.
 #pragma once
 
@@ -20,5 +21,10 @@ namespace lockmark::memory {
 // memory/try_lock    neither waits nor nests: for retry policies, without a server
 // memory/optimistic  a version per key: read, then commit if nobody else has
 std::vector<lock_kind> kinds();
+
+// memory/semaphore   fair, with lease, token and wake-up; any owner may take several places
+// memory/read        readers, as many as come
+// memory/write       writers, that exclude each other and the readers of the same run
+std::vector<lock_kind> shared_kinds();
 
 }  // namespace lockmark::memory

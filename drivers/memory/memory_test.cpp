@@ -131,5 +131,11 @@ int main(int argc, char** argv) {
   for (const lockmark::lock_kind& kind : lockmark::memory::kinds()) {
     lockmark::conformance::add({.kind = kind, .target = "memory:", .in_process = true});
   }
+  const auto shared = lockmark::memory::shared_kinds();
+  for (const lockmark::lock_kind& kind : shared) {
+    lockmark::conformance::subject s{.kind = kind, .target = "memory:", .in_process = true};
+    if (kind.name == "memory/read") s.writer = shared.back();
+    lockmark::conformance::add(s);
+  }
   return RUN_ALL_TESTS();
 }

@@ -1,6 +1,9 @@
-// Every Redis lock through the conformance suite, on real servers that are started for it.
+// Every Redis lock through the conformance suite, in every topology it is declared for, on real
+// servers that are started for it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <deque>
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/conformance.hpp"
@@ -10,41 +13,64 @@
 namespace lockmark::redis {
 namespace {
 
-bool lists(std::string_view topologies, std::string_view one) {
-  return fmt::format(" {} ", topologies).find(fmt::format(" {} ", one)) != std::string::npos;
+bool runs_on(const lock_kind& kind, std::string_view topology) {
+  const std::string all = fmt::format(" {} ", kind.topologies);
+  return all.find(fmt::format(" {} ", topology)) != all.npos;
 }
 
-// The lock as it is, and once more for each way that an option makes it another.
-void add_variants(conformance::subject s) {
-  const std::string_view name = s.kind.name;
-  s.release_checks_owner = name != "redis/setnx" && name != "redis/setnx_expire";
-  s.leftovers = keys_of_run;
-  if (name == "redis/redlock") s.options["node_timeout"] = "500ms";
-  conformance::add(s);
-  if (name == "redis/lua" || name == "redis/redisson") {
-    s.label += "watchdog";
-    s.options["watchdog"] = "true";
-    s.renews_itself = true;
-    conformance::add(s);
+// The masters and replicas, of which drivers learn from sentinels or from each other.
+std::vector<std::string> hidden_servers(const local::cluster& running) {
+  std::vector<std::string> all;
+  for (const local::server_info& server : running.servers()) {
+    if (server.name.starts_with("redis")) all.push_back(fmt::format("127.0.0.1:{}", server.port));
   }
+  return all;
+}
+
+// Suites are told apart by the topology and by what an option makes of the lock.
+std::string label(const std::string& topology, const std::string& option) {
+  const std::string on = topology == "redis" ? "" : topology.substr(6);
+  return fmt::format("{}{}{}", on, on.empty() || option.empty() ? "" : ":", option);
+}
+
+void add(const lock_kind& kind, const std::string& topology, const local::cluster& running) {
+  conformance::subject s{.kind = kind, .target = running.target()};
+  if (topology == "redis-sentinel" || topology == "redis-cluster") {
+    s.hidden_servers = hidden_servers(running);
+  }
+  s.release_checks_owner = kind.name != "redis/setnx" && kind.name != "redis/setnx_expire";
+  s.leftovers = keys_of_run;
+  s.label = label(topology, "");
+  // Of a busy machine; the preset is for servers that are near and idle.
+  if (kind.name == "redis/redlock") s.options["node_timeout"] = "500ms";
+  conformance::add(s);
   for (const char* way : {"del", "compare_then_del"}) {
-    if (name != "redis/set_nx_px") continue;
+    if (kind.name != "redis/set_nx_px" || topology != "redis") continue;
     s.label = way;
     s.options["release"] = way;
     s.release_checks_owner = s.label != "del";
     conformance::add(s);
   }
+  const bool can_be_watched = kind.name == "redis/lua" || kind.name == "redis/redisson";
+  if (!can_be_watched || topology == "redis-sentinel") return;
+  s.label = label(topology, "watchdog");
+  s.options["watchdog"] = "true";
+  s.renews_itself = true;
+  conformance::add(s);
 }
 
 }  // namespace
 }  // namespace lockmark::redis
 
 int main(int argc, char** argv) {
+  using namespace lockmark;
   testing::InitGoogleTest(&argc, argv);
-  const auto server = lockmark::local::cluster::start("redis");
-  for (const lockmark::lock_kind& kind : lockmark::redis::kinds()) {
-    if (!lockmark::redis::lists(kind.topologies, "redis")) continue;
-    lockmark::redis::add_variants({.kind = kind, .target = server.target()});
+  std::deque<local::cluster> running;
+  for (const char* topology : {"redis", "redis-sentinel", "redis-cluster", "redis-independent"}) {
+    const auto& servers = running.emplace_back(local::cluster::start(topology));
+    for (const lock_kind& kind : redis::kinds()) {
+      if (redis::runs_on(kind, topology)) redis::add(kind, topology, servers);
+    }
   }
   return RUN_ALL_TESTS();
 }

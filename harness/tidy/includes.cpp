@@ -59,7 +59,7 @@ const std::vector<direction>& directions() {
        .except = {},
        .forbidden = {"harness/", "workloads/", "deploy/", "drivers/"},
        .allowed = {"harness/driver.hpp", "harness/features.hpp", "harness/outcome.hpp",
-                   "harness/async/", "drivers/conformance/"},
+                   "harness/async/", "harness/config/target.hpp", "drivers/conformance/"},
        .allowed_in_tests = {"drivers/memory/"},
        .instead = "the suite is for every driver and knows none: go through harness/driver.hpp"},
       {.in = {"deploy/"},

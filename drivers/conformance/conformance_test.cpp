@@ -1,0 +1,223 @@
+// The suite on locks that are broken on purpose: what each case is for must make it fail.
+#include "drivers/conformance/conformance.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "drivers/memory/memory.hpp"
+#include "drivers/memory/shared.hpp"
+
+namespace lockmark::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::IsEmpty;
+using testing::Not;
+
+lock_kind memory_kind(std::string_view name) {
+  for (const lock_kind& kind : memory::shared_kinds()) {
+    if (kind.name == name) return kind;
+  }
+  throw std::logic_error("no such lock");
+}
+
+enum class flaw {
+  pushes_in,     // who is kept out believes that it has the key
+  outlasts,      // a lease is ten times as long on the server as the client is told
+  never_closes,  // a closed session's holds stay
+};
+
+using sessions = std::vector<std::unique_ptr<session>>;
+
+class flawed_session final : public session {
+ public:
+  flawed_session(loop& l, std::unique_ptr<session> inside, flaw f, sessions& left_open)
+      : loop_(l), inside_(std::move(inside)), flaw_(f), left_open_(left_open) {}
+
+  task<outcome<grant>> acquire(request r) override {
+    const duration lease = r.lease;
+    if (flaw_ == flaw::outlasts) r.lease *= 10;
+    if (flaw_ == flaw::pushes_in) r.deadline = loop_.now();
+    const auto got = co_await inside_->acquire(r);
+    if (got.refused() && flaw_ == flaw::pushes_in) {
+      pushed_.insert({r.key, r.client});
+      co_return grant{0, loop_.now() + lease};
+    }
+    if (got.done() && flaw_ == flaw::outlasts) {
+      co_return grant{got.value().token, got.value().valid_until - 9 * lease};
+    }
+    co_return got;
+  }
+  task<outcome<grant>> renew(request r) override { return inside_->renew(r); }
+  task<outcome<nothing>> release(request r) override {
+    if (pushed_.erase({r.key, r.client}) != 0) co_return nothing{};
+    co_return co_await inside_->release(r);
+  }
+  bool alive() const override { return inside_->alive(); }
+  task<void> close() override {
+    if (flaw_ == flaw::never_closes) {
+      left_open_.push_back(std::move(inside_));
+      co_return;
+    }
+    co_await inside_->close();
+  }
+  traffic sent() const override { return inside_->sent(); }
+
+ private:
+  loop& loop_;
+  std::unique_ptr<session> inside_;
+  const flaw flaw_;
+  sessions& left_open_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> pushed_;  // key, client
+};
+
+class flawed_driver final : public driver {
+ public:
+  flawed_driver(std::unique_ptr<driver> inside, flaw f) : inside_(std::move(inside)), flaw_(f) {}
+
+  task<description> prepare(loop& l, time_point t) override { return inside_->prepare(l, t); }
+  task<void> wipe(loop& l, time_point t) override { return inside_->wipe(l, t); }
+  task<server_counters> counters(loop& l, time_point t) override { return inside_->counters(l, t); }
+  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point t) override {
+    return inside_->commits(l, key, t);
+  }
+  task<std::unique_ptr<session>> open(loop& l, instance who, time_point t) override {
+    auto opened = co_await inside_->open(l, std::move(who), t);
+    co_return std::make_unique<flawed_session>(l, std::move(opened), flaw_, left_open_);
+  }
+
+ private:
+  const std::unique_ptr<driver> inside_;
+  const flaw flaw_;
+  sessions left_open_;
+};
+
+template <flaw f>
+lock_kind flawed_reader() {
+  lock_kind kind = memory_kind("memory/read");
+  kind.make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
+    return std::make_unique<flawed_driver>(memory_kind("memory/read").make(setup), f);
+  };
+  return kind;
+}
+
+template <flaw f>
+lock_kind flawed_writer() {
+  lock_kind kind = memory_kind("memory/write");
+  kind.make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
+    return std::make_unique<flawed_driver>(memory_kind("memory/write").make(setup), f);
+  };
+  return kind;
+}
+
+subject in_memory(const lock_kind& kind) {
+  return {.kind = kind, .target = "memory:", .in_process = true};
+}
+
+subject readers_with(const lock_kind& reader, const lock_kind& writer) {
+  subject s = in_memory(reader);
+  s.writer = writer;
+  return s;
+}
+
+// A semaphore of three that has room for `places`.
+template <std::uint32_t places>
+lock_kind semaphore_with_room_for() {
+  lock_kind kind = memory_kind("memory/semaphore");
+  kind.make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
+    return std::make_unique<memory::shared_driver>(memory::rooms_of(setup.run_names, places), 1);
+  };
+  return kind;
+}
+
+// A fourth owner in a semaphore of three.
+TEST(broken_semaphore, that_admits_one_more_is_caught) {
+  const subject s = in_memory(semaphore_with_room_for<4>());
+  EXPECT_THAT(findings(s, "holders_share"), IsEmpty());
+  EXPECT_THAT(findings(s, "holders_are_limited"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "exclusion"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "hammered"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "wait_timeout_is_kept"), Not(IsEmpty()));
+}
+
+// Only two in a semaphore of three.
+TEST(broken_semaphore, that_admits_one_less_is_caught) {
+  const subject s = in_memory(semaphore_with_room_for<2>());
+  EXPECT_THAT(findings(s, "holders_share"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "holders_are_limited"), Not(IsEmpty()));
+}
+
+// A reader that believes to be inside although a writer is.
+TEST(broken_reader, that_ignores_writers_is_caught) {
+  const subject s = readers_with(flawed_reader<flaw::pushes_in>(), memory_kind("memory/write"));
+  EXPECT_THAT(findings(s, "holders_share"), IsEmpty());
+  EXPECT_THAT(findings(s, "readers_keep_writer_out"), IsEmpty());
+  EXPECT_THAT(findings(s, "writer_keeps_readers_out"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "readers_after_writer"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "readers_after_a_lost_writer"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "readers_and_writers_hammered"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "readers_and_writers_hammered_by_two_threads"), Not(IsEmpty()));
+}
+
+// A writer that believes to be alone although a reader is inside.
+TEST(broken_writer, that_ignores_readers_is_caught) {
+  const subject s = readers_with(memory_kind("memory/read"), flawed_writer<flaw::pushes_in>());
+  EXPECT_THAT(findings(s, "holders_share"), IsEmpty());
+  EXPECT_THAT(findings(s, "readers_keep_writer_out"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "hand_over"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "lease_runs_out"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "wait_timeout_is_kept"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "release_by_a_stranger"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "readers_and_writers_hammered"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "readers_and_writers_hammered_by_two_threads"), Not(IsEmpty()));
+}
+
+// Readers that exclude each other are no readers.
+TEST(broken_reader, that_excludes_readers_is_caught) {
+  lock_kind alone = memory_kind("memory/read");
+  alone.make = memory_kind("memory/write").make;
+  const subject s = readers_with(alone, memory_kind("memory/write"));
+  EXPECT_THAT(findings(s, "holders_share"), Not(IsEmpty()));
+  EXPECT_THAT(findings(s, "readers_after_writer"), Not(IsEmpty()));
+}
+
+// A reader, or a writer, that is gone and still keeps the other out.
+TEST(broken_loss, of_a_holder_that_stays_is_caught) {
+  const subject late_reader =
+      readers_with(flawed_reader<flaw::outlasts>(), memory_kind("memory/write"));
+  EXPECT_THAT(findings(late_reader, "lease_runs_out"), Not(IsEmpty()));
+  EXPECT_THAT(findings(late_reader, "readers_after_a_lost_writer"), IsEmpty());
+  const subject late_writer =
+      readers_with(memory_kind("memory/read"), flawed_writer<flaw::outlasts>());
+  EXPECT_THAT(findings(late_writer, "readers_after_a_lost_writer"), Not(IsEmpty()));
+  const subject open_reader =
+      readers_with(flawed_reader<flaw::never_closes>(), memory_kind("memory/write"));
+  EXPECT_THAT(findings(open_reader, "close_frees"), Not(IsEmpty()));
+  const subject open_writer =
+      readers_with(memory_kind("memory/read"), flawed_writer<flaw::never_closes>());
+  EXPECT_THAT(findings(open_writer, "readers_after_a_lost_writer"), Not(IsEmpty()));
+}
+
+// Sound locks have no findings; a case that is not for a lock cannot be asked for.
+TEST(findings, are_none_for_sound_locks) {
+  const subject s = readers_with(memory_kind("memory/read"), memory_kind("memory/write"));
+  EXPECT_THAT(findings(s, "writer_keeps_readers_out"), IsEmpty());
+  EXPECT_THAT(findings(s, "readers_and_writers_hammered"), IsEmpty());
+  EXPECT_THROW((void)findings(s, "holders_are_limited"), std::logic_error);
+  EXPECT_THROW((void)findings(in_memory(memory_kind("memory/write")), "holders_share"),
+               std::logic_error);
+}
+
+// A mistyped option would test another lock than was meant.
+TEST(findings, are_of_the_options_asked_for) {
+  subject s = in_memory(memory_kind("memory/semaphore"));
+  s.options["places"] = "1";
+  EXPECT_EQ(most_holders(s), 1U);
+  EXPECT_THAT(findings(s, "holders_are_limited"), IsEmpty());
+  s.options["place"] = "1";
+  EXPECT_THROW((void)findings(s, "holders_share"), std::logic_error);
+}
+
+}  // namespace
+}  // namespace lockmark::conformance

@@ -1,0 +1,63 @@
+// A target's servers behind proxies, and the URL that leads there.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "drivers/conformance/proxy.hpp"
+#include "harness/config/target.hpp"
+
+namespace lockmark::conformance {
+
+// What proxies replace in scheme://[user:password@]host[:port],...[/path][?name=value&...], and
+// the rest as it was written, so that passwords survive.
+struct url_parts {
+  std::string scheme;    // with "://"
+  std::string userinfo;  // with "@", or empty
+  std::vector<config::host_port> hosts;
+  std::string path;                                    // with "/", or empty
+  std::vector<std::string> query;                      // "name=value", without nat
+  std::map<config::host_port, config::host_port> nat;  // as in config::target
+
+  std::string to_string() const;
+};
+
+// Throws std::runtime_error for what is no network target (harness/config/target.hpp).
+url_parts split_url(const std::string& url);
+
+// "h1:p1": also with brackets for IPv6.
+std::string to_string(const config::host_port& h);
+
+// A proxy for each server of a URL: its hosts, those that its nat names, and `hidden` ones, which
+// drivers learn of from other servers ("127.0.0.1:7001": the name by which they do). The proxied
+// URL has the proxies' addresses in the place of the hosts, and, if there are hidden servers, a nat
+// for all of them, since one that is hidden may also be a host.
+class shaky_network {
+ public:
+  shaky_network(const std::string& url, const std::vector<std::string>& hidden);
+
+  // Of all servers together, or of one host of the URL; in force when this returns.
+  void set(proxy_mode m) { proxies_.set(m); }
+  void set_host(std::size_t which, proxy_mode m);
+  std::size_t hosts() const { return host_proxies_.size(); }
+
+  // The way through the proxies.
+  const url_parts& url() const { return url_; }
+
+  // Whether a sentence for people says which server it is about.
+  bool is_named_in(std::string_view sentence) const;
+
+ private:
+  struct plan;
+  explicit shaky_network(plan p);
+
+  url_parts url_;
+  std::vector<std::string> names_;         // of all servers and all proxies, for people
+  std::vector<std::size_t> host_proxies_;  // by host of the URL
+  proxies proxies_;
+};
+
+}  // namespace lockmark::conformance
