@@ -29,6 +29,10 @@ the_case close_frees, wipe_removes_what_was_held;
 the_case lost_reply_to_acquire, lost_reply_to_release, lost_connection_frees, connects_again;
 the_case deadlines_on_a_silent_server, no_silent_server, unreachable_server;
 
+// Servers that grant by majority (cases_quorum.cpp).
+the_case a_minority_may_be_missing, a_missing_majority_grants_nothing;
+the_case lost_replies_of_a_minority, lost_replies_of_a_majority;
+
 // Optimistic locks (cases_optimistic.cpp).
 the_case conflict_is_detected, commit_without_reading, commits_once_per_reading;
 the_case commits_are_counted, commits_are_counted_for_two_threads, lost_reply_to_commit;

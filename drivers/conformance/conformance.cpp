@@ -100,6 +100,9 @@ bool contended_remotely(const subject& s) {
 bool session_bound_remotely(const subject& s) {
   return session_bound(s) && remote(s);
 }
+bool by_majority(const subject& s) {
+  return contended_remotely(s) && s.quorum;
+}
 bool optimistic_remotely(const subject& s) {
   return optimistic(s) && remote(s);
 }
@@ -143,6 +146,10 @@ constexpr listed_case all_cases[] = {
     {"wipe_removes_what_was_held", locks, cases::wipe_removes_what_was_held},
     {"lost_reply_to_acquire", contended_remotely, cases::lost_reply_to_acquire},
     {"lost_reply_to_release", contended_remotely, cases::lost_reply_to_release},
+    {"a_minority_may_be_missing", by_majority, cases::a_minority_may_be_missing},
+    {"a_missing_majority_grants_nothing", by_majority, cases::a_missing_majority_grants_nothing},
+    {"lost_replies_of_a_minority", by_majority, cases::lost_replies_of_a_minority},
+    {"lost_replies_of_a_majority", by_majority, cases::lost_replies_of_a_majority},
     {"lost_connection_frees", session_bound_remotely, cases::lost_connection_frees},
     {"connects_again", locks_remotely, cases::connects_again},
     {"deadlines_on_a_silent_server", remote, cases::deadlines_on_a_silent_server},

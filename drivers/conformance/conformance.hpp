@@ -4,14 +4,14 @@
 // main() because which tests there are depends on what each lock declares:
 //
 //   int main(int argc, char** argv) {
-//     testing::InitGoogleTest(&argc, argv);
 //     const auto server = lockmark::local::cluster::start("redis");
-//     for (const lockmark::lock_kind& kind : lockmark::redis::kinds()) {
-//       lockmark::conformance::subject s{.kind = kind, .target = server.target()};
-//       s.release_checks_owner = kind.name != "redis/setnx";
-//       lockmark::conformance::add(s);
-//     }
-//     return RUN_ALL_TESTS();
+//     return lockmark::conformance::run_tests(argc, argv, [&] {  // parallel.hpp
+//       for (const lockmark::lock_kind& kind : lockmark::redis::kinds()) {
+//         lockmark::conformance::subject s{.kind = kind, .target = server.target()};
+//         s.release_checks_owner = kind.name != "redis/setnx";
+//         lockmark::conformance::add(s);
+//       }
+//     });
 //   }
 //
 // A case that a lock's features rule out is not added; there are no skips. Other TESTs may stand in
@@ -58,6 +58,11 @@ struct subject {
   // False: acquire starts with a request that cannot yet take the lock (BEGIN), so losing the first
   // reply may end in a refusal. Doubt is then accepted, and not demanded.
   bool first_request_takes = true;
+
+  // True: the URL's hosts are servers that know nothing of each other, and a majority of them
+  // grants (Redlock). Some are then cut off alone, and losing every reply may end in a refusal
+  // where too few servers can have been asked; that nobody was locked out is then looked at.
+  bool quorum = false;
 
   // False: a URL of this backend cannot carry user:password@.
   bool url_takes_password = true;

@@ -15,6 +15,13 @@ bool is_replicated(const run_data& run) {
          (wait == run.options.end() || wait->second == "true");
 }
 
+// What was taken, confirmed by no replica, and given up again. It is still there if the giving up
+// was not even asked for.
+outcome<grant> ending_of_undone(const outcome<nothing>& undone) {
+  if (undone.done() || undone.refused(refusal::not_owner)) return refusal::unavailable;
+  return undone.in_doubt() ? undone.why_in_doubt() : doubt::deadline;
+}
+
 }  // namespace
 
 lock_option wait_option() {
@@ -28,8 +35,8 @@ lock_option wait_option() {
 }
 
 redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
-    : lock_session(l, run, who), replicated_(is_replicated(run)) {
-  for (std::size_t place = 0; place < run.places.size(); ++place) {
+    : lock_session(l, run, who), unconfirmed_(who.clients), replicated_(is_replicated(run)) {
+  for (std::size_t place = 0; place < places(); ++place) {
     messages_.push_back(std::make_unique<subscription>(l, servers_of(place), sent_));
     latches_.emplace_back(who.clients);
   }
@@ -39,7 +46,7 @@ redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
   // The keys of one command must live on one node of a Cluster.
   const bool clustered = run.places[0].how == target::form::cluster;
   watchdog_ = std::make_unique<watchdog>(
-      l, run.places[0], sent_, clustered ? 1 : watchdog_batch,
+      l, servers_of(0), sent_, clustered ? 1 : watchdog_batch,
       [this](connection& c, const std::vector<watchdog::hold>& some, duration lease,
              time_point deadline) { return renew_batch(c, some, lease, deadline); });
 }
@@ -48,25 +55,6 @@ redisson_session::~redisson_session() = default;
 
 task<outcome<reply>> redisson_session::ask(const rlock& what, const request& r, duration) {
   return run_script(take_script, what, r, 1, what.name, milliseconds(r.lease), what.holder);
-}
-
-task<outcome<reply>> redisson_session::confirmed(std::size_t which, rlock what, request r,
-                                                 task<outcome<replicated_reply>> asked) {
-  const outcome<replicated_reply> got = co_await std::move(asked);
-  if (!got.done()) co_return got.without_value<reply>();
-  const replicated_reply& answered = got.value();
-  const bool is_safe = answered.replicas == 0 || answered.confirmed > 0;
-  if (is_safe || which == give_up_script) co_return answered.said;
-  std::string channel, latch;
-  append_channel_of(channel, what);
-  append_latch(latch, what.name, new_request_id());
-  const auto undone = co_await tell(what, r, channel, latch);
-  if (!undone.done()) {
-    left_.emplace_back(what.place, std::move(latch));
-    co_return undone.in_doubt() ? undone.why_in_doubt() : doubt::deadline;
-  }
-  client(r, what.place).post("DEL", latch);
-  co_return refusal::unavailable;
 }
 
 redisson_session::answer redisson_session::read(const reply& r) const {
@@ -104,8 +92,13 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
       break;
     }
     const answer a = read(said.value());
+    if (a.taken && watchdog_) watchdog_->add({r.key, r.client}, r.lease);
+    if (a.taken && unconfirmed_[r.client]) {
+      const auto undone = co_await give_up(what, r);
+      ending = ending_of_undone(undone);
+      break;
+    }
     if (a.taken) {
-      if (watchdog_) watchdog_->add({r.key, r.client}, r.lease);
       g.token = a.token;
       co_return g;
     }
@@ -204,6 +197,15 @@ task<outcome<reply>> redisson_session::renew_batch(connection& c,
   for (const auto& h : some) arguments.emplace_back(the_lock({h.key, h.client}).holder);
   return c.evaluate_all(deadline, run_.scripts[extend_script], static_cast<int>(some.size()),
                         arguments);
+}
+
+task<outcome<reply>> redisson_session::confirmed(std::uint32_t client,
+                                                 task<outcome<replicated_reply>> asked) {
+  const auto said = co_await std::move(asked);
+  if (!said.done()) co_return said.without_value<reply>();
+  const replicated_reply& r = said.value();
+  unconfirmed_[client] = r.replicas > 0 && r.confirmed == 0;
+  co_return r.said;
 }
 
 time_point redisson_session::until_worth_asking(std::int64_t pttl_ms, const request& r) const {

@@ -1,0 +1,22 @@
+#include "drivers/conformance/losses.hpp"
+
+namespace lockmark::conformance {
+
+task<party> warm_party(stage& s) {
+  const party a = (co_await s.join_through_proxy()).with_short_lease();
+  co_await a.take();
+  co_await a.give_up();
+  co_return a;
+}
+
+task<outcome<nothing>> settle(party who) {
+  const time_point end = who.on->in(patience);
+  while (true) {
+    const auto gone = co_await who.release(1s);
+    const bool settled = gone.done() || gone.refused(refusal::not_owner);
+    if (settled || who.on->l().now() >= end) co_return gone;
+    co_await who.on->l().sleep_for(20ms);
+  }
+}
+
+}  // namespace lockmark::conformance
