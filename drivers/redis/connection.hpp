@@ -73,16 +73,6 @@ class connection {
     return exchange(deadline, &s);
   }
 
-  // The same for any number of arguments.
-  task<outcome<reply>> evaluate_all(time_point deadline, const script& s, int key_count,
-                                    const std::vector<argument>& arguments) {
-    std::vector<argument> all{argument{"EVALSHA"}, argument{s.sha1}, argument{key_count}};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    out_.clear();
-    append_command(out_, std::as_const(all).data(), all.size());
-    return exchange(deadline, &s);
-  }
-
   // The same with the script's whole text, and waits besides until the replicas have confirmed what
   // it wrote, or 1 s: Redisson's syncedEval. Nobody undoes what too few have confirmed.
   template <class... Arguments>
@@ -92,6 +82,16 @@ class connection {
     out_.clear();
     append_command(out_, "EVAL", s.text, key_count, arguments...);
     return exchange_replicated(deadline);
+  }
+
+  // evaluate() for any number of arguments.
+  task<outcome<reply>> evaluate_all(time_point deadline, const script& s, int key_count,
+                                    const std::vector<argument>& arguments) {
+    std::vector<argument> all{argument{"EVALSHA"}, argument{s.sha1}, argument{key_count}};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    out_.clear();
+    append_command(out_, std::as_const(all).data(), all.size());
+    return exchange(deadline, &s);
   }
 
   // For what is not part of a lock: error replies are answers too, and no answer is no_server.

@@ -33,7 +33,11 @@ task<std::error_code> link::open(time_point deadline) {
   if (error) co_return error;
   if (std::exchange(was_open_, true)) ++count_.reconnects;
   error = co_await log_in(deadline);
-  if (error) close();
+  if (!error) co_return error;
+  close();
+  const bool unexplained = error == asio::error::eof || error == std::errc::connection_reset ||
+                           error == std::errc::broken_pipe;
+  if (secure_ && unexplained && where_.tls.cert.empty()) co_return closed_after_handshake();
   co_return error;
 }
 

@@ -24,10 +24,6 @@ std::string_view mode_of(const target& where) {
   throw no_server(fmt::format("{} answered {} with an error: {}", where.name(), command, r.text));
 }
 
-void note(std::vector<finding>& found, std::optional<finding> f) {
-  if (f) found.push_back(std::move(*f));
-}
-
 // How long a place that may be missing is waited for.
 constexpr duration patience_for_the_expendable = std::chrono::seconds{2};
 
@@ -184,18 +180,21 @@ class redis_driver final : public driver {
     traffic uncounted;
     for (const target& master : masters) {
       connection one{l, master, uncounted};
-      co_await preflight_master(one, master, deadline, found);
+      co_await look_at_settings(one, master, deadline, found);
     }
-    const std::string name = where.name();
     const std::string& key = run_.keys.front();
     const reply set = co_await c.demand(deadline, "SET", key, "", "XX", "PX", 1);
-    note(found, judge_permission(name, "SET", set));
+    note(found, judge_permission(where.name(), "SET", set));
     if (run_.scripts.empty() || set.is(kind::error)) co_return;
     const reply eval = co_await c.demand(deadline, "EVAL", "return 1", 1, key);
-    note(found, judge_permission(name, "EVAL", eval));
+    note(found, judge_permission(where.name(), "EVAL", eval));
   }
 
-  task<void> preflight_master(connection& c, const target& where, time_point deadline,
+  static void note(std::vector<finding>& found, std::optional<finding> f) {
+    if (f) found.push_back(std::move(*f));
+  }
+
+  task<void> look_at_settings(connection& c, const target& where, time_point deadline,
                               std::vector<finding>& found) {
     const std::string name = where.name();
     const std::string clients = co_await info_of(c, where, "clients", deadline);

@@ -29,7 +29,7 @@ class lua_session final : public lock_session {
   lua_session(loop& l, run_data& run, const instance& who) : lock_session(l, run, who) {
     if (!watched(run.options)) return;
     watchdog_ =
-        std::make_unique<watchdog>(l, run.places[0], sent_, 1,
+        std::make_unique<watchdog>(l, servers_of(0), sent_, 1,
                                    [this](connection& c, const std::vector<watchdog::hold>& one,
                                           duration lease, time_point deadline) {
                                      const request r{.key = one[0].key, .client = one[0].client};

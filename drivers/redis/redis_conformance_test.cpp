@@ -13,36 +13,9 @@
 namespace lockmark::redis {
 namespace {
 
-bool lists(std::string_view topologies, std::string_view one) {
-  return fmt::format(" {} ", topologies).find(fmt::format(" {} ", one)) != std::string::npos;
-}
-
-// The lock as it is.
-void add_plain(conformance::subject s) {
-  const std::string_view name = s.kind.name;
-  s.release_checks_owner = name != "redis/setnx" && name != "redis/setnx_expire";
-  s.leftovers = keys_of_run;
-  if (name == "redis/redlock") s.options["node_timeout"] = "500ms";
-  conformance::add(s);
-}
-
-// Once more for each way that an option makes it another.
-void add_variants(conformance::subject s) {
-  const std::string_view name = s.kind.name;
-  s.leftovers = keys_of_run;
-  if (name == "redis/lua" || name == "redis/redisson") {
-    s.label = "watchdog";
-    s.options["watchdog"] = "true";
-    s.renews_itself = true;
-    conformance::add(s);
-  }
-  for (const char* way : {"del", "compare_then_del"}) {
-    if (name != "redis/set_nx_px") continue;
-    s.label = way;
-    s.options["release"] = way;
-    s.release_checks_owner = s.label != "del";
-    conformance::add(s);
-  }
+bool runs_on(const lock_kind& kind, std::string_view topology) {
+  const std::string all = fmt::format(" {} ", kind.topologies);
+  return all.find(fmt::format(" {} ", topology)) != all.npos;
 }
 
 // The masters and replicas, of which drivers learn from sentinels or from each other.
@@ -54,20 +27,36 @@ std::vector<std::string> hidden_servers(const local::cluster& running) {
   return all;
 }
 
-void add_all(const std::string& topology, const local::cluster& running) {
-  for (const lock_kind& kind : kinds()) {
-    if (!lists(kind.topologies, topology)) continue;
-    conformance::subject s{.kind = kind, .target = running.target()};
-    if (topology == "redis") {
-      add_plain(s);
-      add_variants(s);
-      continue;
-    }
-    const bool tells_of_others = topology == "redis-sentinel" || topology == "redis-cluster";
-    if (tells_of_others) s.hidden_servers = hidden_servers(running);
-    s.label = topology.substr(std::string{"redis-"}.size());
-    add_plain(s);
+// Suites are told apart by the topology and by what an option makes of the lock.
+std::string label(const std::string& topology, const std::string& option) {
+  const std::string on = topology == "redis" ? "" : topology.substr(6);
+  return fmt::format("{}{}{}", on, on.empty() || option.empty() ? "" : ":", option);
+}
+
+void add(const lock_kind& kind, const std::string& topology, const local::cluster& running) {
+  conformance::subject s{.kind = kind, .target = running.target()};
+  if (topology == "redis-sentinel" || topology == "redis-cluster") {
+    s.hidden_servers = hidden_servers(running);
   }
+  s.release_checks_owner = kind.name != "redis/setnx" && kind.name != "redis/setnx_expire";
+  s.leftovers = keys_of_run;
+  s.label = label(topology, "");
+  // Of a busy machine; the preset is for servers that are near and idle.
+  if (kind.name == "redis/redlock") s.options["node_timeout"] = "500ms";
+  conformance::add(s);
+  for (const char* way : {"del", "compare_then_del"}) {
+    if (kind.name != "redis/set_nx_px" || topology != "redis") continue;
+    s.label = way;
+    s.options["release"] = way;
+    s.release_checks_owner = s.label != "del";
+    conformance::add(s);
+  }
+  const bool can_be_watched = kind.name == "redis/lua" || kind.name == "redis/redisson";
+  if (!can_be_watched || topology == "redis-sentinel") return;
+  s.label = label(topology, "watchdog");
+  s.options["watchdog"] = "true";
+  s.renews_itself = true;
+  conformance::add(s);
 }
 
 }  // namespace
@@ -78,7 +67,10 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   std::deque<local::cluster> running;
   for (const char* topology : {"redis", "redis-sentinel", "redis-cluster", "redis-independent"}) {
-    redis::add_all(topology, running.emplace_back(local::cluster::start(topology)));
+    const auto& servers = running.emplace_back(local::cluster::start(topology));
+    for (const lock_kind& kind : redis::kinds()) {
+      if (redis::runs_on(kind, topology)) redis::add(kind, topology, servers);
+    }
   }
   return RUN_ALL_TESTS();
 }

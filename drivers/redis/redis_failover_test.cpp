@@ -2,6 +2,7 @@
 // in time, doubts where there are doubts, and locks again as soon as there is a master again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <atomic>
 #include <csignal>
@@ -173,7 +174,7 @@ struct mover {
   void move(int slot, std::size_t from, std::size_t to) const {
     redis_cli(nodes[to], fmt::format("CLUSTER SETSLOT {} IMPORTING {}", slot, ids[from]));
     redis_cli(nodes[from], fmt::format("CLUSTER SETSLOT {} MIGRATING {}", slot, ids[to]));
-    std::this_thread::sleep_for(30ms);  // under load, keys are on both sides now
+    poll(nullptr, 0, 30);  // under load, keys are on both sides now
     const std::string port = nodes[to].substr(nodes[to].rfind(':') + 1);
     while (true) {
       const auto keys = redis_cli(nodes[from], fmt::format("CLUSTER GETKEYSINSLOT {} 100", slot));

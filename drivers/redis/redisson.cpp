@@ -26,7 +26,7 @@ lock_kind redisson() {
       .promises = safety::best_effort,
       .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "Redisson 3.52 to 4.7, RLock",
-      .options = {watchdog_option()},
+      .options = {watchdog_option(), wait_option()},
       .make =
           [](const driver_setup& s) {
             return make_driver(

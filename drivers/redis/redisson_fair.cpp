@@ -166,7 +166,7 @@ lock_kind redisson_fair() {
       .algorithm =
           "Redisson 3.52 to 4.7, RedissonFairLock; the clock is the server's at the "
           "session's start",
-      .options = {},
+      .options = {wait_option()},
       .make =
           [](const driver_setup& s) {
             return make_driver(

@@ -56,7 +56,7 @@ lock_kind redisson_fenced() {
       .promises = safety::lease_and_token,
       .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "Redisson 3.52 to 4.7, RFencedLock",
-      .options = {},
+      .options = {wait_option()},
       .make =
           [](const driver_setup& s) {
             return make_driver(s, {.scripts = {take_lua, redisson_give_up_lua, redisson_extend_lua},

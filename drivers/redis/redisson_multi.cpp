@@ -191,7 +191,8 @@ lock_kind redisson_multi() {
                    .preset = "3",
                    .help = "how many locks are one together; where the target names several "
                            "deployments, there is one in each instead",
-                   .accepts = [](std::string_view v) { return number_of_locks(v) > 0; }}},
+                   .accepts = [](std::string_view v) { return number_of_locks(v) > 0; }},
+                  wait_option()},
       .make =
           [](const driver_setup& s) {
             return make_driver(

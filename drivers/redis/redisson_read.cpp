@@ -152,7 +152,7 @@ lock_kind redisson_read() {
       .promises = safety::best_effort,
       .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "Redisson 4.7, RReadWriteLock.readLock()",
-      .options = {},
+      .options = {wait_option()},
       .make =
           [](const driver_setup& s) {
             return make_driver(s, {.scripts = {take_lua, give_up_lua, extend_lua},

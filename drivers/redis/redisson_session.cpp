@@ -8,11 +8,35 @@ namespace {
 constexpr duration settle_limit = std::chrono::milliseconds{500};
 constexpr std::size_t watchdog_batch = 100;  // Redisson's lockWatchdogBatchSize
 
+// Redisson goes by what its configuration calls the servers: one alone is never waited for.
+bool is_replicated(const run_data& run) {
+  const auto wait = run.options.find("wait");
+  return run.places[0].how != target::form::single &&
+         (wait == run.options.end() || wait->second == "true");
+}
+
+// What was taken, confirmed by no replica, and given up again. It is still there if the giving up
+// was not even asked for.
+outcome<grant> ending_of_undone(const outcome<nothing>& undone) {
+  if (undone.done() || undone.refused(refusal::not_owner)) return refusal::unavailable;
+  return undone.in_doubt() ? undone.why_in_doubt() : doubt::deadline;
+}
+
 }  // namespace
 
+lock_option wait_option() {
+  return {.name = "wait",
+          .values = "true, false",
+          .preset = "true",
+          .help =
+              "under Sentinel and in a Cluster: whether a lock is only taken once a replica has "
+              "confirmed it (WAIT, up to 1 s), as Redisson's checkLockSyncedSlaves has it",
+          .accepts = [](std::string_view v) { return v == "true" || v == "false"; }};
+}
+
 redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
-    : lock_session(l, run, who) {
-  for (std::size_t place = 0; place < run.places.size(); ++place) {
+    : lock_session(l, run, who), unconfirmed_(who.clients), replicated_(is_replicated(run)) {
+  for (std::size_t place = 0; place < places(); ++place) {
     messages_.push_back(std::make_unique<subscription>(l, servers_of(place), sent_));
     latches_.emplace_back(who.clients);
   }
@@ -22,7 +46,7 @@ redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
   // The keys of one command must live on one node of a Cluster.
   const bool clustered = run.places[0].how == target::form::cluster;
   watchdog_ = std::make_unique<watchdog>(
-      l, run.places[0], sent_, clustered ? 1 : watchdog_batch,
+      l, servers_of(0), sent_, clustered ? 1 : watchdog_batch,
       [this](connection& c, const std::vector<watchdog::hold>& some, duration lease,
              time_point deadline) { return renew_batch(c, some, lease, deadline); });
 }
@@ -68,8 +92,13 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
       break;
     }
     const answer a = read(said.value());
+    if (a.taken && watchdog_) watchdog_->add({r.key, r.client}, r.lease);
+    if (a.taken && unconfirmed_[r.client]) {
+      const auto undone = co_await give_up(what, r);
+      ending = ending_of_undone(undone);
+      break;
+    }
     if (a.taken) {
-      if (watchdog_) watchdog_->add({r.key, r.client}, r.lease);
       g.token = a.token;
       co_return g;
     }
@@ -168,6 +197,15 @@ task<outcome<reply>> redisson_session::renew_batch(connection& c,
   for (const auto& h : some) arguments.emplace_back(the_lock({h.key, h.client}).holder);
   return c.evaluate_all(deadline, run_.scripts[extend_script], static_cast<int>(some.size()),
                         arguments);
+}
+
+task<outcome<reply>> redisson_session::confirmed(std::uint32_t client,
+                                                 task<outcome<replicated_reply>> asked) {
+  const auto said = co_await std::move(asked);
+  if (!said.done()) co_return said.without_value<reply>();
+  const replicated_reply& r = said.value();
+  unconfirmed_[client] = r.replicas > 0 && r.confirmed == 0;
+  co_return r.said;
 }
 
 time_point redisson_session::until_worth_asking(std::int64_t pttl_ms, const request& r) const {

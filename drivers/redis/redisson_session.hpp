@@ -26,6 +26,9 @@ inline constexpr int read_unlock_message = 1;  // wakes all of them
 // Redisson: (timeout 3 s + delay between retries, 1 to 2 s) * 4 retries.
 inline constexpr int latch_ms = 18'000;
 
+// The option `wait` of all of them.
+lock_option wait_option();
+
 class redisson_session : public lock_session {
  public:
   redisson_session(loop& l, run_data& run, const instance& who);
@@ -86,12 +89,18 @@ class redisson_session : public lock_session {
   // The same for when there is no time left to wait for an answer.
   void abandon(const rlock& what, const request& r);
 
-  // Every script that takes a lock or gives it up is run from here.
+  // Every script that takes a lock or gives it up is run from here. But for a single server,
+  // Redisson then waits for the replicas, and for as few as one of them.
   template <class... Arguments>
   task<outcome<reply>> run_script(std::size_t which, const rlock& what, const request& r,
                                   int key_count, const Arguments&... arguments) {
-    return client(r, what.place)
-        .evaluate(r.answer_by(), run_.scripts[which], key_count, arguments...);
+    connection& c = client(r, what.place);
+    const script& text = run_.scripts[which];
+    if (!replicated_) {
+      return c.evaluate(r.answer_by(), text, key_count, arguments...);
+    }
+    unconfirmed_[r.client] = false;
+    return confirmed(r.client, c.evaluate_replicated(r.answer_by(), text, key_count, arguments...));
   }
 
   // For keys that `wipe` is to remove besides those it knows.
@@ -102,6 +111,7 @@ class redisson_session : public lock_session {
 
   task<outcome<reply>> renew_batch(connection& c, const std::vector<watchdog::hold>& some,
                                    duration lease, time_point deadline);
+  task<outcome<reply>> confirmed(std::uint32_t client, task<outcome<replicated_reply>> asked);
   bool in_time(const request& r) const { return loop_.now() < r.deadline; }
   time_point until_worth_asking(std::int64_t pttl_ms, const request& r) const;
   void remember_latch(const rlock& what, const request& r);
@@ -111,7 +121,9 @@ class redisson_session : public lock_session {
   std::vector<latch_of_client> latches_;                 // by place
   // Latches that may still be there, with their places.
   std::vector<std::pair<std::size_t, std::string>> left_;
+  std::vector<bool> unconfirmed_;       // by client: no replica has the last script's writes
   std::unique_ptr<watchdog> watchdog_;  // null: without
+  const bool replicated_;
   std::mt19937_64 random_;
   std::array<char, 32> request_id_;
   std::string scratch_;

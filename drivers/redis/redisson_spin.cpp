@@ -53,7 +53,7 @@ lock_kind redisson_spin() {
       .promises = safety::best_effort,
       .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "Redisson 3.52 to 4.7, RSpinLock",
-      .options = {},
+      .options = {wait_option()},
       .make =
           [](const driver_setup& s) {
             return make_driver(s, {.scripts = {redisson_take_lua, give_up_lua, redisson_extend_lua},

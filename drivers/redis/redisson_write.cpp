@@ -90,7 +90,7 @@ lock_kind redisson_write() {
       .promises = safety::best_effort,
       .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "Redisson 3.52 to 4.7, RReadWriteLock.writeLock()",
-      .options = {},
+      .options = {wait_option()},
       .make =
           [](const driver_setup& s) {
             return make_driver(s, {.scripts = {take_lua, give_up_lua, redisson_extend_lua},

@@ -7,14 +7,15 @@
 #include "drivers/redis/slot.hpp"
 
 namespace lockmark::redis {
+
+using form = target::form;
+
 namespace {
 
 // Redisson's READ_UNLOCK_MESSAGE; any other message wakes one.
 constexpr std::string_view wakes_all = "1";
 
 }  // namespace
-
-using form = target::form;
 
 struct subscription::channel {
   explicit channel(std::string n) : name(std::move(n)) {}

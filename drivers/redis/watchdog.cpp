@@ -23,9 +23,9 @@ bool watched(const option_values& options) {
   return chosen != options.end() && chosen->second == "true";
 }
 
-watchdog::watchdog(loop& l, const target& where, traffic& count, std::size_t batch, extender how)
+watchdog::watchdog(loop& l, whereabouts& at, traffic& count, std::size_t batch, extender how)
     : loop_(l),
-      connection_(l, where, count),
+      connection_(l, at, count),
       batch_(batch),
       extend_(std::move(how)),
       wake_(l),

@@ -34,8 +34,8 @@ class watchdog {
   using extender = std::function<task<outcome<reply>>(connection&, const std::vector<hold>& some,
                                                       duration lease, time_point deadline)>;
 
-  // `where` and `count` must outlive this. At most `batch` holds are extended by one command.
-  watchdog(loop& l, const target& where, traffic& count, std::size_t batch, extender how);
+  // `at` and `count` must outlive this. At most `batch` holds are extended by one command.
+  watchdog(loop& l, whereabouts& at, traffic& count, std::size_t batch, extender how);
 
   // One hold may be added several times, and is renewed until it was removed as often.
   void add(hold h, duration lease);

@@ -15,11 +15,16 @@ namespace {
 
 // Below this a code is X509's reason against a certificate, above it is one of OpenSSL's queue.
 constexpr int first_queued = 1 << 16;
+constexpr int closed_early = first_queued - 1;  // our own
 
 class category final : public std::error_category {
  public:
   const char* name() const noexcept override { return "tls"; }
   std::string message(int code) const override {
+    if (code == closed_early) {
+      return "the server closed the connection after the TLS handshake; it may want a client "
+             "certificate (cert and key)";
+    }
     if (code < first_queued) {
       return fmt::format("certificate verify failed: {}", X509_verify_cert_error_string(code));
     }
@@ -61,6 +66,10 @@ void read_own_certificate(ssl_ctx_st* context, const tls_settings& s) {
 const std::error_category& tls_category() {
   static const category only;
   return only;
+}
+
+std::error_code closed_after_handshake() {
+  return {closed_early, tls_category()};
 }
 
 void tls_context::freed::operator()(ssl_ctx_st* c) const {

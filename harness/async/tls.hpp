@@ -48,6 +48,10 @@ class tls_context {
 // "TLS failed: tlsv13 alert certificate required".
 const std::error_category& tls_category();
 
+// For a connection that ended before the server's first answer: with TLS 1.3 a server can object to
+// the client's certificate only after the client has shaken hands, and its reason may be lost.
+std::error_code closed_after_handshake();
+
 // As `stream`; see there. What a server says against the client's certificate may arrive only with
 // the first read.
 class tls_stream {

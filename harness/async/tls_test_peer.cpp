@@ -102,6 +102,8 @@ struct echo_server::state {
       n = SSL_read(ssl, room.data(), room.size());
       if (n > 0) SSL_write(ssl, room.data(), n);
     }
+    // Closing before all was read would reset the connection, and the client lose the last words.
+    while (read(peer, room.data(), room.size()) > 0) continue;
     SSL_free(ssl);
     close(peer);
   }
