@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     lockmark::conformance::subject s{.kind = kind, .target = servers.target()};
     // The shortest that the servers grant with their tick of 500 ms, in steps of which they look
     // for dead sessions.
-    s.session_timeout = std::chrono::seconds(1);
+    s.session_timeout = std::chrono::milliseconds(1500);
     s.session_grace = std::chrono::seconds(2);
     s.tolerance = std::chrono::seconds(2);  // several JVMs share the machine
     if (kind.name == "zookeeper/read") s.writer = lockmark::zookeeper::write();
