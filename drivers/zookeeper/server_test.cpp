@@ -163,6 +163,27 @@ TEST(sequential, expired_holder) {
   });
 }
 
+// Another client's call brings a new session, but not what the first one held: alive() stays false
+// until its owner has been told.
+TEST(sequential, a_new_session_hides_no_lost_hold) {
+  world{sequential(), server_target(), 2}.run([](world& w) -> task<void> {
+    proxy between{"127.0.0.1", server_port()};
+    const auto a = co_await w.open("zookeeper://" + between.address());
+    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    EXPECT_TRUE(held.done());
+    between.set(proxy_mode::cut);
+    EXPECT_TRUE(co_await w.queue_of(0));
+    between.set(proxy_mode::pass);
+    const auto other = co_await a->acquire(w.ask(seconds(5), 1, 1));
+    EXPECT_TRUE(other.done());
+    EXPECT_FALSE(a->alive());
+    const auto stale = co_await a->release(w.ask(seconds(5)));
+    EXPECT_TRUE(stale.refused(refusal::not_owner));
+    EXPECT_TRUE(a->alive());
+    co_await a->close();
+  });
+}
+
 // A short interruption costs a waiter nothing: its session, its node and its watch come back.
 TEST(sequential, waiter_survives_an_interruption) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
