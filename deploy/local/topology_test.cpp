@@ -195,5 +195,40 @@ TEST(mariadb_plan, commits_durably_and_hides_its_password) {
   }
 }
 
+// What three servers of one cluster must agree on, and what each must have for itself.
+TEST(mariadb_replicated_plan, has_one_writer) {
+  const plan made = planned("mysql-replicated");
+  ASSERT_EQ(made.servers.size(), 3U);
+  EXPECT_THAT(made.servers[0].argv, Contains("--read-only=OFF"));
+  EXPECT_THAT(made.servers[0].argv, Contains("--rpl-semi-sync-master-enabled=ON"));
+  for (const std::size_t replica : {1U, 2U}) {
+    EXPECT_THAT(made.servers[replica].argv, Contains("--read-only=ON"));
+    EXPECT_THAT(made.servers[replica].argv, Contains("--rpl-semi-sync-slave-enabled=ON"));
+    EXPECT_THAT(made.servers[replica].files.at(0).text, HasSubstr("MASTER_USE_GTID=slave_pos"));
+  }
+  for (const command& step : made.after_start) {
+    EXPECT_THAT(step.argv, Not(Contains(HasSubstr("PASSWORD")))) << step.purpose;
+  }
+}
+
+// Only the first node founds a cluster; all know all, each by ports of its own.
+TEST(mariadb_galera_plan, has_one_founder) {
+  const plan made = planned("mysql-galera");
+  ASSERT_EQ(made.servers.size(), 3U);
+  std::set<std::string> addresses;
+  for (const server_spec& node : made.servers) {
+    const auto option = [&](std::string_view start) {
+      return *std::find_if(node.argv.begin(), node.argv.end(),
+                           [&](const std::string& word) { return word.starts_with(start); });
+    };
+    addresses.insert(option("--wsrep-cluster-address=gcomm://127.0.0.1:"));
+    EXPECT_THAT(option("--wsrep-provider-options="), HasSubstr("ist.recv_addr="));
+    const bool founds = node.files.back().text.find("--wsrep-new-cluster") != std::string::npos;
+    EXPECT_EQ(founds, &node == &made.servers[0]);
+  }
+  EXPECT_EQ(addresses.size(), 1U);
+  EXPECT_THAT(made.target, HasSubstr("mysql+galera://lockmark:"));
+}
+
 }  // namespace
 }  // namespace lockmark::local

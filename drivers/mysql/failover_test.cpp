@@ -1,6 +1,7 @@
 // A server of several dies under its clients: nobody hangs, and all find the one that goes on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "deploy/local/cluster.hpp"
@@ -32,8 +33,8 @@ struct fate {
 
 struct play {
   loop& l;
-  time_point end;
-  bool recovered = false;  // the servers should work again from now on
+  bool recovered = false;  // what is granted now is granted by the servers that are left
+  bool over = false;
 
   request ask(std::uint32_t key, std::uint32_t client) const {
     return {.key = key, .client = client, .lease = 2s, .deadline = l.now() + patience, .grace = {}};
@@ -49,13 +50,13 @@ void note(fate& f, const outcome<T>& o, duration took) {
 
 // Takes and gives up a key of its own again and again; what is in doubt is released.
 task<void> go_on(play& p, session& in, std::uint32_t key, std::uint32_t client, fate& f) {
-  while (p.l.now() < p.end) {
+  while (!p.over) {
     const time_point asked = p.l.now();
     const auto got = co_await in.acquire(p.ask(key, client));
     note(f, got, p.l.now() - asked);
     if (got.done()) ++(p.recovered ? f.granted_after : f.granted_before);
     bool settled = got.refused();
-    while (!settled && p.l.now() < p.end) {
+    while (!settled && !p.over) {
       const time_point released = p.l.now();
       const auto gone = co_await in.release(p.ask(key, client));
       note(f, gone, p.l.now() - released);
@@ -110,6 +111,16 @@ struct company {
     }
   }
 
+  bool all_granted(int fate::*when) const {
+    return std::ranges::all_of(fates, [when](const auto& f) { return (*f).*when > 0; });
+  }
+
+  // Waits until everybody was granted something, but not for ever: judge() tells who was not.
+  task<void> see_all_granted(loop& l, int fate::*when) const {
+    const time_point limit = l.now() + 30s;
+    while (!all_granted(when) && l.now() < limit) co_await l.sleep_for(20ms);
+  }
+
   task<void> leave(loop& l) {
     for (member& m : members) {
       for (auto& s : m.sessions) co_await s->close();
@@ -133,7 +144,15 @@ local::plan administered(local::plan p) {
   return p;
 }
 
-// `position`: what the master had written, if it can still be asked.
+// Whether the replica has done all that it was told of.
+bool has_caught_up(const answer& slave_status) {
+  return std::ranges::any_of(slave_status.rows.at(0), [](const std::string& column) {
+    return column.starts_with("Slave has read all relay log");
+  });
+}
+
+// As it should be done: what was received is executed first. Otherwise a lock that was given up
+// could come back. `position`: what the master has written, if it can still be asked.
 task<void> promote(loop& l, endpoint replica, std::string position = "") {
   replica.user = "admin";
   replica.password = "adm1n";
@@ -142,6 +161,12 @@ task<void> promote(loop& l, endpoint replica, std::string position = "") {
   co_await connect_or_throw(c, replica, l.now() + 5s);
   const std::string catch_up = "SELECT MASTER_GTID_WAIT('" + position + "', 5)";
   co_await must(c, "let a replica catch up", catch_up, l.now() + 6s);
+  bool done = false;
+  while (!done) {
+    const answer a = co_await must(c, "ask a replica", "SHOW SLAVE STATUS", l.now() + 5s);
+    done = has_caught_up(a);
+    if (!done) co_await l.sleep_for(20ms);
+  }
   for (const char* sql : {"STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only=0"}) {
     co_await must(c, "promote a replica", sql, l.now() + 5s);
   }
@@ -150,15 +175,17 @@ task<void> promote(loop& l, endpoint replica, std::string position = "") {
 
 task<void> lose_the_master(loop& l, local::cluster& servers, company& all) {
   co_await all.gather(l);
-  play p{.l = l, .end = l.now() + 4s};
+  play p{.l = l};
   scope everybody{l};
   all.start(p, everybody);
-  co_await l.sleep_for(1s);
+  co_await all.see_all_granted(l, &fate::granted_before);
   servers.kill("mariadb-1", SIGKILL);
   co_await l.sleep_for(500ms);
   const endpoint replica = read_servers(servers.target()).hosts[1];
   co_await promote(l, replica);
   p.recovered = true;
+  co_await all.see_all_granted(l, &fate::granted_after);
+  p.over = true;
   co_await everybody.join();
   co_await all.leave(l);
 }
@@ -179,14 +206,15 @@ TEST(failover, clients_find_the_promoted_replica) {
 
 task<void> lose_a_node(loop& l, local::cluster& servers, company& all) {
   co_await all.gather(l);
-  // The others suspect it after 5 s, and commit nothing until then.
-  play p{.l = l, .end = l.now() + 10s};
+  play p{.l = l};
   scope everybody{l};
   all.start(p, everybody);
-  co_await l.sleep_for(1s);
+  co_await all.see_all_granted(l, &fate::granted_before);
   servers.kill("mariadb-1", SIGKILL);
-  co_await l.sleep_for(6s);
+  co_await l.sleep_for(1s);  // the others suspect it after 5 s, and commit nothing until then
   p.recovered = true;
+  co_await all.see_all_granted(l, &fate::granted_after);
+  p.over = true;
   co_await everybody.join();
   co_await all.leave(l);
 }
@@ -207,7 +235,7 @@ task<void> demote_under_a_session(loop& l, local::cluster& servers, driver& d) {
   co_await d.prepare(l, l.now() + 10s);
   instance who{.id = "i", .number = 0, .clients = 1, .session_timeout = {}};
   const auto s = co_await d.open(l, who, l.now() + 10s);
-  play p{.l = l, .end = l.now() + 10s};
+  play p{.l = l};
   const auto before = co_await s->acquire(p.ask(0, 0));
   EXPECT_TRUE(before.done());
   const auto freed = co_await s->release(p.ask(0, 0));

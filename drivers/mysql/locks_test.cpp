@@ -138,10 +138,9 @@ TEST_F(other_lock, get_lock_waits_in_fractions) {
   play(get_in_fractions);
 }
 
-task<void> get_in_a_circle(server& s) {
+task<void> wait_with_a_key_in_hand(server& s) {
   const auto a = co_await s.open(2);
   const auto b = co_await s.open(1);
-  // One connection holds both keys of a circle only if it is the same client's: so two clients.
   const auto first = co_await a->acquire(s.ask(0, 1s, 0));
   const auto second = co_await b->acquire(s.ask(1, 1s));
   EXPECT_TRUE(first.done() && second.done());
@@ -154,7 +153,7 @@ task<void> get_in_a_circle(server& s) {
 // A client that holds one key and waits for another does so by another connection.
 TEST_F(other_lock, get_lock_holds_several_keys) {
   use("mysql/get_lock");
-  play(get_in_a_circle);
+  play(wait_with_a_key_in_hand);
 }
 
 // Names that the server would refuse are refused before the run.

@@ -1,11 +1,9 @@
 // What the tests against a real server share: the server, and a run on it with an administrator
-// beside it. The server is started by a program's first test.
+// beside it. The server is started by a program's first test (server_fixture_test.cpp).
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include "deploy/local/cluster.hpp"
-#include "deploy/local/servers.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/mysql.hpp"
 #include "harness/async/scope.hpp"
@@ -14,19 +12,8 @@ namespace lockmark::mysql {
 
 using namespace std::chrono_literals;
 
-// The usual local server, with a user who may also look into it and change its limits.
-inline local::plan observable_mariadb(local::site& where) {
-  local::plan p = local::single_mariadb(where);
-  p.servers[0].files[0].text += "GRANT ALL ON *.* TO 'lockmark'@'127.0.0.1' WITH GRANT OPTION;\n";
-  return p;
-}
-
-// Started by the first test, stopped at the end of the program.
-inline std::string target() {
-  static const auto running = local::cluster::start(
-      local::topology{"observable", "MariaDB with an administrator", observable_mariadb});
-  return running.target();
-}
+// The URL of the server, whose user may also look into it and change its limits.
+std::string target();
 
 inline lock_kind kind_of(std::string_view name) {
   for (const lock_kind& k : kinds()) {

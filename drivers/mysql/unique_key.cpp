@@ -38,7 +38,11 @@ class unique_key_session final : public session {
     if (sweeper_) co_await sweeper_->stop();
     desk_.quit();
   }
-  traffic sent() const override { return desk_.sent(); }
+  traffic sent() const override {
+    traffic all = desk_.sent();
+    if (sweeper_) all += sweeper_->sent();
+    return all;
+  }
 
  private:
   loop& loop_;

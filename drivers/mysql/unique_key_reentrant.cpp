@@ -40,7 +40,11 @@ class reentrant_session final : public session {
     if (sweeper_) co_await sweeper_->stop();
     desk_.quit();
   }
-  traffic sent() const override { return desk_.sent(); }
+  traffic sent() const override {
+    traffic all = desk_.sent();
+    if (sweeper_) all += sweeper_->sent();
+    return all;
+  }
 
  private:
   std::string owner(request r) const { return literal(owner_name(id_, r.client)); }

@@ -1,0 +1,26 @@
+// The server of the tests, apart from them because only tests may know how servers are started.
+#include "drivers/mysql/server_fixture.hpp"
+
+#include "deploy/local/cluster.hpp"
+#include "deploy/local/servers.hpp"
+
+namespace lockmark::mysql {
+namespace {
+
+// The usual local server, with a user who may also look into it and change its limits.
+local::plan observable_mariadb(local::site& where) {
+  local::plan p = local::single_mariadb(where);
+  p.servers[0].files[0].text += "GRANT ALL ON *.* TO 'lockmark'@'127.0.0.1' WITH GRANT OPTION;\n";
+  return p;
+}
+
+}  // namespace
+
+// Started by the first test, stopped at the end of the program.
+std::string target() {
+  static const auto running = local::cluster::start(
+      local::topology{"observable", "MariaDB with an administrator", observable_mariadb});
+  return running.target();
+}
+
+}  // namespace lockmark::mysql
