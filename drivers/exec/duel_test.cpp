@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "drivers/conformance/proxy.hpp"
+#include "drivers/conformance/network.hpp"
 #include "harness/async/scope.hpp"
 #include "harness/time/clock.hpp"
 
@@ -54,13 +54,13 @@ class fighter {
 
   // A session whose connection can be cut.
   task<session*> join_mortal() {
-    const auto at = conformance::split_url(side_.target);
-    proxy_ = std::make_unique<conformance::proxy>(at.host, at.port);
-    through_proxy_ = driver_for(at.to_string(proxy_->address()));
+    const std::vector<std::string> no_others;
+    network_ = std::make_unique<conformance::shaky_network>(side_.target, no_others);
+    through_proxy_ = driver_for(network_->url().to_string());
     co_return co_await join(*through_proxy_);
   }
 
-  void cut() { proxy_->set(conformance::proxy_mode::cut); }
+  void cut() { network_->set(conformance::proxy_mode::cut); }
 
   task<void> end() {
     for (auto& s : sessions_) co_await s->close();
@@ -120,7 +120,7 @@ class fighter {
   const side& side_;
   names names_;
   std::unique_ptr<driver> direct_;
-  std::unique_ptr<conformance::proxy> proxy_;
+  std::unique_ptr<conformance::shaky_network> network_;
   std::unique_ptr<driver> through_proxy_;
   std::vector<std::unique_ptr<session>> sessions_;
 };

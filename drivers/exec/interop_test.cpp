@@ -35,18 +35,61 @@ struct pair {
   relation are = relation::exclusive;
 };
 
+// clang-format off
 constexpr pair pairs[] = {
     {"redis", {"exec/redisson"}, {"redis/redisson"}},
+    {"redis", {"exec/redisson", "kind=fair"}, {"redis/redisson_fair"}},
+    {"redis", {"exec/redisson", "kind=spin"}, {"redis/redisson_spin"}},
+    {"redis", {"exec/redisson", "kind=fenced"}, {"redis/redisson_fenced"}},
+    {"redis", {"exec/redisson", "kind=multi"}, {"redis/redisson_multi"}},
+    {"redis", {"exec/redisson", "kind=write"}, {"redis/redisson_write"}},
+    {"redis", {"exec/redisson", "kind=write"}, {"redis/redisson_read"}},
+    {"redis", {"exec/redisson", "kind=read"}, {"redis/redisson_write"}},
+    {"redis", {"exec/redisson", "kind=read"}, {"redis/redisson_read"}, relation::shared},
+    {"redis-sentinel", {"exec/redisson"}, {"redis/redisson"}},
+    {"redis-cluster", {"exec/redisson"}, {"redis/redisson"}},
     {"redis", {"exec/redisson_3.52"}, {"redis/redisson"}},
+    {"redis", {"exec/redisson_3.52", "kind=fair"}, {"redis/redisson_fair"}},
+    {"redis", {"exec/redisson_3.52", "kind=spin"}, {"redis/redisson_spin"}},
+    {"redis", {"exec/redisson_3.52", "kind=fenced"}, {"redis/redisson_fenced"}},
+    {"redis", {"exec/redisson_3.52", "kind=multi"}, {"redis/redisson_multi"}},
+    {"redis", {"exec/redisson_3.52", "kind=write"}, {"redis/redisson_write"}},
+    {"redis", {"exec/redisson_3.52", "kind=write"}, {"redis/redisson_read"}},
+    {"redis", {"exec/redisson_3.52", "kind=read"}, {"redis/redisson_write"}},
+    {"redis", {"exec/redisson_3.52", "kind=read"}, {"redis/redisson_read"}, relation::shared},
+    {"redis-independent", {"exec/node_redlock"}, {"redis/redlock"}},
+    {"redis-independent", {"exec/redsync"}, {"redis/redlock"}},
     {"zookeeper", {"exec/curator"}, {"zookeeper/sequential"}},
+    {"zookeeper", {"exec/curator", "kind=semaphore_mutex"}, {"zookeeper/semaphore_mutex"}},
+    {"zookeeper", {"exec/curator", "kind=write"}, {"zookeeper/write"}},
+    {"zookeeper", {"exec/curator", "kind=write"}, {"zookeeper/read"}},
+    {"zookeeper", {"exec/curator", "kind=read"}, {"zookeeper/write"}},
+    {"zookeeper", {"exec/curator", "kind=read"}, {"zookeeper/read"}, relation::shared},
+    {"zookeeper", {"exec/curator", "kind=semaphore permits=1"},
+                  {"zookeeper/semaphore", "leases=1"}},
+    {"zookeeper", {"exec/curator", "kind=semaphore permits=2"},
+                  {"zookeeper/semaphore", "leases=2"}, relation::shared},
     {"zookeeper", {"exec/curator_5.4"}, {"zookeeper/sequential"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=semaphore_mutex"}, {"zookeeper/semaphore_mutex"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=write"}, {"zookeeper/write"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=write"}, {"zookeeper/read"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=read"}, {"zookeeper/write"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=read"}, {"zookeeper/read"}, relation::shared},
+    {"zookeeper", {"exec/curator_5.4", "kind=semaphore permits=1"},
+                  {"zookeeper/semaphore", "leases=1"}},
     {"zookeeper", {"exec/kazoo"}, {"zookeeper/sequential"}},
 };
 
 constexpr pair mixed_pairs[] = {
     {"redis", {"exec/redisson"}, {"redis/redisson"}},
     {"zookeeper", {"exec/curator"}, {"zookeeper/sequential"}},
+    {"redis-independent", {"exec/redsync"}, {"redis/redlock"}},
 };
+// clang-format on
+
+// All that the pairs need.
+constexpr const char* topologies[] = {
+    "redis", "redis-sentinel", "redis-cluster", "redis-independent", "zookeeper", "mysql"};
 
 using servers = std::map<std::string, local::cluster, std::less<>>;
 
@@ -254,7 +297,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   // Starts sooner; what it costs later is not measured here.
   setenv("LOCKMARK_JAVA_OPTIONS", "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", 0);
-  for (const char* topology : {"redis", "zookeeper", "mysql"}) {
+  for (const char* topology : exec::topologies) {
     exec::running().emplace(topology, local::cluster::start(topology));
   }
   exec::add_all();
