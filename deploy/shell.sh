@@ -10,11 +10,13 @@ build_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 # MariaDB's core packages are its programs without its system service. mariadb-install-db needs
-# my_print_defaults, which is in mariadb-client-core.
+# my_print_defaults, which is in mariadb-client-core. openssl makes
+# the certificates of local servers.
 server_packages=(
   redis-server
   libzookeeper-java libslf4j-java default-jre-headless
-  mariadb-server-core mariadb-client-core
+  mariadb-server-core mariadb-client-core galera-4
+  openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
 test_packages=(libhdrhistogram-java)

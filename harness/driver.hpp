@@ -229,7 +229,7 @@ struct lock_kind {
   safety promises;
   // Where it runs, as deploy/local names it: "redis redis-sentinel"; separated by blanks.
   std::string_view topologies;
-  std::string_view algorithm;   // its source: the client whose protocol it speaks
+  std::string_view algorithm;  // its source: the client whose protocol it speaks
   std::vector<lock_option> options;
   std::unique_ptr<driver> (*make)(const driver_setup&);
   // How many owners may hold a key at once; 0: any number (readers). Null: one.

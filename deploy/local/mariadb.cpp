@@ -1,4 +1,6 @@
 // MariaDB as a local server: a data directory made on the spot, one user, durable commits.
+#include "deploy/local/mariadb.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,30 +10,6 @@
 
 namespace lockmark::local {
 namespace {
-
-// Letters and digits only, so that it needs no escaping in SQL or in a URL. 24 of 62: 142 bits.
-std::string random_password() {
-  constexpr std::string_view letters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
-  std::uniform_int_distribution<std::size_t> any(0, letters.size() - 1);
-  std::string password;
-  for (int i = 0; i < 24; ++i) password += letters[any(random)];
-  return password;
-}
-
-// One user, from loopback only. root keeps its empty password, but only through the socket file,
-// which lies in a directory that nobody else can enter.
-std::string accounts(const std::string& password) {
-  return fmt::format(R"(FLUSH PRIVILEGES;
-CREATE DATABASE lockmark;
-CREATE USER 'lockmark'@'127.0.0.1' IDENTIFIED BY '{}';
-GRANT ALL ON lockmark.* TO 'lockmark'@'127.0.0.1';
-DROP USER IF EXISTS 'root'@'127.0.0.1';
-DROP USER IF EXISTS 'root'@'::1';
-)",
-                     password);
-}
 
 // mariadbd refuses to run as root unless told to.
 void allow_root(std::vector<std::string>& argv) {
@@ -67,7 +45,67 @@ command sync_data_directory(const site& where, const std::string& server) {
           {where.program("sync", "coreutils"), "--file-system", data}};
 }
 
-std::vector<std::string> command_line(const site& where, const server_spec& server) {
+}  // namespace
+
+// Letters and digits only, so that it needs no escaping in SQL or in a URL. 24 of 62: 142 bits.
+std::string mariadb_account::random_password() {
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::uniform_int_distribution<std::size_t> any(0, letters.size() - 1);
+  std::string password;
+  for (int i = 0; i < 24; ++i) password += letters[any(random)];
+  return password;
+}
+
+std::string mariadb_account::sql() const {
+  return fmt::format(R"(FLUSH PRIVILEGES;
+CREATE DATABASE lockmark;
+CREATE USER 'lockmark'@'127.0.0.1' IDENTIFIED BY '{}';
+GRANT ALL ON lockmark.* TO 'lockmark'@'127.0.0.1';
+DROP USER IF EXISTS 'root'@'127.0.0.1';
+DROP USER IF EXISTS 'root'@'::1';
+)",
+                     password);
+}
+
+std::string mariadb_account::target(std::string_view scheme,
+                                    const std::vector<server_spec>& servers) const {
+  std::string hosts;
+  for (const server_spec& server : servers) {
+    hosts += fmt::format("{}127.0.0.1:{}", hosts.empty() ? "" : ",", server.port);
+  }
+  return fmt::format("{}://lockmark:{}@{}/lockmark", scheme, password, hosts);
+}
+
+server_spec mariadb_server(site& where, std::string name, const std::string& accounts) {
+  server_spec server;
+  server.name = std::move(name);
+  server.port = where.ports.take(server.name);
+  server.ready = mariadb_probe();
+  server.time_limit = std::chrono::seconds{60};
+  server.files.push_back({where.folder(server.name) / "accounts.sql", accounts});
+  server.prepare.push_back(make_data_directory(where, server.name));
+  server.prepare.push_back(sync_data_directory(where, server.name));
+  return server;
+}
+
+server_spec mariadb_copy(site& where, std::string name, const server_spec& original) {
+  server_spec server;
+  server.name = std::move(name);
+  server.port = where.ports.take(server.name);
+  server.ready = original.ready;
+  server.time_limit = original.time_limit;
+  const std::filesystem::path from = where.folder(original.name) / "data";
+  const std::filesystem::path to = where.folder(server.name) / "data";
+  server.prepare.push_back(
+      {fmt::format("copy the data directory of {}", original.name),
+       {where.program("cp", "coreutils"), "--recursive", from.string(), to.string()}});
+  server.prepare.push_back(sync_data_directory(where, server.name));
+  return server;
+}
+
+std::vector<std::string> mariadb_command_line(const site& where, const server_spec& server) {
   const std::filesystem::path folder = where.folder(server.name);
   std::vector<std::string> argv = {
       where.program("mariadbd", "mariadb-server"),
@@ -97,25 +135,29 @@ std::vector<std::string> command_line(const site& where, const server_spec& serv
   return argv;
 }
 
-}  // namespace
+std::vector<std::string> small_mariadb_command_line(const site& where, const server_spec& server,
+                                                    int server_id) {
+  std::vector<std::string> argv = mariadb_command_line(where, server);
+  for (const char* word : {"--innodb-buffer-pool-size=48M", "--innodb-log-file-size=16M",
+                           "--aria-pagecache-buffer-size=8M", "--key-buffer-size=1M"}) {
+    argv.emplace_back(word);
+  }
+  argv.push_back(fmt::format("--server-id={}", server_id));
+  return argv;
+}
+
+std::vector<std::string> mariadb_client(const site& where, const server_spec& server) {
+  // The path is relative to the cluster's directory, where commands run: see the limit above.
+  return {where.program("mariadb", "mariadb-client-core"), "--no-defaults", "--user=root",
+          fmt::format("--socket={}/data/mariadb.sock", server.name)};
+}
 
 plan single_mariadb(site& where) {
-  server_spec server;
-  server.name = "mariadb";
-  server.port = where.ports.take(server.name);
-  server.ready = mariadb_probe();
-  server.time_limit = std::chrono::seconds{60};
-
-  const std::string password = random_password();
-  const std::filesystem::path folder = where.folder(server.name);
-  server.files.push_back({folder / "accounts.sql", accounts(password)});
-  server.prepare.push_back(make_data_directory(where, server.name));
-  server.prepare.push_back(sync_data_directory(where, server.name));
-  server.argv = command_line(where, server);
-
+  const mariadb_account account;
   plan result;
-  result.target = fmt::format("mysql://lockmark:{}@127.0.0.1:{}/lockmark", password, server.port);
-  result.servers.push_back(std::move(server));
+  result.servers.push_back(mariadb_server(where, "mariadb", account.sql()));
+  result.servers[0].argv = mariadb_command_line(where, result.servers[0]);
+  result.target = account.target("mysql", result.servers);
   return result;
 }
 

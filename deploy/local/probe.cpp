@@ -1,6 +1,7 @@
 #include "deploy/local/probe.hpp"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -31,6 +32,34 @@ verdict judge_mariadb(std::string_view answer) {
   return answer[header_size] == 10 ? verdict::ready : verdict::not_yet;
 }
 
+// A packet of MariaDB's protocol, of less than 64 KiB.
+std::string packet(char number, std::string_view payload) {
+  const auto size = static_cast<unsigned>(payload.size());
+  return fmt::format("{}{}{}{}{}", static_cast<char>(size & 0xff), static_cast<char>(size >> 8),
+                     '\0', number, payload);
+}
+
+// The login does not wait for the server's greeting: without a password it does not depend on it.
+std::string galera_question() {
+  using namespace std::string_literals;
+  const std::string login = packet(1,
+                                   "\x01\x82\x08\0"s  // long password, protocol 4.1, plugins
+                                   "\0\0\0\x01\x21"s  // longest packet; utf8
+                                       + std::string(23, '\0') +
+                                       "probe\0"s  // the user, and an empty password
+                                       "\0mysql_native_password\0"s);
+  return login + packet(0, "\x03SHOW STATUS LIKE 'wsrep_ready'");
+}
+
+// Looks for the one row of the answer: two strings, each behind its length.
+verdict judge_galera(std::string_view answer) {
+  constexpr std::size_t header_size = 4;
+  if (answer.size() > header_size && answer[header_size] != 10) return verdict::not_yet;
+  if (answer.find("\x0bwsrep_ready\x02ON") != answer.npos) return verdict::ready;
+  if (answer.find("\x0bwsrep_ready\x03OFF") != answer.npos) return verdict::not_yet;
+  return verdict::more;
+}
+
 bool wait_for(const unique_fd& socket, short events, time_point deadline) {
   pollfd watched{socket.get(), events, 0};
   return poll(&watched, 1, left_ms(deadline)) > 0;
@@ -58,6 +87,9 @@ probe zookeeper_probe() {
 }
 probe mariadb_probe() {
   return {"", judge_mariadb};
+}
+probe galera_probe() {
+  return {galera_question(), judge_galera};
 }
 
 bool answers(const probe& ask, int port, duration time_limit) {

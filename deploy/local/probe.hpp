@@ -26,6 +26,9 @@ struct probe {
 probe redis_probe();      // PING; ready at PONG
 probe zookeeper_probe();  // srvr; ready once it names its mode, which it has only with a quorum
 probe mariadb_probe();    // waits for the handshake packet, protocol 10
+// Logs in as user `probe` without a password; ready once the node says so (wsrep_ready), which it
+// does as a member of the primary component that has all of its state.
+probe galera_probe();
 
 // Asks once over a new connection to 127.0.0.1:port; true when the judge said ready within
 // time_limit.

@@ -37,6 +37,19 @@ TEST(mariadb_probe, waits_for_the_handshake) {
   EXPECT_EQ(judge(std::string("\x17\0\0\0\xff\x10\x04", 7)), verdict::not_yet);
 }
 
+// A node says that it is ready; before the cluster has it, it says that it is not.
+TEST(galera_probe, waits_for_the_nodes_word) {
+  const auto judge = galera_probe().judge;
+  const std::string greeting(
+      "\x4a\0\0\0\x0a"
+      "5.5.5",
+      10);
+  EXPECT_EQ(judge(greeting), verdict::more);
+  EXPECT_EQ(judge(greeting + "\x0bwsrep_ready\x02ON"), verdict::ready);
+  EXPECT_EQ(judge(greeting + "\x0bwsrep_ready\x03OFF"), verdict::not_yet);
+  EXPECT_EQ(judge(std::string("\x17\0\0\0\xff\x10\x04", 7)), verdict::not_yet);
+}
+
 // Where nothing listens nothing answers, and that is known at once.
 TEST(answers, is_false_where_nothing_listens) {
   const int port = port_source{std::nullopt}.take("nobody");

@@ -13,5 +13,8 @@ plan redis_tls(site& where);                     // redis_tls.cpp
 plan single_zookeeper(site& where);              // zookeeper.cpp
 plan zookeeper_ensemble(site& where, int size);  // zookeeper.cpp
 plan single_mariadb(site& where);                // mariadb.cpp
+plan replicated_mariadb(site& where);            // mariadb_replicated.cpp
+plan galera_mariadb(site& where);                // mariadb_galera.cpp
+plan tls_mariadb(site& where);                   // mariadb_tls.cpp
 
 }  // namespace lockmark::local

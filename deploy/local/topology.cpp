@@ -21,6 +21,10 @@ std::vector<topology> topologies() {
       {"zookeeper-5", "an ensemble of five ZooKeepers",
        [](site& where) { return zookeeper_ensemble(where, 5); }},
       {"mysql", "one MariaDB with durable commits", single_mariadb},
+      {"mysql-tls", "one MariaDB reached over TLS only", tls_mariadb},
+      {"mysql-replicated", "a MariaDB master and two semi-synchronous replicas",
+       replicated_mariadb},
+      {"mysql-galera", "three MariaDB nodes as a Galera cluster", galera_mariadb},
   };
 }
 

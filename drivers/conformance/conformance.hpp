@@ -4,14 +4,14 @@
 // main() because which tests there are depends on what each lock declares:
 //
 //   int main(int argc, char** argv) {
-//     testing::InitGoogleTest(&argc, argv);
 //     const auto server = lockmark::local::cluster::start("redis");
-//     for (const lockmark::lock_kind& kind : lockmark::redis::kinds()) {
-//       lockmark::conformance::subject s{.kind = kind, .target = server.target()};
-//       s.release_checks_owner = kind.name != "redis/setnx";
-//       lockmark::conformance::add(s);
-//     }
-//     return RUN_ALL_TESTS();
+//     return lockmark::conformance::run_tests(argc, argv, [&] {  // parallel.hpp
+//       for (const lockmark::lock_kind& kind : lockmark::redis::kinds()) {
+//         lockmark::conformance::subject s{.kind = kind, .target = server.target()};
+//         s.release_checks_owner = kind.name != "redis/setnx";
+//         lockmark::conformance::add(s);
+//       }
+//     });
 //   }
 //
 // A case that a lock's features rule out is not added; there are no skips. Other TESTs may stand in

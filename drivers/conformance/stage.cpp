@@ -36,8 +36,8 @@ task<void> together(loop& l, task<void> one, task<void> other) {
   co_await both.join();
 }
 
-task<outcome<grant>> party::acquire(duration within, std::uint32_t key) const {
-  return in->acquire({key, client, lease, on->in(within)});
+task<outcome<grant>> party::acquire(duration within, std::uint32_t key, duration grace) const {
+  return in->acquire({key, client, lease, on->in(within), grace});
 }
 
 task<outcome<grant>> party::renew(duration within, std::uint32_t key) const {
@@ -73,7 +73,8 @@ task<void> party::give_up(std::uint32_t key) const {
 task<void> party::is_kept_out(std::uint32_t key, duration within) const {
   const bool waits = has(feature::server_wait);
   const time_point start = on->l().now();
-  const auto got = co_await acquire(within, key);
+  // With grace, because a deadline that comes while an answer is on its way makes a doubt of it.
+  const auto got = co_await acquire(within, key, on->about().tolerance);
   const duration took = on->l().now() - start;
   if (!got.refused(waits ? refusal::deadline : refusal::busy)) {
     throw broken(

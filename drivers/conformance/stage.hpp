@@ -42,8 +42,8 @@ struct party {
 
   bool has(feature f) const { return kind->has.has(f); }
 
-  // One call each, ending at now + `within`.
-  task<outcome<grant>> acquire(duration within, std::uint32_t key = 0) const;
+  // One call each, ending at now + `within`; an acquire, that much later with grace.
+  task<outcome<grant>> acquire(duration within, std::uint32_t key = 0, duration grace = {}) const;
   task<outcome<grant>> renew(duration within, std::uint32_t key = 0) const;
   task<outcome<nothing>> release(duration within, std::uint32_t key = 0) const;
 

@@ -1,12 +1,14 @@
-// The conformance suite on every MySQL lock, as the ordinary user of a local server.
+// The conformance suite on every MySQL lock, as the ordinary user of a local topology, which is the
+// program's one argument: so the topologies can be tested side by side.
 #include "drivers/conformance/conformance.hpp"
 
 #include <gtest/gtest.h>
 
 #include "deploy/local/cluster.hpp"
-#include "drivers/mysql/connection.hpp"
+#include "drivers/conformance/parallel.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/mysql.hpp"
+#include "drivers/mysql/route.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::mysql {
@@ -14,35 +16,71 @@ namespace {
 
 using namespace std::chrono_literals;
 
-task<void> list_tables(loop& l, endpoint where, std::string run, std::vector<std::string>& found) {
+task<void> list_tables(loop& l, route& way, std::string run, std::vector<std::string>& found) {
   traffic unused;
-  connection c{l, where, unused};
-  co_await connect_or_throw(c, where, l.now() + 5s);
-  const answer a = co_await must(c, where, "list tables",
-                                 "SHOW TABLES LIKE 'lockmark\\_" + run + "\\_%'", l.now() + 5s);
+  connection c{l, unused};
+  co_await reach_or_throw(l, c, way, l.now() + 5s);
+  const answer a = co_await must(c, "list tables", "SHOW TABLES LIKE 'lockmark\\_" + run + "\\_%'",
+                                 l.now() + 5s);
   for (const auto& row : a.rows) found.push_back(row[0]);
 }
 
 std::vector<std::string> leftovers(const std::string& target, const names& run) {
   const real_clock clock;
   loop l{clock};
+  route way{read_servers(target)};
   std::vector<std::string> found;
-  run_to_end(l, list_tables(l, parse_endpoint(target), run.run, found));
+  run_to_end(l, list_tables(l, way, run.run, found));
   return found;
+}
+
+conformance::subject subject_of(const lock_kind& kind, const std::string& target) {
+  conformance::subject s{.kind = kind, .target = target};
+  // An optimistic acquire only reads: unanswered, it is certain that it took nothing.
+  s.first_request_takes = !kind.has.has(feature::optimistic);
+  // Anybody may delete the row.
+  s.release_checks_owner = kind.name != "mysql/unique_key";
+  s.leftovers = leftovers;
+  return s;
+}
+
+// A lock whose acquire does not wait with this option, although the kind says so of its preset.
+conformance::subject polling(conformance::subject s, const char* wait) {
+  s.kind.has = s.kind.has.without(feature::server_wait);
+  s.options["wait"] = wait;
+  s.label = wait;
+  return s;
+}
+
+void add_all(const std::string& topology, const std::string& target) {
+  for (const lock_kind& kind : kinds()) {
+    const conformance::subject s = subject_of(kind, target);
+    conformance::add(s);
+    if (topology != "mysql") continue;
+    if (kind.name == "mysql/for_update") {
+      conformance::add(polling(s, "nowait"));
+      conformance::add(polling(s, "skip_locked"));
+    }
+    if (kind.name == "mysql/shedlock") {
+      conformance::subject by_client = s;
+      by_client.options["time"] = "client";
+      by_client.label = "client";
+      conformance::add(by_client);
+    }
+  }
 }
 
 }  // namespace
 }  // namespace lockmark::mysql
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  const auto server = lockmark::local::cluster::start("mysql");
-  for (const lockmark::lock_kind& kind : lockmark::mysql::kinds()) {
-    lockmark::conformance::subject s{.kind = kind, .target = server.target()};
-    // An optimistic acquire only reads: unanswered, it is certain that it took nothing.
-    s.first_request_takes = !kind.has.has(lockmark::feature::optimistic);
-    s.leftovers = lockmark::mysql::leftovers;
-    lockmark::conformance::add(s);
+  if (argc < 2) {
+    fprintf(stderr, "usage: %s TOPOLOGY [--gtest_...]\n", argv[0]);
+    return 2;
   }
-  return RUN_ALL_TESTS();
+  const std::string topology = argv[1];
+  const auto servers = lockmark::local::cluster::start(topology);
+  argv[1] = argv[0];
+  return lockmark::conformance::run_tests(
+      argc - 1, argv + 1, [&] { lockmark::mysql::add_all(topology, servers.target()); });
 }

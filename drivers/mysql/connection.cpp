@@ -40,8 +40,7 @@ void prepare_library() {
   mysql_server_init(0, nullptr, nullptr);
 }
 
-connection::connection(loop& l, const endpoint& where, traffic& sent)
-    : loop_(l), where_(where), sent_(sent) {}
+connection::connection(loop& l, traffic& sent) : loop_(l), sent_(sent) {}
 
 connection::~connection() {
   drop();
@@ -54,14 +53,28 @@ void connection::begin_connect() {
   // Otherwise "localhost" means a Unix socket, whatever the port.
   const unsigned protocol = MYSQL_PROTOCOL_TCP;
   mysql_options(handle_, MYSQL_OPT_PROTOCOL, &protocol);
+  if (where_->tls.on) ask_for_tls();
   counted_in_ = counted_out_ = 0;
   phase_ = phase::connecting;
-  wanted_ = mysql_real_connect_start(&connect_result_, handle_, where_.host.c_str(),
-                                     where_.user.c_str(), where_.password.c_str(),
-                                     where_.database.c_str(), where_.port, nullptr, 0);
+  // Rows that an UPDATE finds count, as for Java's drivers, also those that it leaves as they were.
+  wanted_ = mysql_real_connect_start(
+      &connect_result_, handle_, where_->host.c_str(), where_->user.c_str(),
+      where_->password.c_str(), where_->database.c_str(), where_->port, nullptr, CLIENT_FOUND_ROWS);
 }
 
-task<connect_failure> connection::connect(time_point deadline) {
+void connection::ask_for_tls() {
+  const config::tls_access& tls = where_->tls;
+  const my_bool enforced = 1;
+  const my_bool verified = tls.verify ? 1 : 0;
+  mysql_options(handle_, MYSQL_OPT_SSL_ENFORCE, &enforced);
+  mysql_options(handle_, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verified);
+  if (!tls.ca.empty()) mysql_options(handle_, MYSQL_OPT_SSL_CA, tls.ca.c_str());
+  if (!tls.cert.empty()) mysql_options(handle_, MYSQL_OPT_SSL_CERT, tls.cert.c_str());
+  if (!tls.key.empty()) mysql_options(handle_, MYSQL_OPT_SSL_KEY, tls.key.c_str());
+}
+
+task<connect_failure> connection::connect(const endpoint& where, time_point deadline) {
+  where_ = &where;
   begin_connect();
   connect_failure failure;
   while (wanted_ != 0) {

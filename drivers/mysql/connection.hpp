@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "drivers/mysql/endpoint.hpp"
+#include "drivers/mysql/servers.hpp"
 #include "harness/async/fd_watch.hpp"
 #include "harness/driver.hpp"
 
@@ -46,15 +46,18 @@ void prepare_library();
 
 class connection {
  public:
-  // `where` and `sent` must outlive the connection.
-  connection(loop& l, const endpoint& where, traffic& sent);
+  // `sent` must outlive the connection.
+  connection(loop& l, traffic& sent);
   ~connection();  // as drop()
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  // REQUIRES: not connected.
-  task<connect_failure> connect(time_point deadline);
+  // `where` must outlive the connection. REQUIRES: not connected.
+  task<connect_failure> connect(const endpoint& where, time_point deadline);
   bool connected() const { return handle_ != nullptr; }
+
+  // The server it was last connected to. REQUIRES: connect() was called.
+  const endpoint& where() const { return *where_; }
 
   // Sends one statement and waits for its answer. At the deadline the connection is cut, because
   // it cannot be used before the answer has come: the server rolls its transaction back.
@@ -81,6 +84,7 @@ class connection {
   enum class phase { idle, connecting, querying, storing, finished };
 
   void begin_connect();
+  void ask_for_tls();
   task<int> wait(time_point until);
   void step(int happened);
   void settle();
@@ -89,7 +93,7 @@ class connection {
   void count_bytes();
 
   loop& loop_;
-  const endpoint& where_;
+  const endpoint* where_ = nullptr;
   traffic& sent_;
   st_mysql* handle_ = nullptr;
   std::unique_ptr<fd_watch> watch_;

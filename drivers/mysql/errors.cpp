@@ -34,6 +34,21 @@ bool is_permanent(unsigned error) {
   }
 }
 
+bool is_for_another_server(unsigned error) {
+  switch (error) {
+    case 1047:  // Galera: not a member of the primary component
+    case 1290:  // read_only
+    case 1792:  // a transaction that may only read
+    case 1836:  // read-only mode (MySQL)
+      return true;
+    default: return false;
+  }
+}
+
+bool is_conflict(unsigned error) {
+  return error == error_number::deadlock || error == error_number::lock_wait_timeout;
+}
+
 std::string sentence(const endpoint& where, const connect_failure& failure) {
   const auto told = [&](std::string_view what) {
     return fmt::format("{}: {} (error {}: {})", where.shown(), what, failure.error, failure.text);
@@ -48,6 +63,8 @@ std::string sentence(const endpoint& where, const connect_failure& failure) {
     case 1045:
     case 1698: return told(fmt::format("the server refused the login of user '{}'", where.user));
     case 1049: return told("the database does not exist");
+    case 2026: return told("TLS failed; look at tls, ca, cert, key and verify in the target");
+    case 3159: return told("the server wants TLS: add ?tls=yes to the target");
     case 1129:
     case 1130: return told("the server takes no connections from this host");
     case 2002:
@@ -79,14 +96,13 @@ void expect_row(const endpoint& where, const answer& a) {
 }
 
 task<void> connect_or_throw(connection& c, const endpoint& where, time_point deadline) {
-  const connect_failure failure = co_await c.connect(deadline);
+  const connect_failure failure = co_await c.connect(where, deadline);
   if (failure.error != 0) throw no_server(sentence(where, failure));
 }
 
-task<answer> must(connection& c, const endpoint& where, std::string doing, std::string sql,
-                  time_point deadline) {
+task<answer> must(connection& c, std::string doing, std::string sql, time_point deadline) {
   answer a = co_await c.query(std::move(sql), deadline);
-  if (!a.done()) throw no_server(sentence(where, doing, a));
+  if (!a.done()) throw no_server(sentence(c.where(), doing, a));
   co_return a;
 }
 

@@ -9,10 +9,14 @@
 namespace lockmark::mysql {
 
 namespace error_number {
+inline constexpr unsigned duplicate_key = 1062;
 inline constexpr unsigned no_such_thread = 1094;
+inline constexpr unsigned error_during_commit = 1180;
 inline constexpr unsigned lock_wait_timeout = 1205;
 inline constexpr unsigned deadlock = 1213;
-inline constexpr unsigned interrupted = 1317;  // by KILL QUERY
+inline constexpr unsigned interrupted = 1317;         // by KILL QUERY
+inline constexpr unsigned user_lock_deadlock = 3058;  // MySQL's, of GET_LOCK
+inline constexpr unsigned locked_nowait = 3572;       // MySQL's; MariaDB says 1205
 }  // namespace error_number
 
 // Whether the server or the library has given the connection up with this error.
@@ -20,6 +24,14 @@ bool ends_connection(unsigned error);
 
 // Whether no later attempt can fare better: a missing table or database, a missing right.
 bool is_permanent(unsigned error);
+
+// Whether the server executes nothing of the kind just now, and another one may: it can only be
+// read, or is no member of its Galera cluster. What was asked certainly did not happen.
+bool is_for_another_server(unsigned error);
+
+// Whether the statement was rolled back because others were in its way. A Galera node says so too
+// when another node was first.
+bool is_conflict(unsigned error);
 
 // Why nobody could log in, as one sentence without a password.
 std::string sentence(const endpoint& where, const connect_failure& failure);
@@ -34,7 +46,6 @@ void expect_row(const endpoint& where, const answer& a);
 task<void> connect_or_throw(connection& c, const endpoint& where, time_point deadline);
 
 // Runs a statement whose failure ends the run: throws no_server with its sentence.
-task<answer> must(connection& c, const endpoint& where, std::string doing, std::string sql,
-                  time_point deadline);
+task<answer> must(connection& c, std::string doing, std::string sql, time_point deadline);
 
 }  // namespace lockmark::mysql

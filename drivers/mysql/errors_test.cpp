@@ -9,7 +9,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-const endpoint where{.host = "h", .port = 1, .user = "lm", .password = "secret", .database = "d"};
+const endpoint where{
+    .host = "h", .port = 1, .user = "lm", .password = "secret", .database = "d", .tls = {}};
 
 // The failures that people meet say what to look at, and where.
 TEST(errors, login_failures_have_sentences) {
@@ -32,6 +33,15 @@ TEST(errors, statement_failures_have_sentences) {
   a.error = 1142;
   a.text = "DROP command denied";
   EXPECT_THAT(sentence(where, "drop it", a), HasSubstr("error 1142: DROP command denied"));
+}
+
+// A replica and a Galera node without its cluster send their clients elsewhere; a deadlock does
+// not.
+TEST(errors, knows_who_else_to_ask) {
+  EXPECT_TRUE(is_for_another_server(1290));
+  EXPECT_TRUE(is_for_another_server(1047));
+  EXPECT_FALSE(is_for_another_server(error_number::deadlock));
+  EXPECT_TRUE(is_conflict(error_number::deadlock));
 }
 
 // A refused lock wait leaves the connection usable; a killed connection does not.

@@ -1,8 +1,10 @@
-// acquire   SELECT 1 FROM lockmark_<run>_for_update WHERE name='<key>' FOR UPDATE WAIT <seconds>
-// release   COMMIT
+// acquire   SELECT @@read_only FROM lockmark_<run>_for_update WHERE name='<key>' FOR UPDATE WAIT
+// <s> release   COMMIT
 //
 // Autocommit is off, so that the SELECT opens the transaction: two commands per cycle, and none of
-// them writes, so none waits for the disk. InnoDB keeps the waiters and wakes one of them.
+// them writes, so none waits for the disk. InnoDB keeps the waiters and wakes one of them. The
+// row's lock is also to be had from a server that has meanwhile become a replica: hence
+// @@read_only.
 //
 // Servers limit waits in whole seconds only. At the deadline the wait is ended by KILL QUERY from
 // the session's control connection and then rolled back; the rollback's answer proves that nothing
@@ -10,184 +12,156 @@
 // comment: there every wait is ended by KILL.
 //
 // A broken connection loses its lock: the server rolls back when it notices. Reentrancy is counted
-// here, per session.
+// here, per session. Galera nodes do not tell each other of row locks.
 #include "drivers/mysql/for_update.hpp"
 
 #include <fmt/core.h>
 
 #include <chrono>
-#include <map>
 
 #include "drivers/mysql/errors.hpp"
-#include "drivers/mysql/killer.hpp"
+#include "drivers/mysql/holdings.hpp"
+#include "drivers/mysql/options.hpp"
 #include "drivers/mysql/pool.hpp"
 #include "drivers/mysql/table_driver.hpp"
+#include "drivers/mysql/waiting.hpp"
 
 namespace lockmark::mysql {
 namespace {
-
-using namespace std::chrono_literals;
 
 // MySQL alone waits by this setting, and KILL QUERY is what ends a wait there.
 constexpr std::string_view greeting =
     "SET SESSION autocommit=0, SESSION innodb_lock_wait_timeout=100000000";
 
-// How long the server may take to answer KILL QUERY and ROLLBACK before it counts as silent.
-constexpr duration round_trip_limit = 250ms;
+enum class patience { yes, nowait, skip_locked };
 
-// A wait that the server itself will end no later than this after the deadline is left to it.
-constexpr duration server_lag = 10ms;
-
-struct hold {
-  connection* link = nullptr;
-  unsigned depth = 0;
+struct variant {
+  patience wait = patience::yes;
+  bool indexed = true;
 };
 
-struct member {
-  std::map<std::uint32_t, hold> holds;  // by key
-  bool lost = false;                    // a connection broke that held a key
-};
+variant read_variant(const option_values& options) {
+  const std::string& wait = options.at("wait");
+  return {.wait = wait == "nowait"        ? patience::nowait
+                  : wait == "skip_locked" ? patience::skip_locked
+                                          : patience::yes,
+          .indexed = options.at("indexed") == "true"};
+}
 
 class for_update_session final : public session {
  public:
-  for_update_session(loop& l, const endpoint& where, const table& rows, std::uint32_t clients)
+  for_update_session(loop& l, route& way, const table& rows, const instance& who, variant how)
       : loop_(l),
         rows_(rows),
-        pool_(l, where, std::string{greeting}, clients),
-        killer_(l, where, pool_.sent()),
-        members_(clients) {}
+        how_(how),
+        pool_(l, way, std::string{greeting}, who),
+        killer_(l, pool_.sent()),
+        holdings_(pool_, who.clients) {}
 
   task<void> connect(time_point deadline) { return pool_.fill(deadline); }
 
   task<outcome<grant>> acquire(request r) override;
   task<outcome<grant>> renew(request) override { co_return refusal::not_owner; }
   task<outcome<nothing>> release(request r) override;
-  bool alive() const override;
+  bool alive() const override { return holdings_.alive(); }
   task<void> close() override;
   traffic sent() const override { return pool_.sent(); }
 
  private:
-  bool enter_again(request r);
   task<outcome<grant>> lock_row(connection& c, request r);
-  task<outcome<grant>> give_up(connection& c);
-  task<outcome<grant>> roll_back(connection& c, answer locked, time_point deadline);
+  std::string statement(request r, std::int64_t seconds) const;
+  task<outcome<grant>> roll_back(connection& c, waited end);
 
   loop& loop_;
   const table& rows_;
+  const variant how_;
   pool pool_;
   killer killer_;
-  std::vector<member> members_;
+  holdings holdings_;
 };
 
 task<outcome<grant>> for_update_session::acquire(request r) {
   if (loop_.now() >= r.deadline) co_return refusal::deadline;
-  if (enter_again(r)) co_return grant{};
+  if (hold* const held = holdings_.find(r)) {
+    ++held->depth;
+    co_return grant{};
+  }
   const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
   if (!lent.done()) co_return lent.without_value<grant>();
   connection& c = *lent.value();
   const outcome<grant> end = co_await lock_row(c, r);
   if (end.done()) {
-    members_[r.client].holds[r.key] = hold{&c, 1};
-    members_[r.client].lost = false;
+    holdings_.taken(r, c);
   } else {
     pool_.give_back(r.client, c);
   }
   co_return end;
 }
 
-bool for_update_session::enter_again(request r) {
-  member& m = members_[r.client];
-  const auto held = m.holds.find(r.key);
-  if (held == m.holds.end()) return false;
-  hold& h = held->second;
-  if (!h.link->broken()) {
-    ++h.depth;
-    return true;
+std::string for_update_session::statement(request r, std::int64_t seconds) const {
+  std::string sql = fmt::format("SELECT @@global.read_only FROM {}", rows_.name());
+  sql += how_.indexed ? rows_.where(r.key) : fmt::format(" WHERE plain={}", rows_.key(r.key));
+  switch (how_.wait) {
+    case patience::nowait: return sql += " FOR UPDATE NOWAIT";
+    case patience::skip_locked: return sql += " FOR UPDATE SKIP LOCKED";
+    case patience::yes: break;
   }
-  m.lost = true;
-  pool_.give_back(r.client, *h.link);
-  m.holds.erase(held);
-  return false;
+  return sql += fmt::format(" FOR UPDATE /*M! WAIT {} */", seconds);
 }
 
 task<outcome<grant>> for_update_session::lock_row(connection& c, request r) {
   const time_point now = loop_.now();
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(r.deadline - now);
-  c.send(fmt::format("SELECT 1 FROM {}{} FOR UPDATE /*M! WAIT {} */", rows_.name(),
-                     rows_.where(r.key), seconds.count()));
-  const bool server_ends_it = now + seconds <= r.deadline + server_lag;
-  const bool in_time =
-      co_await c.answered(server_ends_it ? now + seconds + server_lag : r.deadline);
-  if (!in_time) co_return co_await give_up(c);
-  answer a = co_await c.take(r.answer_by());
+  std::string sql = statement(r, seconds.count());
+  waited end = co_await wait_for(loop_, c, killer_, std::move(sql), now + seconds, r);
+  const answer& a = end.said;
   if (a.unknown) co_return *a.unknown;
-  if (!a.done()) co_return co_await roll_back(c, std::move(a), loop_.now() + round_trip_limit);
-  expect_row(pool_.where(), a);
-  co_return grant{};
+  const bool skipped = how_.wait == patience::skip_locked && a.rows.empty();
+  if (end.late || !a.done() || skipped) co_return co_await roll_back(c, std::move(end));
+  expect_row(c.where(), a);
+  if (!is_read_only(a.rows[0][0])) co_return grant{};
+  c.drop();
+  co_return refusal::unavailable;
 }
 
-// The deadline has come, and the server still waits.
-task<outcome<grant>> for_update_session::give_up(connection& c) {
-  const time_point limit = loop_.now() + round_trip_limit;
-  const bool killed = co_await killer_.kill_query(c.id(), limit);
-  if (!killed) {
-    c.drop();
-    co_return doubt::deadline;
-  }
-  answer a = co_await c.take(limit);
-  if (a.unknown) co_return *a.unknown;
-  co_return co_await roll_back(c, std::move(a), limit);
-}
-
-// `locked` is how the SELECT ended: with an error, or too late.
-task<outcome<grant>> for_update_session::roll_back(connection& c, answer locked,
-                                                   time_point deadline) {
-  const answer a = co_await c.query("ROLLBACK", deadline);
-  if (!a.done()) c.drop();
+// `end` is how the SELECT ended: with an error, without a row, or too late.
+task<outcome<grant>> for_update_session::roll_back(connection& c, waited end) {
+  const answer& locked = end.said;
+  const answer a = co_await c.query("ROLLBACK", loop_.now() + round_trip_limit);
+  if (!a.done() || is_for_another_server(locked.error)) c.drop();
+  const refusal kept_out = how_.wait == patience::yes ? refusal::deadline : refusal::busy;
   switch (locked.error) {
     case 0:
-      if (a.done()) co_return refusal::deadline;
-      co_return a.unknown.value_or(doubt::connection_lost);
+      if (!a.done()) co_return a.unknown.value_or(doubt::connection_lost);
+      co_return end.late ? refusal::deadline : kept_out;
     case error_number::lock_wait_timeout:
+    case error_number::locked_nowait: co_return kept_out;
     case error_number::interrupted: co_return refusal::deadline;
+    // To be killed is a deadlock in the words of a Galera node.
+    case error_number::deadlock: co_return end.late ? refusal::deadline : refusal::busy;
     default: break;
   }
   if (is_permanent(locked.error)) {
-    throw no_server(sentence(pool_.where(), "lock a row of " + rows_.bare_name(), locked));
+    throw no_server(
+        sentence(c.where(), fmt::format("lock a row of {}", rows_.bare_name()), locked));
   }
   co_return refusal::unavailable;
 }
 
 task<outcome<nothing>> for_update_session::release(request r) {
-  member& m = members_[r.client];
-  const auto held = m.holds.find(r.key);
-  if (held == m.holds.end()) co_return refusal::not_owner;
-  connection& c = *held->second.link;
-  const bool broken = c.broken();
-  if (!broken && --held->second.depth > 0) co_return nothing{};
-  m.holds.erase(held);
-  if (broken) {
-    m.lost = true;
-    pool_.give_back(r.client, c);
-    co_return refusal::not_owner;
-  }
+  hold* const held = holdings_.find(r);
+  if (held == nullptr) co_return refusal::not_owner;
+  if (--held->depth > 0) co_return nothing{};
+  connection& c = *held->link;
+  holdings_.freed(r);
   const answer a = co_await c.query("COMMIT", r.answer_by());
   if (!a.done()) c.drop();  // ends the transaction, whatever became of the COMMIT
   pool_.give_back(r.client, c);
   if (a.done()) co_return nothing{};
-  m.lost = true;
+  holdings_.lost(r);
+  // A Galera node rolls back who is in the way of another node's change, and says so here.
+  if (a.error == error_number::deadlock) co_return refusal::not_owner;
   co_return a.unknown.value_or(doubt::connection_lost);
-}
-
-// False while a client whose connection broke in a hold has not acquired again.
-bool for_update_session::alive() const {
-  for (const member& m : members_) {
-    if (m.lost) return false;
-    for (const auto& [key, h] : m.holds) {
-      if (h.link->broken()) return false;
-    }
-  }
-  return true;
 }
 
 task<void> for_update_session::close() {
@@ -198,13 +172,22 @@ task<void> for_update_session::close() {
 
 class for_update_driver final : public table_driver {
  public:
-  explicit for_update_driver(const driver_setup& setup) : table_driver(setup, "for_update", "") {}
+  explicit for_update_driver(const driver_setup& setup)
+      : table_driver(setup,
+                     table{setup.run_names,
+                           {.suffix = "for_update",
+                            .columns = ", plain VARBINARY(191) GENERATED ALWAYS AS (name) STORED"}},
+                     {.row_locks = true, .one_server = true, .control_connections = true}),
+        how_(read_variant(setup.options)) {}
 
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
-    auto s = std::make_unique<for_update_session>(l, where(), rows(), who.clients);
+    auto s = std::make_unique<for_update_session>(l, way(), rows(), who, how_);
     co_await s->connect(deadline);
     co_return s;
   }
+
+ private:
+  const variant how_;
 };
 
 }  // namespace
@@ -215,9 +198,19 @@ lock_kind for_update() {
       .summary = "a row locked by SELECT ... FOR UPDATE in an open transaction",
       .has = feature::session_bound | feature::server_wait | feature::reentrant,
       .promises = safety::transaction,
-      .topologies = "mysql",
+      .topologies = every_topology,
       .algorithm = "SELECT ... FOR UPDATE, COMMIT (InnoDB row lock; Quartz StdRowLockSemaphore)",
-      .options = {},
+      .options = {{.name = "wait",
+                   .values = "yes, nowait, skip_locked",
+                   .preset = "yes",
+                   .help = "whether the server keeps waiters; otherwise it tries once",
+                   .accepts = is_one_of<"yes", "nowait", "skip_locked">},
+                  {.name = "indexed",
+                   .values = "true, false",
+                   .preset = "true",
+                   .help = "false: looks for the row by a column without index, which locks all "
+                           "rows of the table",
+                   .accepts = is_one_of<"true", "false">}},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
         return std::make_unique<for_update_driver>(setup);
       },

@@ -8,15 +8,18 @@
 
 namespace lockmark::mysql {
 
-killer::killer(loop& l, const endpoint& where, traffic& sent) : loop_(l), link_(l, where, sent) {}
+killer::killer(loop& l, traffic& sent) : loop_(l), link_(l, sent) {}
 
-task<bool> killer::kill_query(unsigned long id, time_point deadline) {
+// At another server the same number is somebody else's.
+task<bool> killer::kill_query(const connection& whose, time_point deadline) {
+  const unsigned long id = whose.id();
+  const endpoint& where = whose.where();
   const bool mine = co_await take_turn(deadline);
   if (!mine) co_return false;
   bool done = true;
-  if (link_.broken()) {
+  if (link_.broken() || &link_.where() != &where) {
     link_.drop();
-    const connect_failure failure = co_await link_.connect(deadline);
+    const connect_failure failure = co_await link_.connect(where, deadline);
     done = failure.error == 0;
   }
   if (done) {

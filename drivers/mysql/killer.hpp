@@ -11,11 +11,11 @@ namespace lockmark::mysql {
 
 class killer {
  public:
-  killer(loop& l, const endpoint& where, traffic& sent);
+  killer(loop& l, traffic& sent);
 
-  // Ends the statement that the server executes for connection `id`, if any. True once the server
+  // Ends the statement that the server executes for `whose`, if any. True once the server
   // has said so: nothing that is sent on that connection from now on meets a kill still under way.
-  task<bool> kill_query(unsigned long id, time_point deadline);
+  task<bool> kill_query(const connection& whose, time_point deadline);
 
   void quit() { link_.quit(); }
 

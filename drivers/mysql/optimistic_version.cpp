@@ -10,8 +10,8 @@
 
 #include <map>
 
+#include "drivers/mysql/desk.hpp"
 #include "drivers/mysql/errors.hpp"
-#include "drivers/mysql/pool.hpp"
 #include "drivers/mysql/table_driver.hpp"
 
 namespace lockmark::mysql {
@@ -27,52 +27,38 @@ struct reading {
 
 class optimistic_session final : public session {
  public:
-  optimistic_session(loop& l, const endpoint& where, const table& rows, std::uint32_t clients)
-      : loop_(l),
-        rows_(rows),
-        pool_(l, where, "SET SESSION autocommit=1", clients),
-        readings_(clients) {}
+  optimistic_session(loop& l, route& way, const table& rows, const instance& who)
+      : rows_(rows), desk_(l, way, who), readings_(who.clients) {}
 
-  task<void> connect(time_point deadline) { return pool_.fill(deadline); }
+  task<void> connect(time_point deadline) { return desk_.open(deadline); }
 
   task<outcome<grant>> acquire(request r) override;
   task<outcome<grant>> renew(request) override { co_return refusal::not_owner; }
   task<outcome<nothing>> release(request r) override;
   bool alive() const override { return true; }  // nothing is held
   task<void> close() override {
-    pool_.quit();
+    desk_.quit();
     co_return;
   }
-  traffic sent() const override { return pool_.sent(); }
+  traffic sent() const override { return desk_.sent(); }
 
  private:
-  task<outcome<nothing>> commit(connection& c, request r, reading read);
-  void throw_if_permanent(const answer& a, std::string_view doing) const;
-
-  loop& loop_;
   const table& rows_;
-  pool pool_;
+  desk desk_;
   std::vector<std::map<std::uint32_t, reading>> readings_;  // by client, by key: the last
 };
 
-void optimistic_session::throw_if_permanent(const answer& a, std::string_view doing) const {
-  if (is_permanent(a.error)) throw no_server(sentence(pool_.where(), doing, a));
-}
-
 // A read leaves nothing behind, so there is no doubt about one that was not answered.
 task<outcome<grant>> optimistic_session::acquire(request r) {
-  if (loop_.now() >= r.deadline) co_return refusal::deadline;
-  const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
-  if (!lent.done()) co_return lent.without_value<grant>();
-  connection& c = *lent.value();
-  const answer a = co_await c.query(
-      "SELECT version, value FROM " + rows_.name() + rows_.where(r.key), r.answer_by());
-  pool_.give_back(r.client, c);
-  if (a.unknown == doubt::deadline) co_return refusal::deadline;
-  throw_if_permanent(a, "read a version");
-  if (!a.done()) co_return refusal::unavailable;
-  expect_row(pool_.where(), a);
-  const reading now{.version = a.number(0), .value = a.number(1)};
+  std::string sql =
+      fmt::format("SELECT version, value FROM {}{}", rows_.name(), rows_.where(r.key));
+  const outcome<answer> read = co_await desk_.ask(r, std::move(sql), "read a version");
+  if (read.in_doubt()) {
+    co_return read.why_in_doubt() == doubt::deadline ? refusal::deadline : refusal::unavailable;
+  }
+  if (!read.done()) co_return read.without_value<grant>();
+  expect_row(desk_.where(), read.value());
+  const reading now{.version = read.value().number(0), .value = read.value().number(1)};
   readings_[r.client][r.key] = now;
   co_return grant{.token = now.version};
 }
@@ -80,37 +66,26 @@ task<outcome<grant>> optimistic_session::acquire(request r) {
 task<outcome<nothing>> optimistic_session::release(request r) {
   const auto read = readings_[r.client].extract(r.key);
   if (read.empty()) co_return refusal::not_owner;
-  if (loop_.now() >= r.deadline) co_return refusal::deadline;
-  const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
-  if (!lent.done()) co_return lent.without_value<nothing>();
-  connection& c = *lent.value();
-  const outcome<nothing> end = co_await commit(c, r, read.mapped());
-  pool_.give_back(r.client, c);
-  co_return end;
-}
-
-task<outcome<nothing>> optimistic_session::commit(connection& c, request r, reading read) {
-  const answer a =
-      co_await c.query(fmt::format("UPDATE {} SET version=version+1, value={}{} AND version={}",
-                                   rows_.name(), read.value + 1, rows_.where(r.key), read.version),
-                       r.answer_by());
-  if (a.unknown) co_return *a.unknown;
-  throw_if_permanent(a, "commit a version");
-  if (a.error == error_number::deadlock || a.error == error_number::lock_wait_timeout) {
-    co_return refusal::conflict;
-  }
-  if (!a.done()) co_return refusal::unavailable;
-  if (a.affected == 0) co_return refusal::conflict;
+  const reading last = read.mapped();
+  std::string sql = fmt::format("UPDATE {} SET version=version+1, value={}{} AND version={}",
+                                rows_.name(), last.value + 1, rows_.where(r.key), last.version);
+  const outcome<answer> end = co_await desk_.ask(r, std::move(sql), "commit a version");
+  if (end.refused(refusal::busy)) co_return refusal::conflict;
+  if (!end.done()) co_return end.without_value<nothing>();
+  if (end.value().affected == 0) co_return refusal::conflict;
   co_return nothing{};
 }
 
 class optimistic_driver final : public table_driver {
  public:
   explicit optimistic_driver(const driver_setup& setup)
-      : table_driver(setup, "optimistic_version", std::string{columns}) {}
+      : table_driver(setup,
+                     table{setup.run_names,
+                           {.suffix = "optimistic_version", .columns = std::string{columns}}},
+                     {}) {}
 
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
-    auto s = std::make_unique<optimistic_session>(l, where(), rows(), who.clients);
+    auto s = std::make_unique<optimistic_session>(l, way(), rows(), who);
     co_await s->connect(deadline);
     co_return s;
   }
@@ -124,7 +99,7 @@ lock_kind optimistic_version() {
       .summary = "no lock: an UPDATE that succeeds if the row's version is still the one read",
       .has = feature::optimistic,
       .promises = safety::none,
-      .topologies = "mysql",
+      .topologies = every_topology,
       .algorithm = "compare-and-set of a version column (JPA @Version)",
       .options = {},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {

@@ -13,8 +13,12 @@ constexpr std::uint32_t logins_at_once = 16;
 
 }  // namespace
 
-pool::pool(loop& l, const endpoint& where, std::string greeting, std::uint32_t clients)
-    : loop_(l), where_(where), greeting_(std::move(greeting)), places_(clients) {}
+pool::pool(loop& l, route& way, std::string greeting, const instance& who)
+    : loop_(l),
+      way_(way),
+      instance_(who.number),
+      greeting_(std::move(greeting)),
+      places_(who.clients) {}
 
 task<void> pool::fill(time_point deadline) {
   const auto clients = static_cast<std::uint32_t>(places_.size());
@@ -26,8 +30,8 @@ task<void> pool::fill(time_point deadline) {
 
 task<void> pool::fill_every(std::uint32_t stride, std::uint32_t first, time_point deadline) {
   for (std::uint32_t client = first; client < places_.size(); client += stride) {
-    const connect_failure failure = co_await make_ready(idle_place(client), deadline);
-    if (failure.error != 0) throw no_server(sentence(where_, failure));
+    const std::string why = co_await make_ready(idle_place(client), deadline);
+    if (!why.empty()) throw no_server(why);
   }
 }
 
@@ -36,33 +40,32 @@ pool::place& pool::idle_place(std::uint32_t client) {
   const auto idle = std::ranges::find_if(own, [](const auto& p) { return !p->lent; });
   if (idle != own.end()) return **idle;
   own.push_back(std::make_unique<place>());
-  own.back()->link = std::make_unique<connection>(loop_, where_, sent_);
+  own.back()->link = std::make_unique<connection>(loop_, sent_);
   return *own.back();
 }
 
-task<connect_failure> pool::make_ready(place& p, time_point deadline) {
-  connect_failure failure;
-  if (!p.link->broken()) co_return failure;
+// Returns why it cannot be made ready; empty when it is.
+task<std::string> pool::make_ready(place& p, time_point deadline) {
+  if (!p.link->broken() && way_.leads_to(p.link->where(), instance_)) co_return std::string{};
   p.link->drop();
   if (p.was_connected) ++sent_.reconnects;
-  failure = co_await p.link->connect(deadline);
-  if (failure.error != 0) co_return failure;
+  std::string why = co_await way_.reach(loop_, *p.link, instance_, deadline);
+  if (!why.empty()) co_return why;
   p.was_connected = true;
   const answer greeted = co_await p.link->query(greeting_, deadline);
-  if (greeted.done()) co_return failure;
+  if (greeted.done()) co_return why;
+  why = sentence(p.link->where(), "begin a session", greeted);
   p.link->drop();
-  failure.error = greeted.unknown == doubt::deadline ? connect_failure::timed_out : greeted.error;
-  failure.text = greeted.text;
-  co_return failure;
+  co_return why;
 }
 
 task<outcome<connection*>> pool::borrow(std::uint32_t client, time_point deadline) {
   place& p = idle_place(client);
   p.lent = true;
-  const connect_failure failure = co_await make_ready(p, deadline);
-  if (failure.error == 0) co_return p.link.get();
+  const std::string why = co_await make_ready(p, deadline);
+  if (why.empty()) co_return p.link.get();
   p.lent = false;
-  co_return failure.error == connect_failure::timed_out ? refusal::deadline : refusal::unavailable;
+  co_return loop_.now() >= deadline ? refusal::deadline : refusal::unavailable;
 }
 
 void pool::give_back(std::uint32_t client, connection& c) {

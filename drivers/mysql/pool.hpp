@@ -9,26 +9,28 @@
 #include <string>
 #include <vector>
 
-#include "drivers/mysql/connection.hpp"
+#include "drivers/mysql/route.hpp"
 
 namespace lockmark::mysql {
 
 class pool {
  public:
-  // `greeting` is the statement that every new connection begins with. `where` must outlive this.
-  pool(loop& l, const endpoint& where, std::string greeting, std::uint32_t clients);
+  // `greeting` is the statement that every new connection begins with. `way` must outlive this.
+  pool(loop& l, route& way, std::string greeting, const instance& who);
 
   // Opens one connection per client. Throws no_server.
   task<void> fill(time_point deadline);
 
-  // An idle connection of this client's, connected and not lent to anybody until given back.
+  // An idle connection of this client's, not lent to anybody until given back, to the server where
+  // its instance works.
   // Refuses as unavailable or deadline.
   task<outcome<connection*>> borrow(std::uint32_t client, time_point deadline);
   void give_back(std::uint32_t client, connection& c);
 
   void quit();
 
-  const endpoint& where() const { return where_; }
+  // Where its instance works now.
+  const endpoint& where() const { return way_.at(instance_); }
   traffic& sent() { return sent_; }
   const traffic& sent() const { return sent_; }
 
@@ -38,12 +40,13 @@ class pool {
     bool lent = false;
     bool was_connected = false;
   };
-  task<connect_failure> make_ready(place& p, time_point deadline);
+  task<std::string> make_ready(place& p, time_point deadline);
   task<void> fill_every(std::uint32_t stride, std::uint32_t first, time_point deadline);
   place& idle_place(std::uint32_t client);
 
   loop& loop_;
-  const endpoint& where_;
+  route& way_;
+  std::uint32_t instance_;
   std::string greeting_;
   traffic sent_;
   std::vector<std::vector<std::unique_ptr<place>>> places_;  // by client

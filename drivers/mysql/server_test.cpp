@@ -5,11 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "deploy/local/cluster.hpp"
-#include "deploy/local/servers.hpp"
-#include "drivers/mysql/errors.hpp"
-#include "drivers/mysql/mysql.hpp"
-#include "harness/async/scope.hpp"
+#include "drivers/mysql/server_fixture.hpp"
 
 namespace lockmark::mysql {
 namespace {
@@ -18,75 +14,6 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-// The usual local server, with a user who may also look into it and change its limits.
-local::plan observable_mariadb(local::site& where) {
-  local::plan p = local::single_mariadb(where);
-  p.servers[0].files[0].text += "GRANT ALL ON *.* TO 'lockmark'@'127.0.0.1';\n";
-  return p;
-}
-
-// Started by the first test, stopped at the end of the program.
-std::string target() {
-  static const auto running = local::cluster::start(
-      local::topology{"observable", "MariaDB with an administrator", observable_mariadb});
-  return running.target();
-}
-
-lock_kind kind_of(std::string_view name) {
-  for (const lock_kind& k : kinds()) {
-    if (k.name == name) return k;
-  }
-  throw std::logic_error("no such lock");
-}
-
-// One run on a real server, and an administrator's connection beside it.
-struct server : testing::Test {
-  real_clock clock;
-  loop l{clock};
-  names run{.run = "t" + std::to_string(clock.now().time_since_epoch().count() % 1'000'000'000),
-            .keys = {"k0", "k1", "o'Neill", "O'Neill"}};
-  endpoint where = parse_endpoint(target());
-  traffic unused;
-  connection admin{l, where, unused};
-
-  std::unique_ptr<driver> make(std::string url, std::string_view lock = "mysql/for_update") {
-    return kind_of(lock).make({.target = std::move(url), .run_names = run, .options = {}});
-  }
-  std::unique_ptr<driver> locks = make(target());
-
-  // Prepares, plays, wipes.
-  void play(task<void> (*scene)(server&)) { run_to_end(l, whole(*this, scene)); }
-
-  static task<void> whole(server& s, task<void> (*scene)(server&)) {
-    co_await connect_or_throw(s.admin, s.where, s.in(5s));
-    co_await s.locks->prepare(s.l, s.in(5s));
-    co_await scene(s);
-    co_await s.locks->wipe(s.l, s.in(5s));
-  }
-
-  time_point in(duration d) const { return l.now() + d; }
-  request ask(std::uint32_t key, duration within, std::uint32_t client = 0) const {
-    return {.key = key, .client = client, .lease = {}, .deadline = in(within)};
-  }
-
-  task<std::unique_ptr<session>> open(std::uint32_t clients) {
-    instance who{.id = "i", .number = 0, .clients = clients, .session_timeout = {}};
-    co_return co_await locks->open(l, who, in(20s));
-  }
-
-  // The first cell of what an administrator asks.
-  task<std::string> look(std::string sql) {
-    const answer a = co_await must(admin, where, "look", sql, in(5s));
-    co_return a.rows.empty() ? "" : a.rows[0][0];
-  }
-
-  // A column of the open transactions; InnoDB repeats what it answered less than 0.1 s ago.
-  task<std::string> transactions(std::string column) {
-    co_await l.sleep_for(150ms);
-    co_return co_await look("SELECT " + column + " FROM information_schema.innodb_trx");
-  }
-};
 
 task<void> cycle_uncontended(server& s) {
   const auto a = co_await s.open(1);
@@ -191,7 +118,7 @@ task<void> lose_the_connection(server& s) {
   EXPECT_TRUE(held.done());
   EXPECT_TRUE(holder->alive());
   const std::string id = co_await s.transactions("trx_mysql_thread_id");
-  co_await must(s.admin, s.where, "kill", "KILL CONNECTION " + id, s.in(1s));
+  co_await must(s.admin, "kill", "KILL CONNECTION " + id, s.in(1s));
   const auto got = co_await other->acquire(s.ask(0, 2s));
   EXPECT_TRUE(got.done());
   EXPECT_FALSE(holder->alive());
@@ -256,28 +183,9 @@ TEST_F(server, wiping_does_not_hang_on_a_hold) {
   play(wipe_under_a_hold);
 }
 
-task<void> connect_a_thousand(server& s) {
-  const std::string limit = co_await s.look("SELECT @@max_connections");
-  co_await must(s.admin, s.where, "raise", "SET GLOBAL max_connections=1200", s.in(1s));
-  const auto a = co_await s.open(1000);
-  for (std::uint32_t i = 0; i < 1000; ++i) {
-    const auto got = co_await a->acquire(s.ask(0, 2s, i));
-    EXPECT_TRUE(got.done());
-    const auto freed = co_await a->release(s.ask(0, 2s, i));
-    EXPECT_TRUE(freed.done());
-  }
-  co_await a->close();
-  co_await must(s.admin, s.where, "lower", "SET GLOBAL max_connections=" + limit, s.in(1s));
-}
-
-// A thousand clients, each with its connection, on one thread.
-TEST_F(server, a_thousand_connections_work) {
-  play(connect_a_thousand);
-}
-
 task<void> open_too_many(server& s) {
   const std::string limit = co_await s.look("SELECT @@max_connections");
-  co_await must(s.admin, s.where, "lower", "SET GLOBAL max_connections=10", s.in(1s));
+  co_await must(s.admin, "lower", "SET GLOBAL max_connections=10", s.in(1s));
   std::string said;
   try {
     co_await s.open(30);
@@ -285,7 +193,7 @@ task<void> open_too_many(server& s) {
     said = e.what();
   }
   EXPECT_THAT(said, HasSubstr("takes no more connections"));
-  co_await must(s.admin, s.where, "raise", "SET GLOBAL max_connections=" + limit, s.in(1s));
+  co_await must(s.admin, "raise", "SET GLOBAL max_connections=" + limit, s.in(1s));
 }
 
 // A server without room for the clients is said to be full.
@@ -417,7 +325,7 @@ TEST_F(server, grants_that_race_with_deadlines) {
 }
 
 task<void> cut_a_slow_statement(server& s) {
-  connection c{s.l, s.where, s.unused};
+  connection c{s.l, s.unused};
   co_await connect_or_throw(c, s.where, s.in(1s));
   const time_point start = s.l.now();
   const answer a = co_await c.query("SELECT SLEEP(3)", s.in(50ms));

@@ -15,7 +15,9 @@ constexpr std::string_view settings_query =
     "SHOW VARIABLES WHERE Variable_name IN ('version','version_comment','tx_isolation',"
     "'transaction_isolation','innodb_flush_log_at_trx_commit','sync_binlog','log_bin',"
     "'innodb_rollback_on_timeout','innodb_deadlock_detect','innodb_buffer_pool_size',"
-    "'max_connections','thread_handling','wait_timeout','wsrep_on')";
+    "'max_connections','thread_handling','wait_timeout','wsrep_on','wsrep_provider_version',"
+    "'rpl_semi_sync_master_enabled','rpl_semi_sync_master_timeout',"
+    "'rpl_semi_sync_master_wait_point')";
 
 constexpr std::string_view counters_query =
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions','Com_select','Com_update','Com_commit',"
@@ -36,36 +38,39 @@ std::string counter_name(const std::string& variable) {
 
 }  // namespace
 
-table_driver::table_driver(const driver_setup& setup, std::string_view suffix, std::string columns)
-    : where_(parse_endpoint(setup.target)), table_(setup.run_names, suffix, std::move(columns)) {
+table_driver::table_driver(const driver_setup& setup, table rows, concerns about)
+    : way_(std::make_unique<route>(read_servers(setup.target))),
+      table_(std::move(rows)),
+      concerns_(about) {
   prepare_library();
 }
 
 task<description> table_driver::prepare(loop& l, time_point deadline) {
   traffic unused;
-  connection c{l, where_, unused};
-  co_await connect_or_throw(c, where_, deadline);
-  co_await must(c, where_, "create table " + table_.bare_name(), table_.create(), deadline);
-  for (const std::string& insert : table_.fill()) {
-    co_await must(c, where_, "insert the run's keys", insert, deadline);
+  connection c{l, unused};
+  co_await reach_or_throw(l, c, *way_, deadline);
+  for (const std::string& step : table_.create()) {
+    co_await must(c, fmt::format("create table {}", table_.bare_name()), step, deadline);
   }
   description said = co_await describe(c, deadline);
   c.quit();
+  if (way_->all_write() && table_.exists()) co_await see_it_everywhere(l, deadline);
   co_return said;
 }
 
 task<description> table_driver::describe(connection& c, time_point deadline) {
   description said;
   const answer settings =
-      co_await must(c, where_, "read the settings", std::string{settings_query}, deadline);
+      co_await must(c, "read the settings", std::string{settings_query}, deadline);
   for (const auto& row : settings.rows) {
     said.emplace_back("server." + row[0], row[1]);
     if (row[0] != "version") continue;
     const bool mariadb = row[1].find("MariaDB") != std::string::npos;
     said.emplace_back("server.flavour", mariadb ? "MariaDB" : "MySQL");
   }
+  if (!table_.exists()) co_return said;
   const answer engine = co_await must(
-      c, where_, "read the table's engine",
+      c, "read the table's engine",
       fmt::format("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA=DATABASE() AND "
                   "TABLE_NAME={}",
                   literal(table_.bare_name())),
@@ -74,32 +79,58 @@ task<description> table_driver::describe(connection& c, time_point deadline) {
     throw no_server(
         fmt::format("{}: table {} did not become an InnoDB table, and other engines "
                     "have no row locks",
-                    where_.shown(), table_.bare_name()));
+                    c.where().shown(), table_.bare_name()));
   }
   said.emplace_back("server.engine", engine.rows[0][0]);
   co_return said;
+}
+
+// A Galera node that has just been told of the table may not have made it yet.
+task<void> table_driver::see_it_everywhere(loop& l, time_point deadline) {
+  for (const endpoint& where : way_->hosts()) {
+    traffic unused;
+    connection c{l, unused};
+    const connect_failure failure = co_await c.connect(where, deadline);
+    if (failure.error != 0) continue;  // its instances will work elsewhere
+    co_await must(c, "wait for the others' changes", "SET SESSION wsrep_sync_wait=1", deadline);
+    co_await must(c, "see the run's table", fmt::format("SELECT COUNT(*) FROM {}", table_.name()),
+                  deadline);
+    c.quit();
+  }
+}
+
+task<std::vector<finding>> table_driver::preflight(loop& l, demand load, time_point deadline) {
+  traffic unused;
+  connection c{l, unused};
+  co_await reach_or_throw(l, c, *way_, deadline);
+  std::vector<finding> found = co_await inspect(c, *way_, table_, concerns_, load, deadline);
+  c.quit();
+  co_return found;
 }
 
 // A transaction that a lost client left open keeps the table from being dropped until the server
 // notices; so the wait is limited on the server, too, or the DROP would happen after all, later.
 task<void> table_driver::wipe(loop& l, time_point deadline) {
   traffic unused;
-  connection c{l, where_, unused};
-  co_await connect_or_throw(c, where_, deadline);
+  connection c{l, unused};
+  co_await reach_or_throw(l, c, *way_, deadline);
   const auto left = std::chrono::floor<std::chrono::seconds>(deadline - l.now());
-  co_await must(c, where_, "limit the wait for the table",
+  co_await must(c, "limit the wait for the table",
                 fmt::format("SET SESSION lock_wait_timeout={}", std::max<long>(1, left.count())),
                 deadline);
-  co_await must(c, where_, "drop table " + table_.bare_name(), table_.drop(), deadline);
+  for (const std::string& removal : table_.remove()) {
+    co_await must(
+        c, fmt::format("{} table {}", table_.shared() ? "clear" : "drop", table_.bare_name()),
+        removal, deadline);
+  }
   c.quit();
 }
 
 task<server_counters> table_driver::counters(loop& l, time_point deadline) {
   traffic unused;
-  connection c{l, where_, unused};
-  co_await connect_or_throw(c, where_, deadline);
-  const answer a =
-      co_await must(c, where_, "read the status", std::string{counters_query}, deadline);
+  connection c{l, unused};
+  co_await reach_or_throw(l, c, *way_, deadline);
+  const answer a = co_await must(c, "read the status", std::string{counters_query}, deadline);
   c.quit();
   server_counters totals;
   for (const auto& row : a.rows) totals[counter_name(row[0])] = std::stoull(row[1]);
@@ -109,13 +140,13 @@ task<server_counters> table_driver::counters(loop& l, time_point deadline) {
 // REQUIRES: a table with a column `value`.
 task<std::uint64_t> table_driver::commits(loop& l, std::uint32_t key, time_point deadline) {
   traffic unused;
-  connection c{l, where_, unused};
-  co_await connect_or_throw(c, where_, deadline);
-  const answer a =
-      co_await must(c, where_, "read the commits",
-                    "SELECT value FROM " + table_.name() + table_.where(key), deadline);
+  connection c{l, unused};
+  co_await reach_or_throw(l, c, *way_, deadline);
+  const answer a = co_await must(
+      c, "read the commits",
+      fmt::format("SELECT value FROM {}{}", table_.name(), table_.where(key)), deadline);
   c.quit();
-  expect_row(where_, a);
+  expect_row(c.where(), a);
   co_return a.number(0);
 }
 

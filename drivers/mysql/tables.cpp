@@ -8,9 +8,8 @@
 namespace lockmark::mysql {
 namespace {
 
-constexpr std::size_t longest_table_name = 64;  // of MySQL and MariaDB
-constexpr std::size_t longest_key = 191;
-constexpr std::size_t rows_per_insert = 1000;  // far below the smallest max_allowed_packet
+constexpr std::size_t longest_table_name = 64;    // of MySQL and MariaDB
+constexpr std::size_t rows_per_statement = 1000;  // far below the smallest max_allowed_packet
 
 bool is_plain(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -28,8 +27,14 @@ std::string literal(std::string_view text) {
   return hex;
 }
 
-table::table(const names& run, std::string_view suffix, std::string columns)
-    : bare_(fmt::format("lockmark_{}_{}", run.run, suffix)), columns_(std::move(columns)) {
+std::string owner_name(std::string_view instance, std::uint32_t client) {
+  return fmt::format("{}/{}", instance, client);
+}
+
+table::table(const names& run, layout how)
+    : layout_(std::move(how)),
+      bare_(shared() ? layout_.shared_table
+                     : fmt::format("lockmark_{}_{}", run.run, layout_.suffix)) {
   if (bare_.size() > longest_table_name || !std::ranges::all_of(bare_, [](char c) {
         return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
       })) {
@@ -40,38 +45,45 @@ table::table(const names& run, std::string_view suffix, std::string columns)
   }
   quoted_ = fmt::format("`{}`", bare_);
   for (const std::string& key : run.keys) {
-    if (key.size() > longest_key) {
-      throw usage_error(fmt::format("key '{}' has {} bytes; a MySQL row's name holds {}", key,
-                                    key.size(), longest_key));
+    if (key.size() > layout_.longest_name) {
+      throw usage_error(fmt::format("key '{}' has {} bytes; a row's name holds {}", key, key.size(),
+                                    layout_.longest_name));
     }
-    rows_.push_back(fmt::format("({})", literal(key)));
-    where_.push_back(" WHERE name=" + literal(key));
+    keys_.push_back(literal(key));
+    where_.push_back(fmt::format(" WHERE name={}", keys_.back()));
   }
 }
 
-// VARBINARY: keys that differ only in case or trailing spaces are different keys, and a hexadecimal
-// literal finds its row by the index (without the index, FOR UPDATE would lock every row).
-std::string table::create() const {
-  return fmt::format(
-      "CREATE TABLE IF NOT EXISTS {} (name VARBINARY({}) NOT NULL PRIMARY KEY{}) ENGINE=InnoDB",
-      quoted_, longest_key, columns_);
+std::vector<std::string> table::create() const {
+  if (!layout_.exists) return {};
+  std::vector<std::string> all = {fmt::format(
+      "CREATE TABLE IF NOT EXISTS {} (name {} NOT NULL{}, PRIMARY KEY (name)) ENGINE=InnoDB",
+      quoted_, layout_.name_type, layout_.columns)};
+  if (!layout_.rows_first) return all;
+  const std::string insert = fmt::format("INSERT IGNORE INTO {} (name) VALUES ", quoted_);
+  for (std::string& rows : in_batches(insert, "")) all.push_back(std::move(rows));
+  return all;
 }
 
-std::vector<std::string> table::fill() const {
+std::vector<std::string> table::in_batches(const std::string& head, const std::string& tail) const {
   std::vector<std::string> statements;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    if (i % rows_per_insert == 0) {
-      statements.push_back(fmt::format("INSERT IGNORE INTO {} (name) VALUES ", quoted_));
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    if (i % rows_per_statement == 0) {
+      if (i > 0) statements.back() += tail;
+      statements.push_back(head);
     } else {
       statements.back() += ',';
     }
-    statements.back() += rows_[i];
+    statements.back() += fmt::format("({})", keys_[i]);
   }
+  if (!statements.empty()) statements.back() += tail;
   return statements;
 }
 
-std::string table::drop() const {
-  return "DROP TABLE IF EXISTS " + quoted_;
+std::vector<std::string> table::remove() const {
+  if (!layout_.exists) return {};
+  if (!shared()) return {fmt::format("DROP TABLE IF EXISTS {}", quoted_)};
+  return in_batches(fmt::format("DELETE FROM {} WHERE name IN (", quoted_), ")");
 }
 
 }  // namespace lockmark::mysql

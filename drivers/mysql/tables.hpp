@@ -12,30 +12,56 @@ namespace lockmark::mysql {
 // A string as an SQL literal that no sql_mode reads differently.
 std::string literal(std::string_view text);
 
-// The table of one lock in one run: one row per key, made before the first acquire.
+// An owner as rows carry it: "<instance>/<client>".
+std::string owner_name(std::string_view instance, std::uint32_t client);
+
+// How a lock's table looks.
+struct layout {
+  std::string_view suffix;  // names the lock: "for_update"
+  std::string columns;      // besides `name`: ", version BIGINT UNSIGNED NOT NULL DEFAULT 0"
+  // Whether each key's row is there from the start; otherwise the locks make them.
+  bool rows_first = true;
+  // Binary: keys that differ only in case or trailing spaces are different keys, and a hexadecimal
+  // literal finds its row by the index (without it, FOR UPDATE would lock every row).
+  std::string name_type = "VARBINARY(191)";
+  std::size_t longest_name = 191;
+  // False: the lock has no table; the name is only the beginning of its own names.
+  bool exists = true;
+  // Not empty: the name of a table shared with others, which may exist and stays. Only the run's
+  // keys are removed from it.
+  std::string shared_table{};
+};
+
+// The table of one lock in one run.
 class table {
  public:
-  // `suffix` names the lock ("for_update"), `columns` is what a row holds besides its name:
-  // ", version BIGINT UNSIGNED NOT NULL DEFAULT 0". Throws usage_error for names too long to store.
-  table(const names& run, std::string_view suffix, std::string columns);
+  // Throws usage_error for names too long to store.
+  table(const names& run, layout how);
 
   // "`lockmark_<run>_<suffix>`"
   const std::string& name() const { return quoted_; }
   const std::string& bare_name() const { return bare_; }
 
-  std::string create() const;
-  // Statements that together insert every key's row; rows that are there already stay as they are.
-  std::vector<std::string> fill() const;
-  std::string drop() const;
-  // " WHERE name='...'" for request::key.
+  // Statements that together make the table, with a row per key where the layout says so. Rows that
+  // are there already stay as they are.
+  std::vector<std::string> create() const;
+  // Statements that together remove what the run has made.
+  std::vector<std::string> remove() const;
+  bool exists() const { return layout_.exists; }
+  bool shared() const { return !layout_.shared_table.empty(); }
+
+  // For request::key: " WHERE name='...'", and the literal alone.
   const std::string& where(std::uint32_t key) const { return where_[key]; }
+  const std::string& key(std::uint32_t key) const { return keys_[key]; }
   std::uint32_t keys() const { return static_cast<std::uint32_t>(where_.size()); }
 
  private:
+  std::vector<std::string> in_batches(const std::string& head, const std::string& tail) const;
+
+  layout layout_;
   std::string bare_;
   std::string quoted_;
-  std::string columns_;
-  std::vector<std::string> rows_;   // ('key')
+  std::vector<std::string> keys_;
   std::vector<std::string> where_;  // made once: acquire only puts the pieces together
 };
 

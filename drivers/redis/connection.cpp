@@ -5,186 +5,117 @@
 #include <algorithm>
 #include <utility>
 
+#include "drivers/redis/slot.hpp"
+
 namespace lockmark::redis {
+namespace {
 
-task<std::error_code> link::open(time_point deadline) {
-  parser_.reset();
-  const config::host_port& at = where_.reached_at(where_.hosts.front());
-  std::error_code error = co_await stream_.connect(at.host, at.port, deadline);
-  if (error) co_return error;
-  if (std::exchange(was_open_, true)) ++count_.reconnects;
-  error = co_await log_in(deadline);
-  if (error) close();
-  co_return error;
+// Asked, and it broke: only the reason is known.
+doubt lost(link& on, std::error_code error) {
+  on.close();
+  return error == std::errc::timed_out ? doubt::deadline : doubt::connection_lost;
 }
 
-// One round trip, whatever there is to say. CLIENT SETNAME comes also when there is nothing else to
-// say: its answer tells a connection that works from one that the server is about to refuse.
-task<std::error_code> link::log_in(time_point deadline) {
-  std::string out;
-  std::size_t commands = 0;
-  if (!where_.password.empty()) {
-    ++commands;
-    if (where_.user.empty()) {
-      append_command(out, "AUTH", where_.password);
-    } else {
-      append_command(out, "AUTH", where_.user, where_.password);
-    }
-  }
-  if (where_.db != 0) {
-    ++commands;
-    append_command(out, "SELECT", where_.db);
-  }
-  ++commands;
-  append_command(out, "CLIENT", "SETNAME", "lockmark");
-  std::error_code error = co_await write(out, commands, deadline);
-  ++count_.round_trips;
-  while (!error && commands-- > 0) {
-    reply r;
-    error = co_await read(r, deadline);
-    if (error || !r.is(reply::kind::error)) continue;
-    const bool only_the_name = commands == 0 && r.is_error("NOPERM");
-    if (only_the_name) continue;
-    close();
-    throw no_server(fmt::format("{} refused the login: {}", where_.name(), r.text));
-  }
-  co_return error;
+}  // namespace
+
+bool is_no_master(const reply& r) {
+  // Redis 6 puts a script's name before the word.
+  return r.is_error("LOADING") || r.is_error("MASTERDOWN") || r.is_error("READONLY") ||
+         (r.is(reply::kind::error) && r.text.find("-READONLY ") != r.text.npos);
 }
 
-std::size_t link::begin_write(std::string_view bytes, std::size_t commands,
-                              std::error_code& error) {
-  const std::size_t written = stream_.write_now(bytes, error);
-  if (error) {
-    close();
-  } else {
-    count_.bytes_out += bytes.size();
-    count_.commands += commands;
-  }
-  return written;
-}
-
-task<std::error_code> link::finish_write(std::string_view rest, time_point deadline) {
-  const std::error_code error = co_await stream_.write_all(rest, deadline);
-  if (error) close();
-  co_return error;
-}
-
-std::error_code link::write_now(std::string_view bytes, std::size_t commands) {
-  std::error_code error;
-  const std::size_t written = begin_write(bytes, commands, error);
-  if (error || written == bytes.size()) return error;
-  close();
-  return std::make_error_code(std::errc::no_buffer_space);
-}
-
-task<std::error_code> link::write(std::string_view bytes, std::size_t commands,
-                                  time_point deadline) {
-  std::error_code error;
-  const std::size_t written = begin_write(bytes, commands, error);
-  if (!error && written < bytes.size()) {
-    error = co_await finish_write(bytes.substr(written), deadline);
-  }
-  co_return error;
-}
-
-bool link::parse(reply& into, std::error_code& error) {
-  const auto parsed = parser_.next(into);
-  if (parsed == reply_parser::state::malformed) {
-    error = std::make_error_code(std::errc::protocol_error);
-    close();
-  }
-  return parsed == reply_parser::state::whole;
-}
-
-void link::feed(const received& got, std::error_code& error) {
-  count_.bytes_in += got.bytes;
-  if (got.bytes > 0) parser_.feed({room_.data(), got.bytes});
-  error = got.error;
-  if (error) close();
-}
-
-task<std::error_code> link::read(reply& into, time_point deadline) {
-  std::error_code error;
-  while (!parse(into, error) && !error) {
-    const received got = co_await receive(deadline);
-    feed(got, error);
-  }
-  co_return error;
-}
-
-std::string sentence(const target& where, std::error_code error) {
-  const std::string name = where.name();
-  if (error == std::errc::timed_out) return fmt::format("{} did not answer in time", name);
-  if (error == asio::error::eof) return fmt::format("{} closed the connection", name);
-  if (error == std::errc::protocol_error) {
-    return fmt::format("{} does not speak Redis's protocol", name);
-  }
-  return fmt::format("{} cannot be reached: {}", name, error.message());
-}
-
-verdict judge(const reply& r) {
+verdict judge(const reply& r, target::form how) {
+  using form = target::form;
+  constexpr auto is_one_of = [](const reply& e, auto... words) {
+    return (e.is_error(words) || ...);
+  };
   if (!r.is(reply::kind::error)) return verdict::answer;
-  const bool not_now = r.is_error("LOADING") || r.is_error("BUSY") || r.is_error("MASTERDOWN");
+  const bool not_now =
+      is_one_of(r, "LOADING", "BUSY", "MASTERDOWN", "NOREPLICAS") ||
+      (how != form::single && is_no_master(r)) ||
+      (how == form::cluster && is_one_of(r, "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK"));
   return not_now ? verdict::not_now : verdict::unexpected;
 }
 
-std::string_view name_of_command(std::string_view bytes) {
-  const auto name = bytes.find("\r\n", bytes.find('$')) + 2;
-  return bytes.substr(name, bytes.find("\r\n", name) - name);
-}
+connection::connection(loop& l, whereabouts& at, traffic& count)
+    : loop_(l),
+      at_(&at),
+      count_(count),
+      how_(at.where().how),
+      link_(l, at.where(), count),
+      last_(&link_) {}
+
+connection::connection(loop& l, const target& where, traffic& count)
+    : loop_(l),
+      own_(where.how == target::form::single ? nullptr
+                                             : std::make_unique<whereabouts>(l, where, count)),
+      at_(own_.get()),
+      count_(count),
+      how_(where.how),
+      link_(l, where, count),
+      last_(&link_) {}
 
 task<void> connection::open(time_point deadline) {
-  const std::error_code error = co_await link_.open(deadline);
-  if (error) throw no_server(sentence(link_.where(), error));
-}
-
-// Asked, and it broke: only the reason is known.
-outcome<reply> connection::lost(std::error_code error) {
-  close();
-  if (error == std::errc::timed_out) return doubt::deadline;
-  return doubt::connection_lost;
+  if (how_ == target::form::cluster) {
+    if (at_->knows_the_cluster()) co_return;
+    const bool known = co_await at_->look(deadline);
+    if (!known) throw no_server(at_->reason());
+    co_return;
+  }
+  const std::error_code error = co_await reach(link_, deadline);
+  if (!error) co_return;
+  const bool no_master = how_ == target::form::sentinel && !at_->reason().empty();
+  throw no_server(no_master ? at_->reason() : sentence(link_.where(), error));
 }
 
 // The path of every command of a run: one coroutine, and one more while it waits for bytes.
-task<outcome<reply>> connection::exchange(time_point deadline, const script* fallback,
-                                          errors treatment) {
+task<outcome<reply>> connection::exchange_on(link& on, time_point deadline, const script* fallback,
+                                             errors treatment) {
   if (loop_.now() >= deadline) co_return refusal::deadline;
   std::error_code error;
-  if (!link_.is_open()) error = co_await link_.open(deadline);
+  if (!on.is_open()) error = co_await reach(on, deadline);
   if (error) co_return refusal::unavailable;
   while (true) {
-    const std::size_t written = link_.begin_write(out_, 1, error);
+    const std::size_t written = on.begin_write(out_, 1 + followers_, error);
     if (!error && written < out_.size()) {
-      error = co_await link_.finish_write(std::string_view{out_}.substr(written), deadline);
+      error = co_await on.finish_write(std::string_view{out_}.substr(written), deadline);
     }
     // What was not written whole is not executed.
     if (error) {
-      close();
+      on.close();
       co_return refusal::unavailable;
     }
     ++count_.round_trips;
     reply r;
-    for (++owed_; owed_ > 0; --owed_) {
-      while (!link_.parse(r, error) && !error) {
-        const received got = co_await link_.receive(deadline);
-        link_.feed(got, error);
+    for (++on.owed(); on.owed() > 0; --on.owed()) {
+      while (!on.parse(r, error) && !error) {
+        const received got = co_await on.receive(deadline);
+        on.feed(got, error);
       }
-      if (error) co_return lost(error);
+      if (error) co_return lost(on, error);
     }
-    if (!r.is(reply::kind::error) || treatment == errors::are_answers) co_return std::move(r);
-    if (fallback == nullptr || !r.is_error("NOSCRIPT")) co_return judged(r);
+    if (!r.is(reply::kind::error)) co_return std::move(r);
+    on.owed() += followers_;  // they were executed, whatever happened to the first
+    if (treatment == errors::are_answers) co_return std::move(r);
+    if (fallback == nullptr || !r.is_error("NOSCRIPT")) co_return judged(on, r);
     out_ = as_eval(out_, *fallback);
   }
 }
 
-outcome<reply> connection::judged(const reply& r) {
-  if (judge(r) == verdict::not_now) return refusal::unavailable;
-  throw no_server(fmt::format("{} answered {} with an error: {}", link_.where().name(),
+// Whoever is not the master any more, or not yet, is left; the next command looks for another.
+outcome<reply> connection::judged(link& on, const reply& r) {
+  if (judge(r, how_) == verdict::not_now) {
+    if (how_ != target::form::single && is_no_master(r)) on.close();
+    return refusal::unavailable;
+  }
+  throw no_server(fmt::format("{} answered {} with an error: {}", on.where().name(),
                               name_of_command(out_), r.text));
 }
 
+// --- what is not part of a lock ---
+
 task<reply> connection::demand_sent(time_point deadline) {
-  if (!link_.is_open()) co_await open(deadline);
+  if (how_ != target::form::cluster && !link_.is_open()) co_await open(deadline);
   const outcome<reply> said = co_await exchange(deadline, nullptr, errors::are_answers);
   if (said.done()) co_return said.value();
   const bool broken = said.in_doubt() && said.why_in_doubt() == doubt::connection_lost;
@@ -192,26 +123,57 @@ task<reply> connection::demand_sent(time_point deadline) {
                                                  : std::make_error_code(std::errc::timed_out)));
 }
 
+task<std::vector<target>> connection::masters(time_point deadline) {
+  std::vector<target> each{link_.where()};
+  if (how_ != target::form::cluster) co_return each;
+  const bool known = co_await at_->look(deadline);
+  if (!known) throw no_server(at_->reason());
+  target one = each.front();
+  one.how = target::form::single;
+  one.nat.clear();  // these addresses are translated already
+  each.clear();
+  for (const host_port& at : at_->masters()) {
+    one.hosts = {at};
+    each.push_back(one);
+  }
+  co_return each;
+}
+
+// --- without waiting ---
+
 void connection::post_sent() {
-  if (!link_.is_open()) return;
-  if (link_.write_now(out_, 1)) return close();
-  ++owed_;
+  link* const on = how_ == target::form::cluster ? serving(slot_of(routing_key(out_))) : &link_;
+  if (on == nullptr || !on->is_open()) return;
+  if (on->write_now(out_, 1)) return on->close();
+  ++on->owed();
+}
+
+bool connection::owed() const {
+  const auto owes = [](const auto& l) { return l->owed() > 0; };
+  return link_.owed() > 0 || std::ranges::any_of(nodes_, owes);
 }
 
 task<bool> connection::settle(time_point deadline) {
-  for (reply r; owed_ > 0; --owed_) {
-    const std::error_code error = co_await link_.read(r, deadline);
-    if (error) {
-      close();
-      co_return false;
+  std::vector<link*> all{&link_};
+  for (const auto& l : nodes_) all.push_back(l.get());
+  bool all_came = true;
+  for (link* const l : all) {
+    for (reply r; l->owed() > 0;) {
+      const std::error_code error = co_await l->read(r, deadline);
+      if (error) {
+        l->close();  // and owes nothing any more
+        all_came = false;
+      } else {
+        --l->owed();
+      }
     }
   }
-  co_return true;
+  co_return all_came;
 }
 
 void connection::close() {
   link_.close();
-  owed_ = 0;
+  for (const auto& l : nodes_) l->close();
 }
 
 }  // namespace lockmark::redis

@@ -1,79 +1,57 @@
-// Connections to one Redis server: `link` is a connection that is logged in; `connection` is one
-// client's, on which a command is asked and answered before the next.
+// One client's connection to a deployment of Redis, on which a command is asked and answered before
+// the next: to a server, to whoever is the master that sentinels watch, or to the masters of a
+// Cluster, of which each command goes to the one that serves its key.
 //
-// Neither knows locks. A connection connects by itself when a command finds it closed, and closes
-// itself when an answer is overdue, so that a late reply is never taken for the next command's.
+// Knows no locks. It connects by itself when a command finds it closed, and closes itself when an
+// answer is overdue, so that a late reply is never taken for the next command's. A command that
+// was sent and not answered is never sent again; one that was certainly not executed may be: that
+// is what redirections are.
 #pragma once
 
-#include <array>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "drivers/redis/link.hpp"
 #include "drivers/redis/resp.hpp"
 #include "drivers/redis/script.hpp"
 #include "drivers/redis/target.hpp"
-#include "harness/async/stream.hpp"
+#include "drivers/redis/whereabouts.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::redis {
 
-class link {
- public:
-  // `where` and `count` must outlive this.
-  link(loop& l, const target& where, traffic& count) : stream_(l), where_(where), count_(count) {}
-
-  // Connects, logs in and chooses the database. Throws no_server when the server refuses the login.
-  task<std::error_code> open(time_point deadline);
-  bool is_open() const { return stream_.is_open(); }
-  void close() { stream_.close(); }
-
-  // Writes `commands` commands. After an error (also an answer that is not RESP2) the link is
-  // closed.
-  task<std::error_code> write(std::string_view bytes, std::size_t commands, time_point deadline);
-  task<std::error_code> read(reply& into, time_point deadline);
-
-  // The parts of the same, for callers that count coroutines. begin_write: how many bytes the
-  // kernel took at once; the rest is finish_write's.
-  std::size_t begin_write(std::string_view bytes, std::size_t commands, std::error_code& error);
-  task<std::error_code> finish_write(std::string_view rest, time_point deadline);
-  // begin_write, for which anything left is an error.
-  std::error_code write_now(std::string_view bytes, std::size_t commands);
-  // True when `into` is the next reply; false with an error, or when more must be received.
-  bool parse(reply& into, std::error_code& error);
-  task<received> receive(time_point deadline) { return stream_.read_some(room_, deadline); }
-  void feed(const received& got, std::error_code& error);
-
-  const target& where() const { return where_; }
-
- private:
-  task<std::error_code> log_in(time_point deadline);
-
-  stream stream_;
-  const target& where_;
-  traffic& count_;
-  reply_parser parser_;
-  std::array<char, 2048> room_;
-  bool was_open_ = false;
-};
-
-// "redis://h:6379 did not answer in time".
-std::string sentence(const target& where, std::error_code error);
-
 // What a reply to a lock's command means. An error never is an ending of a lock: either the server
 // cannot work now and has done nothing, or nobody expected this and the run must end.
 enum class verdict : std::uint8_t { answer, not_now, unexpected };
-verdict judge(const reply& r);
+verdict judge(const reply& r, target::form how);
 
-// The first word of a command in RESP.
-std::string_view name_of_command(std::string_view bytes);
+// An error of a server that is not the master any more, or not yet. It has done nothing.
+bool is_no_master(const reply& r);
+
+// The key by which a Cluster routes this command: the first of a script's, otherwise the first
+// argument.
+std::string_view routing_key(std::string_view command);
+
+// A script's answer, and how many replicas have confirmed what it wrote.
+struct replicated_reply {
+  reply said;
+  std::int64_t replicas = 0;  // that the master had; 0: none was waited for
+  std::int64_t confirmed = 0;
+};
 
 class connection {
  public:
-  connection(loop& l, const target& where, traffic& count)
-      : loop_(l), link_(l, where, count), count_(count) {}
+  // Shares with others what is known about where the servers are; `at` and `count` must outlive
+  // this.
+  connection(loop& l, whereabouts& at, traffic& count);
+  // Finds out alone. `where` and `count` must outlive this.
+  connection(loop& l, const target& where, traffic& count);
 
-  // Throws no_server when that is not possible by the deadline.
+  // Throws no_server when that is not possible by the deadline. Of a Cluster, only the map: nodes
+  // are connected to when they are needed.
   task<void> open(time_point deadline);
 
   // Asks and waits for the answer, never an error reply. unavailable: nothing was executed. doubt:
@@ -105,6 +83,17 @@ class connection {
     return exchange(deadline, &s);
   }
 
+  // The same with the script's whole text, and waits besides until the replicas have confirmed what
+  // it wrote, or 1 s: Redisson's syncedEval. Nobody undoes what too few have confirmed.
+  template <class... Arguments>
+  task<outcome<replicated_reply>> evaluate_replicated(time_point deadline, const script& s,
+                                                      int key_count,
+                                                      const Arguments&... arguments) {
+    out_.clear();
+    append_command(out_, "EVAL", s.text, key_count, arguments...);
+    return exchange_replicated(deadline);
+  }
+
   // For what is not part of a lock: error replies are answers too, and no answer is no_server.
   template <class... Arguments>
   task<reply> demand(time_point deadline, const Arguments&... arguments) {
@@ -118,6 +107,10 @@ class connection {
     return demand_sent(deadline);
   }
 
+  // Each master of a Cluster as a target of its own; of anything else, the target. For what is to
+  // be asked of, or done at, every master. Throws no_server.
+  task<std::vector<target>> masters(time_point deadline);
+
   // Sends without waiting for the answer, which is thrown away when it comes. Does nothing on a
   // closed connection.
   template <class... Arguments>
@@ -128,7 +121,7 @@ class connection {
   }
 
   // True while answers to post() are outstanding.
-  bool owed() const { return owed_ > 0; }
+  bool owed() const;
   // Waits for them. False: not all came.
   task<bool> settle(time_point deadline);
 
@@ -136,18 +129,50 @@ class connection {
 
  private:
   enum class errors : std::uint8_t { throw_them, are_answers };
+
   task<outcome<reply>> exchange(time_point deadline, const script* fallback,
-                                errors treatment = errors::throw_them);
-  outcome<reply> judged(const reply& r);
+                                errors treatment = errors::throw_them) {
+    if (how_ == target::form::cluster) return exchange_routed(deadline, fallback, treatment);
+    return exchange_on(link_, deadline, fallback, treatment);
+  }
+  task<outcome<reply>> exchange_on(link& on, time_point deadline, const script* fallback,
+                                   errors treatment);
+  task<outcome<reply>> exchange_routed(time_point deadline, const script* fallback,
+                                       errors treatment);
+  task<outcome<replicated_reply>> exchange_replicated(time_point deadline);
+  task<std::int64_t> count_replicas(time_point deadline);
+  outcome<reply> judged(link& on, const reply& r);
   task<reply> demand_sent(time_point deadline);
   void post_sent();
-  outcome<reply> lost(std::error_code error);
+
+  task<std::error_code> reach(link& which, time_point deadline) {
+    if (how_ == target::form::sentinel) return at_->open_master(which, deadline);
+    return which.open(deadline);
+  }
+
+  // What a Cluster's node has said of a command that it did not execute, and what comes next.
+  struct route {
+    link* next = nullptr;  // null: nobody is known to serve the slot
+    bool asking = false;   // the next node is to be told that it was asked on purpose
+    unsigned turns = 0;
+    time_point give_up = time_point::max();  // of a Cluster that says it is down
+  };
+  task<bool> go_on(route& r, const outcome<reply>& said, time_point deadline);
+  task<bool> pause(duration how_long, time_point deadline);
+  task<std::error_code> announce(link& to, time_point deadline);
+  link* serving(std::uint16_t slot);
+  link& node(const host_port& at);
 
   loop& loop_;
-  link link_;
+  std::unique_ptr<whereabouts> own_;
+  whereabouts* at_;  // null: a single server, alone
   traffic& count_;
-  std::string out_;  // the command being asked
-  std::size_t owed_ = 0;
+  const target::form how_;
+  link link_;                                 // unless it is a Cluster
+  std::vector<std::unique_ptr<link>> nodes_;  // of a Cluster, each connected when first needed
+  link* last_;                                // which answered last
+  std::string out_;                           // the command being asked
+  std::size_t followers_ = 0;                 // commands in out_ behind the first
 };
 
 }  // namespace lockmark::redis

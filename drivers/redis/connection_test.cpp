@@ -17,13 +17,45 @@ reply error(std::string text) {
 
 // A server that cannot work at the moment refuses; any other error is nobody's outcome.
 TEST(connection, judges_errors) {
-  EXPECT_EQ(judge(reply{}), verdict::answer);
-  EXPECT_EQ(judge(error("LOADING Redis is loading the dataset in memory")), verdict::not_now);
-  EXPECT_EQ(judge(error("BUSY Redis is busy running a script")), verdict::not_now);
-  EXPECT_EQ(judge(error("MASTERDOWN Link with MASTER is down")), verdict::not_now);
-  EXPECT_EQ(judge(error("READONLY You can't write against a read only replica.")),
-            verdict::unexpected);
-  EXPECT_EQ(judge(error("WRONGTYPE Operation against a key")), verdict::unexpected);
+  using form = target::form;
+  for (const form how : {form::single, form::sentinel, form::cluster}) {
+    EXPECT_EQ(judge(reply{}, how), verdict::answer);
+    for (const char* text :
+         {"LOADING Redis is loading the dataset in memory", "BUSY Redis is busy running a script",
+          "MASTERDOWN Link with MASTER is down", "NOREPLICAS Not enough good replicas to write."}) {
+      EXPECT_EQ(judge(error(text), how), verdict::not_now) << text;
+    }
+    EXPECT_EQ(judge(error("WRONGTYPE Operation against a key"), how), verdict::unexpected);
+    EXPECT_EQ(judge(error("CROSSSLOT Keys in request don't hash"), how), verdict::unexpected);
+  }
+}
+
+// A replica is an error where there is one server, and a change of roles where there are more.
+TEST(connection, judges_what_only_many_servers_say) {
+  using form = target::form;
+  for (const char* text : {"READONLY You can't write against a read only replica.",
+                           "ERR Error running script (call to f_1): @user_script:1: -READONLY You "
+                           "can't write against a read only replica."}) {
+    EXPECT_EQ(judge(error(text), form::single), verdict::unexpected);
+    EXPECT_EQ(judge(error(text), form::sentinel), verdict::not_now);
+    EXPECT_EQ(judge(error(text), form::cluster), verdict::not_now);
+  }
+  for (const char* text : {"CLUSTERDOWN Hash slot not served", "CLUSTERDOWN The cluster is down",
+                           "TRYAGAIN Multiple keys request during rehashing of slot"}) {
+    EXPECT_EQ(judge(error(text), form::sentinel), verdict::unexpected);
+    EXPECT_EQ(judge(error(text), form::cluster), verdict::not_now);
+  }
+}
+
+// A Cluster routes by a command's first argument, and by a script's first key.
+TEST(connection, knows_the_key_of_a_command) {
+  std::string set, eval, ping;
+  append_command(set, "SET", "key", "value");
+  EXPECT_EQ(routing_key(set), "key");
+  append_command(eval, "EVALSHA", std::string(40, 'a'), 2, "k1", "k2", "argument");
+  EXPECT_EQ(routing_key(eval), "k1");
+  append_command(ping, "PING");
+  EXPECT_EQ(routing_key(ping), "");
 }
 
 // The command that an error's sentence names.

@@ -24,6 +24,10 @@ std::string_view mode_of(const target& where) {
   throw no_server(fmt::format("{} answered {} with an error: {}", where.name(), command, r.text));
 }
 
+void note(std::vector<finding>& found, std::optional<finding> f) {
+  if (f) found.push_back(std::move(*f));
+}
+
 // How long a place that may be missing is waited for.
 constexpr duration patience_for_the_expendable = std::chrono::seconds{2};
 
@@ -99,7 +103,8 @@ class redis_driver final : public driver {
  private:
   // Asks one place, over a connection for this alone.
   template <class Result>
-  using question = task<void> (redis_driver::*)(connection&, const target&, time_point, Result&);
+  using question = task<void> (redis_driver::*)(loop&, connection&, const target&, time_point,
+                                                Result&);
 
   // Asks every place at once. What an expendable place that cannot be reached would have said is
   // empty; throws no_server for more of them than are expendable.
@@ -126,14 +131,29 @@ class redis_driver final : public driver {
     traffic uncounted;
     connection c{l, where, uncounted};
     try {
-      co_await (this->*what)(c, where, deadline, said);
+      co_await (this->*what)(l, c, where, deadline, said);
     } catch (const no_server&) {
       failure = std::current_exception();
     }
   }
 
-  task<void> prepare_at(connection& c, const target& where, time_point deadline,
+  // What is told is the first master's; scripts are loaded into each.
+  task<void> prepare_at(loop& l, connection& c, const target& where, time_point deadline,
                         description& about) {
+    const std::vector<target> masters = co_await c.masters(deadline);
+    traffic uncounted;
+    for (const target& master : masters) {
+      connection one{l, master, uncounted};
+      description said;
+      co_await prepare_master(one, where, deadline, said);
+      if (about.empty()) about = std::move(said);
+    }
+    if (where.how != target::form::cluster) co_return;
+    about.emplace_back("server.masters", fmt::format("{}", masters.size()));
+  }
+
+  task<void> prepare_master(connection& c, const target& where, time_point deadline,
+                            description& about) {
     const std::string info = co_await info_of(c, where, "server", deadline);
     const std::string mode{info_field(info, "redis_mode")};
     if (mode != mode_of(where)) {
@@ -158,29 +178,37 @@ class redis_driver final : public driver {
   }
 
   // A login that may not see the configuration finds nothing there.
-  task<void> preflight_at(connection& c, const target& where, time_point deadline,
+  task<void> preflight_at(loop& l, connection& c, const target& where, time_point deadline,
                           std::vector<finding>& found) {
+    const std::vector<target> masters = co_await c.masters(deadline);
+    traffic uncounted;
+    for (const target& master : masters) {
+      connection one{l, master, uncounted};
+      co_await preflight_master(one, master, deadline, found);
+    }
     const std::string name = where.name();
-    const auto note = [&found](std::optional<finding> f) {
-      if (f) found.push_back(std::move(*f));
-    };
-    const std::string clients = co_await info_of(c, where, "clients", deadline);
-    const reply limit = co_await c.demand(deadline, "CONFIG", "GET", "maxclients");
-    note(judge_crowd(name, {.wanted = connections_,
-                            .limit = number_in(setting_in(limit)),
-                            .there = number_in(info_field(clients, "connected_clients"))}));
-    const reply memory = co_await c.demand(deadline, "CONFIG", "GET", "maxmemory");
-    const reply policy = co_await c.demand(deadline, "CONFIG", "GET", "maxmemory-policy");
-    note(judge_eviction(name, setting_in(policy), number_in(setting_in(memory))));
     const std::string& key = run_.keys.front();
     const reply set = co_await c.demand(deadline, "SET", key, "", "XX", "PX", 1);
-    note(judge_permission(name, "SET", set));
+    note(found, judge_permission(name, "SET", set));
     if (run_.scripts.empty() || set.is(kind::error)) co_return;
     const reply eval = co_await c.demand(deadline, "EVAL", "return 1", 1, key);
-    note(judge_permission(name, "EVAL", eval));
+    note(found, judge_permission(name, "EVAL", eval));
   }
 
-  task<void> wipe_at(connection& c, const target& where, time_point deadline, nothing&) {
+  task<void> preflight_master(connection& c, const target& where, time_point deadline,
+                              std::vector<finding>& found) {
+    const std::string name = where.name();
+    const std::string clients = co_await info_of(c, where, "clients", deadline);
+    const reply limit = co_await c.demand(deadline, "CONFIG", "GET", "maxclients");
+    note(found, judge_crowd(name, {.wanted = connections_,
+                                   .limit = number_in(setting_in(limit)),
+                                   .there = number_in(info_field(clients, "connected_clients"))}));
+    const reply memory = co_await c.demand(deadline, "CONFIG", "GET", "maxmemory");
+    const reply policy = co_await c.demand(deadline, "CONFIG", "GET", "maxmemory-policy");
+    note(found, judge_eviction(name, setting_in(policy), number_in(setting_in(memory))));
+  }
+
+  task<void> wipe_at(loop&, connection& c, const target& where, time_point deadline, nothing&) {
     // In a Cluster, the keys of one command must all live on one node.
     const std::size_t size = where.how == target::form::cluster ? 1 : wipe_batch;
     for (std::size_t from = 0; from < doomed_.size(); from += size) {
@@ -192,11 +220,16 @@ class redis_driver final : public driver {
     }
   }
 
-  task<void> counters_at(connection& c, const target& where, time_point deadline,
+  task<void> counters_at(loop& l, connection& c, const target& where, time_point deadline,
                          server_counters& counted) {
-    const std::string commandstats = co_await info_of(c, where, "commandstats", deadline);
-    const std::string stats = co_await info_of(c, where, "stats", deadline);
-    counted = parse_counters(commandstats, stats);
+    const std::vector<target> masters = co_await c.masters(deadline);
+    traffic uncounted;
+    for (const target& master : masters) {
+      connection one{l, master, uncounted};
+      const std::string commandstats = co_await info_of(one, where, "commandstats", deadline);
+      const std::string stats = co_await info_of(one, where, "stats", deadline);
+      for (const auto& [name, count] : parse_counters(commandstats, stats)) counted[name] += count;
+    }
   }
 
   task<std::string> info_of(connection& c, const target& where, const char* section,

@@ -21,9 +21,10 @@ std::string lock_key(const std::string& run, const std::string& key) {
 
 lock_session::lock_session(loop& l, run_data& run, const instance& who) : loop_(l), run_(run) {
   for (const target& where : run.places) {
+    whereabouts& at = *whereabouts_.emplace_back(std::make_unique<whereabouts>(l, where, sent_));
     auto& here = clients_.emplace_back();
     for (std::uint32_t i = 0; i < who.clients; ++i) {
-      here.push_back(std::make_unique<connection>(l, where, sent_));
+      here.push_back(std::make_unique<connection>(l, at, sent_));
     }
   }
   for (std::uint32_t i = 0; i < who.clients; ++i) {

@@ -82,7 +82,11 @@ class lock_session : public session {
   const std::string& owner(const request& r) const { return owners_[r.client]; }
 
   // By which command a message is published in this deployment.
-  std::string_view publish_command() const { return "PUBLISH"; }
+  std::string_view publish_command() const {
+    return whereabouts_[0]->shards_messages() ? "SPUBLISH" : "PUBLISH";
+  }
+  // Shared by all connections to a place.
+  whereabouts& servers_of(std::size_t place) { return *whereabouts_[place]; }
 
   // A grant asked for now lasts by the client's clock at least until here. Take it before asking.
   time_point end_of(duration lease) const { return loop_.now() + lease; }
@@ -94,6 +98,7 @@ class lock_session : public session {
  private:
   task<void> connect_to(std::size_t place, time_point deadline, std::exception_ptr& failure);
 
+  std::vector<std::unique_ptr<whereabouts>> whereabouts_;          // by place
   std::vector<std::vector<std::unique_ptr<connection>>> clients_;  // by place, by client
   std::vector<std::string> owners_;
 };

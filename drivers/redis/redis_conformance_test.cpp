@@ -1,6 +1,9 @@
-// Every Redis lock through the conformance suite, on real servers that are started for it.
+// Every Redis lock through the conformance suite, in every topology it is declared for, on real
+// servers that are started for it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <deque>
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/conformance.hpp"
@@ -14,15 +17,21 @@ bool lists(std::string_view topologies, std::string_view one) {
   return fmt::format(" {} ", topologies).find(fmt::format(" {} ", one)) != std::string::npos;
 }
 
-// The lock as it is, and once more for each way that an option makes it another.
-void add_variants(conformance::subject s) {
+// The lock as it is.
+void add_plain(conformance::subject s) {
   const std::string_view name = s.kind.name;
   s.release_checks_owner = name != "redis/setnx" && name != "redis/setnx_expire";
   s.leftovers = keys_of_run;
   if (name == "redis/redlock") s.options["node_timeout"] = "500ms";
   conformance::add(s);
+}
+
+// Once more for each way that an option makes it another.
+void add_variants(conformance::subject s) {
+  const std::string_view name = s.kind.name;
+  s.leftovers = keys_of_run;
   if (name == "redis/lua" || name == "redis/redisson") {
-    s.label += "watchdog";
+    s.label = "watchdog";
     s.options["watchdog"] = "true";
     s.renews_itself = true;
     conformance::add(s);
@@ -36,15 +45,40 @@ void add_variants(conformance::subject s) {
   }
 }
 
+// The masters and replicas, of which drivers learn from sentinels or from each other.
+std::vector<std::string> hidden_servers(const local::cluster& running) {
+  std::vector<std::string> all;
+  for (const local::server_info& server : running.servers()) {
+    if (server.name.starts_with("redis")) all.push_back(fmt::format("127.0.0.1:{}", server.port));
+  }
+  return all;
+}
+
+void add_all(const std::string& topology, const local::cluster& running) {
+  for (const lock_kind& kind : kinds()) {
+    if (!lists(kind.topologies, topology)) continue;
+    conformance::subject s{.kind = kind, .target = running.target()};
+    if (topology == "redis") {
+      add_plain(s);
+      add_variants(s);
+      continue;
+    }
+    const bool tells_of_others = topology == "redis-sentinel" || topology == "redis-cluster";
+    if (tells_of_others) s.hidden_servers = hidden_servers(running);
+    s.label = topology.substr(std::string{"redis-"}.size());
+    add_plain(s);
+  }
+}
+
 }  // namespace
 }  // namespace lockmark::redis
 
 int main(int argc, char** argv) {
+  using namespace lockmark;
   testing::InitGoogleTest(&argc, argv);
-  const auto server = lockmark::local::cluster::start("redis");
-  for (const lockmark::lock_kind& kind : lockmark::redis::kinds()) {
-    if (!lockmark::redis::lists(kind.topologies, "redis")) continue;
-    lockmark::redis::add_variants({.kind = kind, .target = server.target()});
+  std::deque<local::cluster> running;
+  for (const char* topology : {"redis", "redis-sentinel", "redis-cluster", "redis-independent"}) {
+    redis::add_all(topology, running.emplace_back(local::cluster::start(topology)));
   }
   return RUN_ALL_TESTS();
 }

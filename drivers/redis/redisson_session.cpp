@@ -12,8 +12,8 @@ constexpr std::size_t watchdog_batch = 100;  // Redisson's lockWatchdogBatchSize
 
 redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
     : lock_session(l, run, who) {
-  for (const target& where : run.places) {
-    messages_.push_back(std::make_unique<subscription>(l, where, sent_));
+  for (std::size_t place = 0; place < run.places.size(); ++place) {
+    messages_.push_back(std::make_unique<subscription>(l, servers_of(place), sent_));
     latches_.emplace_back(who.clients);
   }
   std::random_device seed;

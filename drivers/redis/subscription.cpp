@@ -4,6 +4,8 @@
 #include <deque>
 #include <utility>
 
+#include "drivers/redis/slot.hpp"
+
 namespace lockmark::redis {
 namespace {
 
@@ -12,14 +14,18 @@ constexpr std::string_view wakes_all = "1";
 
 }  // namespace
 
+using form = target::form;
+
 struct subscription::channel {
   explicit channel(std::string n) : name(std::move(n)) {}
 
   const std::string name;
   std::size_t places = 0;
+  wire* on = nullptr;          // over which it was asked for last
   std::size_t unanswered = 0;  // SUBSCRIBEs sent and not confirmed
   bool asked = false;          // the last that was sent is SUBSCRIBE
   bool confirmed = false;
+  unsigned redirected = 0;        // how often a node has named another
   std::size_t permits = 0;        // messages that found nobody waiting
   std::deque<place*> confirming;  // wait for the confirmation
   std::deque<place*> waiting;     // wait for a message, in the order of their coming
@@ -47,8 +53,10 @@ struct subscription::channel {
   static bool remove(std::deque<place*>& from, place* p) { return std::erase(from, p) > 0; }
 };
 
-subscription::subscription(loop& l, const target& where, traffic& count)
-    : loop_(l), link_(l, where, count), count_(count), reader_(l) {}
+subscription::subscription(loop& l, whereabouts& at, traffic& count)
+    : loop_(l), at_(at), count_(count), reader_(l) {
+  at_.tell([this] { leave_servers_of_old(); });
+}
 
 subscription::~subscription() = default;
 
@@ -66,15 +74,17 @@ bool subscription::place::confirmed() const {
 }
 
 task<bool> subscription::place::confirm(time_point deadline) {
-  if (channel_.confirmed) co_return true;
-  woken_.clear();
-  channel_.confirming.push_back(this);
-  if (owner_.state_ == state::closed) owner_.start(deadline);
-  if (owner_.state_ == state::connected && !channel_.asked) owner_.subscribe_to(channel_);
-  ++owner_.count_.round_trips;
-  co_await woken_.wait_until(deadline);
-  channel::remove(channel_.confirming, this);
-  if (owner_.refused_) std::rethrow_exception(owner_.refused_);
+  while (!channel_.confirmed) {
+    const unsigned redirected = channel_.redirected;
+    woken_.clear();
+    channel_.confirming.push_back(this);
+    owner_.ask_for(channel_, deadline);
+    ++owner_.count_.round_trips;
+    co_await woken_.wait_until(deadline);
+    channel::remove(channel_.confirming, this);
+    if (owner_.refused_) std::rethrow_exception(owner_.refused_);
+    if (redirected == channel_.redirected) break;
+  }
   co_return channel_.confirmed;
 }
 
@@ -95,6 +105,8 @@ void subscription::place::hand_on() {
   channel_.wake_one();
 }
 
+// --- channels ---
+
 subscription::channel& subscription::find_or_add(const std::string& name) {
   auto& slot = channels_[name];
   if (!slot) slot = std::make_unique<channel>(name);
@@ -106,90 +118,168 @@ void subscription::drop_unused(channel& c) {
   c.permits = 0;
   if (c.asked) {
     std::string out;
-    append_command(out, "UNSUBSCRIBE", c.name);
+    append_command(out, sharded() ? "SUNSUBSCRIBE" : "UNSUBSCRIBE", c.name);
     c.asked = c.confirmed = false;
-    if (link_.write_now(out, 1)) return lose_connection();
+    if (c.on->to.write_now(out, 1)) return lose_connection(*c.on);
   }
   if (c.unanswered == 0) channels_.erase(channels_.find(c.name));
 }
 
+// Whoever waits for the confirmation is woken, also if there is nobody to ask.
+void subscription::ask_for(channel& c, time_point deadline) {
+  if (c.asked) return;
+  c.on = wire_for(c);
+  if (c.on == nullptr) return channel::wake_all(c.confirming);
+  if (c.on->now == wire::state::closed) {
+    c.on->now = wire::state::connecting;
+    reader_.spawn(run(*c.on, deadline));
+  } else if (c.on->now == wire::state::connected) {
+    subscribe_to(c);
+  }
+}
+
 void subscription::subscribe_to(channel& c) {
   std::string out;
-  append_command(out, "SUBSCRIBE", c.name);
+  append_command(out, sharded() ? "SSUBSCRIBE" : "SUBSCRIBE", c.name);
   c.asked = true;
   ++c.unanswered;
-  if (link_.write_now(out, 1)) lose_connection();
+  if (c.on->to.write_now(out, 1)) lose_connection(*c.on);
 }
 
-void subscription::subscribe_to_all() {
-  std::string out;
-  std::size_t commands = 0;
-  for (auto& [name, c] : channels_) {
-    if (c->places == 0) continue;
-    append_command(out, "SUBSCRIBE", name);
-    ++commands;
-    c->asked = true;
-    ++c->unanswered;
+// One command each: the channels of one SSUBSCRIBE would have to share a slot.
+void subscription::subscribe_to_all(wire& w) {
+  std::vector<channel*> all;
+  for (const auto& [name, c] : channels_) {
+    if (c->on == &w && c->places > 0) all.push_back(c.get());
   }
-  if (link_.write_now(out, commands)) lose_connection();
+  for (channel* const c : all) {
+    if (c->on == &w && w.to.is_open()) subscribe_to(*c);
+  }
 }
 
-void subscription::start(time_point deadline) {
-  state_ = state::connecting;
-  reader_.spawn(run(deadline));
+void subscription::forget(channel& c) {
+  c.asked = c.confirmed = false;
+  c.unanswered = 0;
+  c.permits = 0;
+  channel::wake_all(c.confirming);
+  channel::wake_all(c.waiting);
 }
 
-task<void> subscription::run(time_point deadline) {
+// --- connections ---
+
+// Classic messages reach every node of a Cluster, and the only server of anything else.
+subscription::wire* subscription::wire_for(const channel& c) {
+  if (at_.where().how != form::cluster || !sharded()) {
+    if (wires_.empty()) wires_.push_back(std::make_unique<wire>(loop_, at_.where(), count_));
+    wire& only = *wires_.front();
+    const bool chooses = at_.where().how == form::cluster && only.now == wire::state::closed;
+    if (chooses && at_.knows_the_cluster()) only.to.aim_at(at_.masters().front());
+    return &only;
+  }
+  const host_port* const at = at_.master_of(slot_of(c.name));
+  return at == nullptr ? nullptr : &wire_to(*at);
+}
+
+subscription::wire& subscription::wire_to(const host_port& at) {
+  for (const auto& w : wires_) {
+    if (w->to.at() == at) return *w;
+  }
+  wires_.push_back(std::make_unique<wire>(loop_, at_.where(), count_));
+  wires_.back()->to.aim_at(at);
+  return *wires_.back();
+}
+
+task<void> subscription::run(wire& w, time_point deadline) {
   std::error_code error;
   try {
-    error = co_await link_.open(deadline);
+    if (at_.where().how == form::sentinel) {
+      error = co_await at_.open_master(w.to, deadline);
+    } else {
+      error = co_await w.to.open(deadline);
+    }
   } catch (const no_server&) {
     refused_ = std::current_exception();
   }
-  if (closing_) link_.close();
-  if (link_.is_open()) {
-    state_ = state::connected;
-    subscribe_to_all();
+  if (closing_) w.to.close();
+  if (w.to.is_open()) {
+    w.now = wire::state::connected;
+    subscribe_to_all(w);
   }
-  while (link_.is_open()) {
+  while (w.to.is_open()) {
     reply r;
-    error = co_await link_.read(r, time_point::max());
-    if (!error) take(r);
+    error = co_await w.to.read(r, time_point::max());
+    if (!error) take(w, r);
   }
-  state_ = state::closed;
-  lose_connection();
+  w.now = wire::state::closed;
+  lose_connection(w);
 }
 
-// ["subscribe", channel, count], ["unsubscribe", ...] or ["message", channel, text].
-void subscription::take(const reply& r) {
-  if (r.parts.size() != 3) return lose_connection();
+// ["subscribe", channel, count], ["unsubscribe", ...] or ["message", channel, text]; with an s
+// before each where messages are sharded.
+void subscription::take(wire& w, const reply& r) {
+  if (r.is(reply::kind::error)) return take_redirection(w, r);
+  if (r.parts.size() != 3) return lose_connection(w);
   const auto at = channels_.find(r.parts[1].text);
-  if (at == channels_.end()) return;
+  if (at == channels_.end() || at->second->on != &w) return;
   channel& c = *at->second;
-  if (r.parts[0].text == "subscribe") {
+  std::string_view what = r.parts[0].text;
+  if (sharded()) what.remove_prefix(1);
+  if (what == "subscribe") {
     c.confirmed = --c.unanswered == 0 && c.asked;
     if (c.confirmed) channel::wake_all(c.confirming);
     if (c.places == 0) drop_unused(c);
-  } else if (r.parts[0].text == "message" && c.places > 0) {
+  } else if (what == "unsubscribe" && c.confirmed) {
+    forget(c);  // nobody has asked for that: the slot has moved to another node
+  } else if (what == "message" && c.places > 0) {
     count_.wakeups += r.parts[2].text == wakes_all ? c.wake_everybody() : c.wake_one();
   }
 }
 
-void subscription::lose_connection() {
-  link_.close();
-  std::erase_if(channels_, [](const auto& named) { return named.second->places == 0; });
+// A node that does not serve the slot (any more). Any other error ends the connection.
+void subscription::take_redirection(wire& w, const reply& r) {
+  const auto said = parse_redirection(r.text, w.to.at());
+  if (!said) return lose_connection(w);
+  const redirection to = at_.understood(*said);
+  at_.learn(to);
+  std::vector<channel*> moved;
+  for (const auto& [name, c] : channels_) {
+    if (c->on == &w && !c->confirmed && slot_of(name) == to.slot) moved.push_back(c.get());
+  }
+  for (channel* const c : moved) {
+    ++c->redirected;
+    forget(*c);
+    if (c->places == 0) drop_unused(*c);
+  }
+}
+
+void subscription::lose_connection(wire& w) {
+  w.to.close();
+  std::erase_if(channels_, [&w](const auto& named) {
+    return named.second->places == 0 && (named.second->on == &w || named.second->on == nullptr);
+  });
   for (auto& [name, c] : channels_) {
-    c->asked = c->confirmed = false;
-    c->unanswered = 0;
-    c->permits = 0;
-    channel::wake_all(c->confirming);
-    channel::wake_all(c->waiting);
+    if (c->on == &w) forget(*c);
+  }
+}
+
+// A paused server says nothing, least of all that it is not the master any more.
+void subscription::leave_servers_of_old() {
+  for (const auto& w : wires_) {
+    if (w->now != wire::state::connected) continue;
+    bool is_old = at_.where().how == form::sentinel && w->to.at() != at_.master();
+    for (const auto& [name, c] : channels_) {
+      if (!sharded() || c->on != w.get() || !c->asked) continue;
+      const host_port* const now = at_.master_of(slot_of(name));
+      is_old = is_old || (now != nullptr && *now != w->to.at());
+    }
+    if (is_old) lose_connection(*w);
   }
 }
 
 task<void> subscription::close() {
   closing_ = true;
-  link_.close();
+  at_.tell(nullptr);
+  for (const auto& w : wires_) w->to.close();
   co_await reader_.join();
 }
 

@@ -1,16 +1,20 @@
-// The one subscription connection of an instance: SUBSCRIBE per channel, shared and ref-counted by
-// the instance's waiters, of whom each message wakes one.
+// The subscriptions of an instance: SUBSCRIBE per channel, shared and ref-counted by the instance's
+// waiters, of whom each message wakes one. All over one connection, but in a Cluster of Redis 7
+// SSUBSCRIBE, over one connection to each node that serves a channel.
 //
-// Source of the rules: Redisson's LockPubSub. A message that finds nobody waiting is kept as a
-// permit, so that a waiter who was just asking the server does not miss it. After a broken
-// connection every waiter is woken to look again, because messages may have been lost.
+// Source of the rules: Redisson's LockPubSub and PublishSubscribeService. A message that finds
+// nobody waiting is kept as a permit, so that a waiter who was just asking the server does not miss
+// it. After a broken connection, a change of master, or a slot that has moved, every waiter is
+// woken to look again, because messages may have been lost.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "drivers/redis/connection.hpp"
+#include "drivers/redis/link.hpp"
+#include "drivers/redis/whereabouts.hpp"
 #include "harness/async/scope.hpp"
 #include "harness/async/signal.hpp"
 
@@ -18,8 +22,8 @@ namespace lockmark::redis {
 
 class subscription {
  public:
-  // `where` and `count` must outlive this.
-  subscription(loop& l, const target& where, traffic& count);
+  // `at` and `count` must outlive this.
+  subscription(loop& l, whereabouts& at, traffic& count);
   ~subscription();  // REQUIRES: closed
 
   // Kept while somebody has a place in it or an answer is outstanding.
@@ -51,29 +55,42 @@ class subscription {
     signal woken_;
   };
 
-  // Ends the connection. REQUIRES: nobody has a place.
+  // Ends the connections. REQUIRES: nobody has a place.
   task<void> close();
 
  private:
   friend class place;
+
+  // One connection that is subscribed to channels.
+  struct wire {
+    enum class state : std::uint8_t { closed, connecting, connected };
+    wire(loop& l, const target& where, traffic& count) : to(l, where, count) {}
+    link to;
+    state now = state::closed;
+  };
+
   channel& find_or_add(const std::string& name);
   void drop_unused(channel& c);
+  void ask_for(channel& c, time_point deadline);
   void subscribe_to(channel& c);
-  void subscribe_to_all();
-  void start(time_point deadline);
-  task<void> run(time_point deadline);
-  void take(const reply& r);
-  void lose_connection();
-
-  enum class state : std::uint8_t { closed, connecting, connected };
+  void subscribe_to_all(wire& w);
+  wire* wire_for(const channel& c);
+  wire& wire_to(const host_port& at);
+  task<void> run(wire& w, time_point deadline);
+  void take(wire& w, const reply& r);
+  void take_redirection(wire& w, const reply& r);
+  void forget(channel& c);
+  void lose_connection(wire& w);
+  void leave_servers_of_old();
+  bool sharded() const { return at_.shards_messages(); }
 
   loop& loop_;
-  link link_;
+  whereabouts& at_;
   traffic& count_;
   scope reader_;
-  state state_ = state::closed;
   bool closing_ = false;
   std::exception_ptr refused_;  // the server did not let us in
+  std::vector<std::unique_ptr<wire>> wires_;
   std::map<std::string, std::unique_ptr<channel>, std::less<>> channels_;
 };
 

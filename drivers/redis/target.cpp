@@ -20,6 +20,20 @@ int number_of(std::string_view digits) {
   return n;
 }
 
+std::shared_ptr<const tls_context> read_certificates(const config::tls_access& tls) {
+  if (!tls.on) return nullptr;
+  const tls_settings settings{.ca = tls.ca,
+                              .cert = tls.cert,
+                              .key = tls.key,
+                              .verify = tls.verify,
+                              .server_name = tls.server_name};
+  try {
+    return std::make_shared<tls_context>(settings);
+  } catch (const std::runtime_error& wrong) {
+    throw usage_error(wrong.what());
+  }
+}
+
 // What all deployments of a URL have in common: everything but their hosts.
 target without_hosts(const config::target& read) {
   target t;
@@ -28,6 +42,7 @@ target without_hosts(const config::target& read) {
   t.sentinel_user = read.sentinel_user;
   t.sentinel_password = read.sentinel_password;
   t.tls = read.tls;
+  t.secure = read_certificates(read.tls);
   t.nat = read.nat;
   if (read.scheme.ends_with("+sentinel")) {
     t.how = target::form::sentinel;

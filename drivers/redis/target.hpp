@@ -1,15 +1,18 @@
 // Where one Redis deployment is and how to log in: a server, a master that sentinels watch, or a
 // Cluster. A target URL names one, or several that know nothing of each other (redis+independent).
 //
-// URLs are read by harness/config/target.hpp; this only sorts what it read.
+// URLs are read by harness/config/target.hpp; this only sorts what it read, and reads the files of
+// certificates that it names.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/async/tls.hpp"
 #include "harness/config/target.hpp"
 
 namespace lockmark::redis {
@@ -26,6 +29,8 @@ struct target {
   std::string sentinel_user;
   std::string sentinel_password;
   config::tls_access tls;
+  std::shared_ptr<const tls_context>
+      secure;  // of `tls`, read once for all connections; null: plain
   std::map<config::host_port, config::host_port> nat;
 
   // `h` as it is to be reached from here.

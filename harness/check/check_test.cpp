@@ -120,6 +120,29 @@ TEST(exclusion, counts_pairs_and_closes_open_holds) {
 }
 
 // An overlap within the error of two hosts' clocks is possible, not certain.
+TEST(exclusion, a_semaphore_admits_its_leases_and_no_more) {
+  exclusion x(1, 0, 2);
+  x.granted({10, 0, 0, 1, event_kind::granted});
+  x.granted({11, 0, 0, 1, event_kind::granted});  // again: still one client
+  x.granted({20, 0, 0, 2, event_kind::granted});
+  x.granted({30, 0, 0, 3, event_kind::granted});
+  x.released({40, 0, 0, 1, event_kind::released});
+  x.released({41, 0, 0, 1, event_kind::released});
+  x.granted({50, 0, 0, 4, event_kind::granted});
+  x.finish(60);
+  ASSERT_EQ(x.certain(), 2u);  // client 3 beside 1 and 2, client 4 beside 2 and 3
+  EXPECT_EQ(x.examples()[0].first.client, 1u);
+  EXPECT_EQ(x.examples()[0].second.client, 3u);
+}
+
+TEST(exclusion, readers_exclude_nobody) {
+  exclusion x(1, 0, 0);
+  x.granted({10, 0, 0, 1, event_kind::granted});
+  x.granted({20, 0, 0, 2, event_kind::granted});
+  x.finish(60);
+  EXPECT_EQ(x.certain() + x.possible(), 0u);
+}
+
 TEST(exclusion, an_overlap_within_the_clock_error_is_only_possible) {
   exclusion x(1, 20);
   x.granted({100, 0, 0, 1, granted});

@@ -5,19 +5,36 @@
 
 namespace lockmark::check {
 
-exclusion::exclusion(std::size_t keys, std::int64_t clock_error_ns, std::size_t keep)
-    : keys_(keys), clock_error_ns_(clock_error_ns), keep_(keep) {}
+exclusion::exclusion(std::size_t keys, std::int64_t clock_error_ns, std::uint32_t holders,
+                     std::size_t keep)
+    : keys_(keys), clock_error_ns_(clock_error_ns), holders_(holders), keep_(keep) {}
 
 void exclusion::granted(const event& e) {
   key_state& state = keys_[e.key];
   if (state.last_client != none && state.last_client != e.client) ++transfers_;
   state.last_client = e.client;
   const hold entered{e.client, e.token, e.at_ns, 0, false};
-  for (const hold& other : state.open) {
-    if (other.client == e.client) continue;
-    state.pairs.push_back({e.key, other, entered, 0, false});
-  }
+  find_overlaps(state, entered, e.key);
   state.open.push_back(entered);
+}
+
+// An exclusive lock is violated once for each other holder; a semaphore once for each grant beyond
+// its leases, which is then shown with the one that has held the longest.
+void exclusion::find_overlaps(key_state& state, const hold& entered, std::uint32_t key) const {
+  if (holders_ == 0) return;
+  std::vector<std::uint32_t> others;
+  for (const hold& other : state.open) {
+    if (other.client == entered.client) continue;
+    if (holders_ == 1) {
+      state.pairs.push_back({key, other, entered, 0, false});
+    } else if (std::find(others.begin(), others.end(), other.client) == others.end()) {
+      others.push_back(other.client);
+    }
+  }
+  if (holders_ == 1 || others.size() < holders_) return;
+  const auto oldest = std::find_if(state.open.begin(), state.open.end(),
+                                   [&](const hold& h) { return h.client != entered.client; });
+  state.pairs.push_back({key, *oldest, entered, 0, false});
 }
 
 void exclusion::released(const event& e) {

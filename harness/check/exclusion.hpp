@@ -3,7 +3,8 @@
 // A hold is the half-open interval from the grant to the moment before the release is sent. For
 // well-formed histories a mutex is linearizable if and only if the holds of different clients are
 // pairwise disjoint: put each acquire's effect at its answer and each release's at its sending.
-// An acquire in doubt never entered; a release in doubt ended when it was sent.
+// An acquire in doubt never entered; a release in doubt ended when it was sent. A semaphore of N
+// leases is violated while more than N clients hold it; readers alone exclude nobody.
 //
 // Reads events in the order of time (see merge.hpp); per event it touches one key.
 #pragma once
@@ -34,8 +35,10 @@ struct violation {
 class exclusion {
  public:
   // `clock_error_ns`: how far the clocks of two holders may differ; 0 within one host. A longer
-  // overlap is certain, a shorter one only possible. Keeps the first `keep` violations in full.
-  explicit exclusion(std::size_t keys, std::int64_t clock_error_ns = 0, std::size_t keep = 20);
+  // overlap is certain, a shorter one only possible. `holders`: how many clients may hold a key at
+  // once; 0: any number. Keeps the first `keep` violations in full.
+  explicit exclusion(std::size_t keys, std::int64_t clock_error_ns = 0, std::uint32_t holders = 1,
+                     std::size_t keep = 20);
 
   void granted(const event& e);
   void released(const event& e);
@@ -56,11 +59,13 @@ class exclusion {
   };
   static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
 
+  void find_overlaps(key_state& state, const hold& entered, std::uint32_t key) const;
   void close(key_state& state, std::size_t place, std::int64_t at_ns, bool at_end);
   void settle(violation v);
 
   std::vector<key_state> keys_;
   std::int64_t clock_error_ns_;
+  std::uint32_t holders_;
   std::size_t keep_;
   std::uint64_t certain_ = 0;
   std::uint64_t possible_ = 0;

@@ -49,22 +49,35 @@ std::string_view catalogue::natural_workload(const lock_kind& lock) const {
   return lock.has.has(feature::optimistic) ? "commit" : "mutex";
 }
 
-std::string_view catalogue::usual_lock(std::string_view backend, const config::job& job) const {
-  static constexpr std::array usual{"redis/lua", "redis/redisson", "zookeeper/sequential",
-                                    "mysql/for_update", "memory/lock"};
+std::string_view catalogue::usual_lock(std::string_view form, const config::job& job) const {
+  static constexpr std::array usual{"redis/lua",      "redis/redisson",       "redis/redlock",
+                                    "exec/lock",      "zookeeper/sequential", "mysql/for_update",
+                                    "mysql/get_lock", "memory/lock"};
   features wanted;
   if (job.reentrancy > 1) wanted = feature::reentrant;
   for (const std::string_view name : usual) {
-    if (backend_of(name) == backend && wanted.without(lock(name).has).empty()) return name;
+    const auto known =
+        std::ranges::find_if(locks_, [&](const lock_kind& l) { return l.name == name; });
+    if (known == locks_.end() || !runs_on(*known, form)) continue;
+    if (wanted.without(known->has).empty()) return known->name;
   }
   throw usage_error(
-      fmt::format("no usual lock of {} does what the job asks for ({}); name one "
+      fmt::format("no usual lock on {} does what the job asks for ({}); name one "
                   "with --set lock=...",
-                  backend, to_string(wanted)));
+                  form, to_string(wanted)));
 }
 
 std::string_view backend_of(std::string_view lock) {
   return lock.substr(0, lock.find('/'));
+}
+
+bool runs_on(const lock_kind& lock, std::string_view form) {
+  for (std::string_view rest = lock.topologies; !rest.empty();) {
+    const auto end = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, end) == form) return true;
+    rest.remove_prefix(std::min(rest.size(), end + 1));
+  }
+  return false;
 }
 
 std::map<std::string, std::string, std::less<>> lock_options(const lock_kind& lock,

@@ -23,9 +23,9 @@ class catalogue {
   // What the job's `workload: auto` means for a lock.
   std::string_view natural_workload(const lock_kind& lock) const;
 
-  // The lock that a job without one runs on this backend: the usual one that can do what the job
-  // asks for.
-  std::string_view usual_lock(std::string_view backend, const config::job& job) const;
+  // The lock that a job without one runs on servers of this form: the usual one that can do what
+  // the job asks for.
+  std::string_view usual_lock(std::string_view form, const config::job& job) const;
 
  private:
   std::vector<lock_kind> locks_;
@@ -34,6 +34,9 @@ class catalogue {
 
 // "redis" of "redis/lua".
 std::string_view backend_of(std::string_view lock);
+
+// Whether the lock declares servers of this form ("redis-cluster") among those it runs on.
+bool runs_on(const lock_kind& lock, std::string_view form);
 
 // Every option of the lock with its value: what the job gives, or the preset. Throws usage_error
 // for an option that the lock does not have or does not take so.

@@ -78,7 +78,7 @@ TEST_F(usage, lists_the_known_locks) {
 TEST_F(usage, refuses_a_lock_that_does_not_fit_the_target) {
   expect_error(
       run({"run", "contended", "--on", "memory:", "--set", "lock=redis/lua", "--out", out()}),
-      AllOf(HasSubstr("redis/lua"), HasSubstr("memory:"), HasSubstr("redis target")));
+      AllOf(HasSubstr("redis/lua"), HasSubstr("memory:"), HasSubstr("runs on redis")));
 }
 
 // A job that is not reentrant cannot run on a lock that is not either: the feature is named.

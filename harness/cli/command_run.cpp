@@ -23,6 +23,20 @@ struct given {
   bool quiet = false;
 };
 
+// Servers of its own for a lock that is named: the first form that it declares.
+std::string usual_target(const catalogue& known, const config::job& job) {
+  const std::string_view all = known.lock(job.lock).topologies;
+  const std::string_view first = all.substr(0, all.find(' '));
+  if (first == "memory") return "memory:";
+  if (first == "exec") {
+    throw usage_error(
+        fmt::format("--on: lock {} needs the command of a lock client, such as "
+                    "'exec:python3 my_lock.py'",
+                    job.lock));
+  }
+  return fmt::format("local:{}", first);
+}
+
 int run(const context& c, const given& g) {
   interrupts();
   const named_job job = find_job(g.job, g.set);
@@ -31,12 +45,13 @@ int run(const context& c, const given& g) {
         "--on: say where to run: a URL such as redis://host:port, local:redis, local:zookeeper, "
         "local:mysql, or memory:");
   }
-  const std::string backend(backend_of(job.job.lock));
-  const bool in_process = backend == "memory" || backend == "faulty";
-  const std::string usual = in_process ? "memory:" : "local:" + backend;
-  const place where = find_place(g.target.empty() ? usual : g.target);
-  errand e{job.job, job.name, g.out, c.arguments, {}};
+  const place where = find_place(g.target.empty() ? usual_target(c.known, job.job) : g.target);
+  errand e{job.job, job.name, g.out, c.arguments, {}, {}};
   progress_display display(job.name, g.quiet);
+  e.on_finding = [&display](const std::string& sentence) {
+    display.clear();
+    fmt::print(stderr, "lockmark: before the run: {}\n", sentence);
+  };
   e.on_progress = [&display](const run::progress& p) { display.show(p); };
   const executed done = execute(c.known, where, std::move(e));
   display.clear();

@@ -38,14 +38,11 @@ names names_of(const config::job& job, const std::string& run_id) {
 }
 
 const lock_kind& lock_for(const catalogue& known, const place& where, config::job& job) {
-  if (job.lock.empty()) job.lock = known.usual_lock(where.backend, job);
+  if (job.lock.empty()) job.lock = known.usual_lock(where.form, job);
   const lock_kind& lock = known.lock(job.lock);
-  const std::string_view needs = backend_of(lock.name);
-  // faulty wraps the memory lock, so it runs where that runs
-  const bool fits = needs == where.backend || (needs == "faulty" && where.backend == "memory");
-  if (!fits) {
-    throw usage_error(fmt::format("lock {} needs a {} target, which {} is not", lock.name, needs,
-                                  where.redacted));
+  if (!runs_on(lock, where.form)) {
+    throw usage_error(fmt::format("lock {} runs on {}, and {} is a target of the form {}",
+                                  lock.name, lock.topologies, where.redacted, where.form));
   }
   return lock;
 }
@@ -120,12 +117,14 @@ executed execute(const catalogue& known, const place& where, errand e) {
                .lock = lock,
                .behind = *behind,
                .workload = workload,
+               .holders = lock.holders == nullptr ? 1 : lock.holders(options),
                .run_id = run_id,
                .target = where.redacted,
                .topology = where.topology,
                .floor = measure_floor(known, e.job, clock)};
   s.interrupts = &interrupts();
   s.on_progress = e.on_progress;
+  s.on_finding = e.on_finding;
   s.on_interval = [&](const run::interval& i, std::int64_t at_ns) { folder.add(i, at_ns); };
   s.on_stuck = [](const std::string& sentence) {
     fmt::print(stderr, "lockmark: {}\n", sentence);

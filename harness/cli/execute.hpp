@@ -18,6 +18,7 @@ struct errand {
   std::filesystem::path runs;  // the run folder appears in here
   std::vector<std::string> arguments;
   std::function<void(const run::progress&)> on_progress;
+  std::function<void(const std::string& sentence)> on_finding;  // what may spoil the run
 };
 
 struct executed {

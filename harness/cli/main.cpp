@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -31,10 +32,9 @@ constexpr row commands[] = {
 };
 
 // A target on the command line may carry a password; what is kept of it never does.
-std::vector<std::string> redacted(int argc, char** argv) {
+std::vector<std::string> redacted(const std::vector<std::string>& words) {
   std::vector<std::string> all;
-  for (int i = 0; i < argc; ++i) {
-    const std::string text = argv[i];
+  for (const std::string& text : words) {
     const auto target = config::parse_target(text);
     if (target) {
       all.push_back(target->redacted());
@@ -45,12 +45,26 @@ std::vector<std::string> redacted(int argc, char** argv) {
   return all;
 }
 
+// What `ps` shows of this process, and of those that it forks, is this very memory.
+void hide_passwords(int argc, char** argv) {
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view text = argv[i];
+    for (auto at = text.find("://"); at != text.npos; at = text.find("://", at + 3)) {
+      const auto word_end = std::min(text.find_first_of(" '\"", at), text.size());
+      const auto login_end = text.substr(0, word_end).rfind('@');
+      const auto colon = text.find(':', at + 3);
+      if (login_end == text.npos || colon == text.npos || colon > login_end) continue;
+      std::fill(argv[i] + colon + 1, argv[i] + login_end, '*');
+    }
+  }
+}
+
 int fail(const std::string& sentence) {
   fmt::print(stderr, "lockmark: {}\n", sentence);
   return 2;
 }
 
-int run(int argc, char** argv) {
+int run(const std::vector<std::string>& words) {
   CLI::App app{"Benchmarks distributed locks on real clusters, and checks that they are locks.",
                "lockmark"};
   app.require_subcommand(1);
@@ -59,14 +73,14 @@ int run(int argc, char** argv) {
       "Exit status: 0 held; 1 the lock failed; 2 wrong usage or no server;\n"
       "3 inconclusive or INVALID.");
   const catalogue known;
-  const context c{known, redacted(argc, argv)};
+  const context c{known, redacted(words)};
   int status = 2;
   for (const row& r : commands) {
     CLI::App* const sub = app.add_subcommand(r.name, r.help);
     sub->final_callback([&status, action = r.declare(*sub, c)] { status = action(); });
   }
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
     return fail(fmt::format("{}; see lockmark --help", e.what()));
@@ -80,7 +94,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using lockmark::cli::fail;
   try {
-    return lockmark::cli::run(argc, argv);
+    const std::vector<std::string> words(argv, argv + argc);
+    lockmark::cli::hide_passwords(argc, argv);
+    return lockmark::cli::run(words);
   } catch (const lockmark::local::start_error& e) {
     if (!e.log().empty()) fmt::print(stderr, "{}\n", e.log());
     return fail(e.what());

@@ -9,9 +9,23 @@
 namespace lockmark::cli {
 namespace {
 
-std::string backend_of_scheme(const std::string& scheme) {
-  if (scheme.starts_with("redis")) return "redis";
-  return scheme;
+// What locks call such servers. TLS makes no other topology, nor does the size of an ensemble.
+std::string form_of(const config::target& t) {
+  const bool several = t.hosts.size() > 1;
+  if (t.scheme == "zookeeper") return several ? "zookeeper-3" : "zookeeper";
+  if (t.scheme == "mysql") return several ? "mysql-replicated" : "mysql";
+  if (t.scheme == "mysql+galera") return "mysql-galera";
+  if (!t.scheme.starts_with("redis")) return t.scheme;
+  const auto plus = t.scheme.find('+');
+  return plus == std::string::npos ? "redis" : fmt::format("redis-{}", t.scheme.substr(plus + 1));
+}
+
+// The size of an ensemble says much in a table, though all sizes are one to a lock.
+std::string topology_of(const config::target& t) {
+  if (t.scheme == "zookeeper" && t.hosts.size() > 1) {
+    return fmt::format("zookeeper-{}", t.hosts.size());
+  }
+  return form_of(t);
 }
 
 config::target parse(const std::string& text) {
@@ -25,8 +39,8 @@ place at(const std::string& url, const std::string& topology) {
   place p;
   p.url = url;
   p.redacted = where.redacted();
-  p.backend = backend_of_scheme(where.scheme);
-  p.topology = topology.empty() ? p.backend : topology;
+  p.form = form_of(where);
+  p.topology = topology.empty() ? topology_of(where) : topology;
   return p;
 }
 

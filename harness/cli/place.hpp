@@ -12,8 +12,8 @@ namespace lockmark::cli {
 struct place {
   std::string url;                    // for drivers only: may carry a password
   std::string redacted;               // for people and files
-  std::string backend;                // "redis", "zookeeper", "mysql", "memory"
-  std::string topology;               // "redis", or the name that a targets file gives it
+  std::string form;                   // as locks declare where they run: "redis-cluster", "memory"
+  std::string topology;               // the same, or the name that a targets file gives it
   std::optional<local::cluster> own;  // servers that live as long as this place
 };
 

@@ -97,11 +97,17 @@ void program::signal(int number) const {
   kill(pid_, number);
 }
 
-bool program::says(std::string_view text) const {
+bool program::says(std::string_view text, int times) const {
+  const auto said = [&] {
+    const std::string all = err();
+    int count = 0;
+    for (auto at = all.find(text); at != all.npos; at = all.find(text, at + 1)) ++count;
+    return count >= times;
+  };
   const time_point deadline = real_clock{}.now() + 30s;
   while (real_clock{}.now() < deadline) {
     const bool over = local::wait_until_ended(pid_, 0s);
-    if (err().find(text) != std::string::npos) return true;
+    if (said()) return true;
     if (over) return false;
     poll(nullptr, 0, 5);
   }

@@ -49,8 +49,9 @@ class program {
   std::string out() const;  // so far
   std::string err() const;
   void signal(int number) const;
-  // True as soon as it has printed `text` to stderr; false when it ended or 30 s passed before.
-  bool says(std::string_view text) const;
+  // True as soon as it has printed `text` so often to stderr; false when it ended or 30 s passed
+  // before. Progress is a line a second.
+  bool says(std::string_view text, int times = 1) const;
   // Waits until it ends. One that has not within the limit is a failure of the test, and is killed.
   ended wait(duration limit);
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "harness/driver.hpp"
@@ -35,7 +36,22 @@ std::vector<std::string> reasons_of(const json& content) {
     reasons.push_back(fmt::format("not stationary: p50 changed by {} a minute",
                                   share_text(drifting.at("change_per_minute"))));
   }
+  // Younger than the first version of the schema.
+  const json& durations = content.at("durations");
+  if (durations.contains("pipe") && durations.at("pipe").at("count") != 0) {
+    reasons.push_back(fmt::format("in a process of its own: {} a call for the pipe, taken out",
+                                  time_text(durations.at("pipe").at("mean_ns"))));
+  }
   return reasons;
+}
+
+// What makes another lock of it: " [indexed=false]".
+std::string options_of(const json& content) {
+  std::string text;
+  for (const auto& [name, value] : content.at("provenance").at("lock_options").items()) {
+    text += fmt::format("{}{}={}", text.empty() ? " [" : ", ", name, value.get<std::string>());
+  }
+  return text.empty() ? text : text + "]";
 }
 
 void read_quantiles(const json& response, row& r) {
@@ -56,7 +72,7 @@ row read_row(const json& content) {
   row r;
   r.lock = run.at("lock");
   r.topology = run.at("topology");
-  r.implementation = text_or_empty(run.at("implementation"));
+  r.implementation = text_or_empty(run.at("implementation")) + options_of(content);
   r.scenario = text_or_empty(run.at("scenario"));
   r.success_rate = maybe<double>(content.at("success_rate"));
   r.tps = maybe<double>(content.at("tps"));
@@ -87,6 +103,30 @@ row row_of(const recorded_run& run) {
     throw usage_error(
         fmt::format("run {}: its run.json is not as lockmark writes it: {}", run.name, e.what()));
   }
+}
+
+std::vector<row> as_in_the_article(std::vector<row> rows) {
+  constexpr std::array<std::string_view, 4> backends{"mysql", "zookeeper", "redis", "exec"};
+  std::vector<std::string> scenarios, topologies, locks;
+  const auto place_in = [](std::vector<std::string>& seen, const std::string& name) {
+    const auto at = std::find(seen.begin(), seen.end(), name);
+    if (at == seen.end()) seen.push_back(name);
+    return static_cast<std::size_t>(std::find(seen.begin(), seen.end(), name) - seen.begin());
+  };
+  for (const row& r : rows) {
+    place_in(scenarios, r.scenario);
+    place_in(topologies, r.topology);
+    place_in(locks, r.lock);
+  }
+  const auto place = [&](const row& r) {
+    const std::string_view backend = std::string_view(r.lock).substr(0, r.lock.find('/'));
+    const auto group = std::find(backends.begin(), backends.end(), backend) - backends.begin();
+    return std::tuple(place_in(scenarios, r.scenario), group, place_in(locks, r.lock),
+                      place_in(topologies, r.topology));
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const row& a, const row& b) { return place(a) < place(b); });
+  return rows;
 }
 
 std::vector<row> ranked(std::vector<row> rows) {

@@ -50,4 +50,8 @@ row row_of(const recorded_run& run);
 // at the end those that are not ranked, as they came.
 std::vector<row> ranked(std::vector<row> rows);
 
+// By scenario, backend, lock and topology, in the order in which the articles tell of them: MySQL,
+// ZooKeeper, Redis, and then real clients in processes of their own.
+std::vector<row> as_in_the_article(std::vector<row> rows);
+
 }  // namespace lockmark::report

@@ -131,6 +131,24 @@ std::string cost_text(const subject& s) {
       decimal(c.at("wakeups_per_grant"), 2), decimal(c.at("server_commands_per_grant"), 2));
 }
 
+// Younger than the first version of the schema, like preflight and pipe below.
+std::string gap_text(const subject& s) {
+  if (!s.content.contains("longest_gap") || s.at("longest_gap").is_null()) return "";
+  const json& gap = s.at("longest_gap");
+  return fmt::format("{} without a grant at the longest, from {:.2f} s into the window",
+                     time_text(gap.at("length_ns")), gap.at("began_ns").get<double>() / 1e9);
+}
+
+std::string pipe_text(const subject& s) {
+  const json& durations = s.at("durations");
+  if (!durations.contains("pipe") || durations.at("pipe").at("count") == 0) return "";
+  const json& pipe = durations.at("pipe");
+  return fmt::format(
+      "the lock client is a process of its own: reaching it cost {} a call in the mean, p50 {}, "
+      "p99 {}; taken out of response and service",
+      time_text(pipe.at("mean_ns")), time_text(pipe.at("p50_ns")), time_text(pipe.at("p99_ns")));
+}
+
 std::string harness_text(const subject& s) {
   const json& d = s.at("durations");
   const json& h = s.at("harness");
@@ -183,6 +201,11 @@ std::vector<line> lines_of(const subject& s) {
   std::vector<line> lines{{"verdict", verdict_text(s)},
                           {"figures", numbers_text(s.in_table, s.at("verdict"))}};
   for (const std::string& reason : s.in_table.reasons) lines.push_back({"", "- " + reason});
+  if (s.at("provenance").contains("preflight")) {
+    for (const json& sentence : s.at("provenance").at("preflight")) {
+      lines.push_back({"preflight", sentence.get<std::string>()});
+    }
+  }
   const auto safety = safety_lines(s);
   lines.insert(lines.end(), safety.begin(), safety.end());
   lines.push_back({"success", success_text(s)});
@@ -193,6 +216,8 @@ std::vector<line> lines_of(const subject& s) {
     lines.push_back({"hand-off", handoff_text(s)});
     lines.push_back({"fairness", fairness_text(s)});
     lines.push_back({"cost", cost_text(s) + " (each per grant)"});
+    if (const std::string gap = gap_text(s); !gap.empty()) lines.push_back({"gap", gap});
+    if (const std::string pipe = pipe_text(s); !pipe.empty()) lines.push_back({"pipe", pipe});
   }
   lines.push_back({"harness", harness_text(s)});
   return lines;

@@ -19,10 +19,14 @@ constexpr std::string_view legend =
 // What is wrong with rows, numbered in the order of the first of each kind.
 class footnotes {
  public:
+  explicit footnotes(language in) : in_(in) {}
+
   // " [1]", or nothing.
   std::string mark(const row& r) {
     if (r.reasons.empty()) return "";
-    const std::string note = fmt::format("{}", fmt::join(r.reasons, "; "));
+    std::vector<std::string> reasons;
+    for (const std::string& reason : r.reasons) reasons.push_back(translated(reason, in_));
+    const std::string note = fmt::format("{}", fmt::join(reasons, "; "));
     auto at = std::find(all_.begin(), all_.end(), note);
     if (at == all_.end()) at = all_.insert(all_.end(), note);
     return fmt::format(" [{}]", at - all_.begin() + 1);
@@ -30,6 +34,7 @@ class footnotes {
   const std::vector<std::string>& all() const { return all_; }
 
  private:
+  language in_;
   std::vector<std::string> all_;
 };
 
@@ -114,10 +119,13 @@ std::string raw(const json& value) {
 struct grid {
   std::vector<column> shown;
   std::vector<std::vector<std::string>> cells;
+  language in;
+
+  std::string shown_head(std::size_t c) const { return translated(shown[c].head, in); }
 
   std::size_t width_of(std::size_t c) const {
-    std::size_t width = shown[c].head.size();
-    for (const auto& line : cells) width = std::max(width, line[c].size());
+    std::size_t width = display_width(shown_head(c));
+    for (const auto& line : cells) width = std::max(width, display_width(line[c]));
     return width;
   }
   std::size_t width() const {
@@ -149,6 +157,34 @@ struct grid {
   }
 };
 
+// A lock with an option of its own is a lock of its own.
+std::string name_in_overview(const row& r) {
+  const auto option = r.implementation.rfind(" [");
+  return option == std::string::npos ? r.lock : r.lock + r.implementation.substr(option);
+}
+
+std::string overview_lines(const std::vector<row>& rows, const std::string& scenario,
+                           const std::vector<std::string>& topologies) {
+  std::vector<std::string> locks;
+  for (const row& r : rows) {
+    const std::string name = name_in_overview(r);
+    const bool seen = std::find(locks.begin(), locks.end(), name) != locks.end();
+    if (r.scenario == scenario && !seen) locks.push_back(name);
+  }
+  std::string text;
+  for (const std::string& lock : locks) {
+    text += fmt::format("| {} |", lock);
+    for (const std::string& topology : topologies) {
+      const auto cell = std::find_if(rows.begin(), rows.end(), [&](const row& r) {
+        return r.scenario == scenario && r.topology == topology && name_in_overview(r) == lock;
+      });
+      text += fmt::format(" {} |", cell == rows.end() ? "-" : tps_text(*cell));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 std::string paragraph(std::string_view text, std::size_t width) {
   std::string lines;
   for (const std::string& line : wrapped(text, width)) lines += line + "\n";
@@ -157,22 +193,22 @@ std::string paragraph(std::string_view text, std::size_t width) {
 
 }  // namespace
 
-std::string table_markdown(const std::vector<row>& rows) {
-  footnotes notes;
+std::string table_markdown(const std::vector<row>& rows, language in) {
+  footnotes notes(in);
   std::string head = "|", rule = "|", body;
   for (const column& c : columns()) {
-    head += fmt::format(" {} |", c.head);
+    head += fmt::format(" {} |", translated(c.head, in));
     rule += c.left_aligned ? " --- |" : " ---: |";
   }
   for (const row& r : rows) {
     body += "|";
     for (const column& c : columns()) {
       const std::string mark = c.head == "valid" ? notes.mark(r) : "";
-      body += fmt::format(" {}{} |", markdown_cell(c.text(r)), mark);
+      body += fmt::format(" {}{} |", markdown_cell(translated(c.text(r), in)), mark);
     }
     body += "\n";
   }
-  std::string text = fmt::format("{}\n{}\n{}\n{}\n", head, rule, body, legend);
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n", head, rule, body, translated(legend, in));
   if (!notes.all().empty()) text += "\n";
   for (std::size_t n = 0; n < notes.all().size(); ++n) {
     text += fmt::format("{}. {}\n", n + 1, notes.all()[n]);
@@ -246,16 +282,38 @@ std::string table_json(const std::vector<row>& rows) {
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::string table_terminal(const std::vector<row>& rows, std::size_t width) {
-  footnotes notes;
-  grid g{columns(), {}};
+std::string overview_markdown(const std::vector<row>& rows, language in) {
+  std::vector<std::string> scenarios, topologies;
+  const auto once = [](std::vector<std::string>& seen, const std::string& name) {
+    if (std::find(seen.begin(), seen.end(), name) == seen.end()) seen.push_back(name);
+  };
+  for (const row& r : rows) {
+    once(scenarios, r.scenario);
+    once(topologies, r.topology);
+  }
+  std::string text;
+  for (const std::string& scenario : scenarios) {
+    const std::string title =
+        fmt::format("TPS by lock and cluster mode: {}", translated(scenario, in));
+    text += fmt::format("**{}**\n\n| {} |", translated(title, in), translated("lock", in));
+    for (const std::string& t : topologies) text += fmt::format(" {} |", t);
+    text += "\n| --- |";
+    for (std::size_t i = 0; i < topologies.size(); ++i) text += " ---: |";
+    text += "\n" + overview_lines(rows, scenario, topologies) + "\n";
+  }
+  return text + translated("-: the lock does not run there.", in) + "\n";
+}
+
+std::string table_terminal(const std::vector<row>& rows, std::size_t width, language in) {
+  footnotes notes(in);
+  grid g{columns(), {}, in};
   std::erase_if(g.shown, [](const column& c) { return c.head == "scenario"; });
   for (column& c : g.shown) {
-    if (c.head == "violations") c.head = "viol.";
+    if (c.head == "violations" && in == language::english) c.head = "viol.";
   }
   for (const row& r : rows) {
     std::vector<std::string>& cells = g.cells.emplace_back();
-    for (const column& c : g.shown) cells.push_back(c.text(r));
+    for (const column& c : g.shown) cells.push_back(translated(c.text(r), in));
     cells.back() += notes.mark(r);
   }
   std::string left_out;
@@ -267,13 +325,14 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width) {
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i == 0 || rows[i].scenario != rows[i - 1].scenario) {
-      text += fmt::format("{}{}\n", i > 0 ? "\n" : "", or_dash(rows[i].scenario));
-      text += g.line([&](std::size_t c) { return g.shown[c].head; });
+      const std::string scenario = translated(or_dash(rows[i].scenario), in);
+      text += fmt::format("{}{}\n", i > 0 ? "\n" : "", scenario);
+      text += g.line([&](std::size_t c) { return g.shown_head(c); });
     }
     text += g.line([&](std::size_t c) -> const std::string& { return g.cells[i][c]; });
   }
   text += "\n";
-  text += paragraph(legend, width);
+  text += paragraph(translated(legend, in), width);
   if (!left_out.empty()) {
     text += paragraph(fmt::format("Not shown for lack of width: {}.", left_out), width);
   }

@@ -8,11 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "harness/report/language.hpp"
 #include "harness/report/row.hpp"
 
 namespace lockmark::report {
 
-std::string table_markdown(const std::vector<row>& rows);
+std::string table_markdown(const std::vector<row>& rows, language in = language::english);
+
+// TPS by lock and topology, one table per scenario, a dash where a lock does not run. For rows on
+// more than one topology.
+std::string overview_markdown(const std::vector<row>& rows, language in = language::english);
 
 // RFC 4180 with a header; nanoseconds and shares as numbers, "> N" for censored times, nothing for
 // the unknown, reasons separated by "; ".
@@ -23,6 +28,7 @@ std::string table_json(const std::vector<row>& rows);
 
 // Aligned text under a heading per scenario. Columns that do not fit are left out, the least
 // important first, and named; those that say which lock, how fast and whether to believe it stay.
-std::string table_terminal(const std::vector<row>& rows, std::size_t width);
+std::string table_terminal(const std::vector<row>& rows, std::size_t width,
+                           language in = language::english);
 
 }  // namespace lockmark::report

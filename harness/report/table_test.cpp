@@ -56,6 +56,38 @@ TEST(table, markdown_escapes_bars) {
   EXPECT_THAT(table_markdown({r}), HasSubstr("| a\\|b |"));
 }
 
+TEST(table, in_chinese) {
+  const auto lines = lines_of(table_markdown(all_kinds(), language::chinese));
+  EXPECT_THAT(lines[0], HasSubstr("| 锁 | 集群模式 | 实现方式 | 场景 | 获取成功率 | TPS |"));
+  EXPECT_THAT(lines[2], HasSubstr("| redis/lua | redis | two scripts | 竞争 | 99.98 % | 1234 |"));
+  EXPECT_THAT(lines[4], HasSubstr("无效 [2]"));
+  EXPECT_EQ(lines[9], "1. 一个负载线程用了其核心的 97 %（上限 80 %）");
+  EXPECT_THAT(table_terminal(all_kinds(), 200, language::chinese), HasSubstr("获取成功率"));
+}
+
+// A dash where a lock does not run, and a lock with an option is another lock.
+TEST(table, overview) {
+  row other = measured_row();
+  other.topology = "redis-cluster";
+  other.implementation += " [release=del]";
+  other.tps = 200;
+  const auto lines = lines_of(overview_markdown({measured_row(), other}));
+  EXPECT_EQ(lines[0], "**TPS by lock and cluster mode: contended**");
+  EXPECT_EQ(lines[2], "| lock | redis | redis-cluster |");
+  EXPECT_EQ(lines[4], "| redis/lua | 1234 | - |");
+  EXPECT_EQ(lines[5], "| redis/lua [release=del] | - | 200 |");
+}
+
+TEST(table, as_in_the_article) {
+  row redis = measured_row(), keeper = measured_row(), mysql = measured_row();
+  keeper.lock = "zookeeper/sequential";
+  mysql.lock = "mysql/for_update";
+  const auto rows = as_in_the_article({redis, keeper, mysql});
+  EXPECT_EQ(rows[0].lock, "mysql/for_update");
+  EXPECT_EQ(rows[1].lock, "zookeeper/sequential");
+  EXPECT_EQ(rows[2].lock, "redis/lua");
+}
+
 // Numbers as numbers, quotes where a comma needs them, nothing for the unknown.
 TEST(table, csv) {
   row quoted = bound_row();

@@ -93,7 +93,7 @@ bool actor::answered(const outcome<grant>& answer) {
   if (answer.done()) {
     granted_ = stage_.where.now();
     token_ = answer.value().token;
-    got_it(granted_);
+    got_it(granted_, answer.value().pipe);
     note(check::event_kind::granted, granted_, token_);
     return true;
   }
@@ -105,13 +105,14 @@ bool actor::answered(const outcome<grant>& answer) {
   return false;
 }
 
-void actor::got_it(time_point at) {
+void actor::got_it(time_point at, duration pipe) {
   ending_ = ending::granted;
   reached(at);
   gauges::add(stage_.gauges.granted, 1);
   count(counter::granted);
-  record(series::response, at - intended_);
-  record(series::service, at - sent_);
+  record(series::response, at - intended_ - pipe);
+  record(series::service, at - sent_ - pipe);
+  if (pipe > duration::zero()) record(series::pipe, pipe);
 }
 
 void actor::missed(refusal r) {

@@ -10,7 +10,7 @@ using check::event_kind;
 analyst::analyst(const shape& s, const window& w)
     : window_(w),
       lock_has_(s.lock_has),
-      exclusion_(s.keys, s.clock_error_ns),
+      exclusion_(s.keys, s.clock_error_ns, s.holders),
       tokens_(s.keys),
       updates_(s.keys),
       handoffs_(s.keys),
@@ -25,8 +25,12 @@ analyst::analyst(const shape& s, const window& w)
 void analyst::see(const event& e) {
   const bool inside = window_.contains(e.at_ns);
   if (inside != in_window_) {
-    if (inside) idle_before_window_ns_ = handoffs_.idle_while_wanted_ns();
+    if (inside) {
+      idle_before_window_ns_ = handoffs_.idle_while_wanted_ns();
+      last_grant_ns_ = window_.start_ns.load(std::memory_order_relaxed);
+    }
     if (!inside) {
+      see_gap(window_.end_ns.load(std::memory_order_relaxed));
       found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns() - idle_before_window_ns_;
     }
     in_window_ = inside;
@@ -74,8 +78,18 @@ void analyst::released(const event& e) {
   if (in_window_) found_.held_ns += held_ns;
 }
 
+void analyst::see_gap(std::int64_t until_ns) {
+  const std::int64_t gap_ns = until_ns - last_grant_ns_;
+  if (gap_ns > found_.longest_gap_ns) {
+    found_.longest_gap_ns = gap_ns;
+    found_.gap_began_ns = last_grant_ns_;
+  }
+  last_grant_ns_ = until_ns;
+}
+
 void analyst::count_grant(const event& e) {
   if (!in_window_) return;
+  see_gap(e.at_ns);
   ++found_.grants;
   ++found_.grants_by_client[e.client];
   fairness_[e.key].grant(found_.fairness, e.client, began_ns_[e.client], e.at_ns);
@@ -99,6 +113,7 @@ void analyst::finish(std::int64_t end_ns) {
   exclusion_.finish(end_ns);
   for (stats::key_fairness& k : fairness_) k.finish(found_.fairness);
   if (in_window_) {
+    see_gap(std::min(end_ns, window_.end_ns.load(std::memory_order_relaxed)));
     found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns() - idle_before_window_ns_;
   }
   const std::int64_t length_ns = window_.end_ns.load() - window_.start_ns.load();

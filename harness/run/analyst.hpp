@@ -36,6 +36,8 @@ struct findings {
   stats::histogram self_reacquire;
   stats::fairness_totals fairness;
   std::vector<std::uint64_t> grants_by_client;
+  std::int64_t longest_gap_ns = 0;  // without a grant of any key
+  std::int64_t gap_began_ns = 0;
   double clients_in_flight = 0;  // mean, by the stamps; 0 without a finished window
 };
 
@@ -46,6 +48,7 @@ class analyst {
     std::size_t clients = 1;
     std::size_t competitors = 1;  // for each key
     features lock_has;
+    std::uint32_t holders = 1;  // of a key at once; 0: any number
     std::int64_t clock_error_ns = 0;
   };
   analyst(const shape& s, const window& w);
@@ -67,6 +70,7 @@ class analyst {
   void granted(const check::event& e);
   void released(const check::event& e);
   void count_grant(const check::event& e);
+  void see_gap(std::int64_t until_ns);
   void change_in_flight(std::int64_t at_ns, int by);
   void integrate_until(std::int64_t at_ns);
 
@@ -84,6 +88,7 @@ class analyst {
   std::int64_t integrated_until_ns_ = 0;
   __int128 in_flight_area_ns_ = 0;
   std::int64_t idle_before_window_ns_ = 0;
+  std::int64_t last_grant_ns_ = 0;  // or the window's begin
   bool in_window_ = false;
 };
 

@@ -36,6 +36,7 @@ class conductor {
     shape.clients = clients;
     shape.competitors = job_.keys.kind == config::key_choice::shape::own ? 1 : clients;
     shape.lock_has = s.lock.has;
+    shape.holders = s.holders;
     gathering_ = std::make_unique<gathering>(crew_.workers(), shape, window_,
                                              [this](const interval& i, std::int64_t at_ns) {
                                                if (setup_.on_interval) setup_.on_interval(i, at_ns);
@@ -45,6 +46,7 @@ class conductor {
   task<void> conduct(result& r);
 
  private:
+  task<void> look_ahead(result& r);
   task<void> open();
   task<void> warm_up(result& r);
   task<void> measure(result& r);
@@ -67,6 +69,7 @@ class conductor {
   window& window_;
   std::unique_ptr<gathering> gathering_;
   stats::random_source jitter_{0x6a09e667};
+  bool crew_started_ = false;
   int ticks_ = 0;
   time_point tick_at_;
   time_point went_;
@@ -81,6 +84,7 @@ task<void> conductor::conduct(result& r) {
   try {
     r.server_is = co_await setup_.behind.prepare(loop_, loop_.now() + first_contact_within);
     started = true;
+    co_await look_ahead(r);
     co_await open();
     co_await warm_up(r);
     co_await measure(r);
@@ -94,7 +98,23 @@ task<void> conductor::conduct(result& r) {
   if (failure) std::rethrow_exception(failure);
 }
 
+// What would make the run pointless ends it here, before its load does harm.
+task<void> conductor::look_ahead(result& r) {
+  demand d;
+  d.instances = static_cast<std::uint32_t>(job_.instances);
+  d.clients = static_cast<std::uint32_t>(job_.clients);
+  d.lease = job_.lease;
+  d.session_timeout = job_.session_timeout;
+  const auto found = co_await setup_.behind.preflight(loop_, d, loop_.now() + first_contact_within);
+  for (const finding& f : found) {
+    if (f.fatal) throw usage_error(f.sentence);
+    r.preflight.push_back(f.sentence);
+    if (setup_.on_finding) setup_.on_finding(f.sentence);
+  }
+}
+
 task<void> conductor::open() {
+  crew_started_ = true;
   crew_.start(loop_.now() + first_contact_within);
   tick_at_ = loop_.now();
   const time_point since = tick_at_;
@@ -244,10 +264,12 @@ task<void> conductor::count_on_server(result& r) {
 
 task<void> conductor::close(const result& r) {
   report(progress::phase::cleaning, 0);
-  crew_.stop();
-  crew_.hurry();
-  crew_.close();
-  co_await crew_.join(loop_);
+  if (crew_started_) {
+    crew_.stop();
+    crew_.hurry();
+    crew_.close();
+    co_await crew_.join(loop_);
+  }
   try {
     // A server that is lost is asked once more, in case it is back, but not waited for.
     const duration within = r.how == ending::server_lost ? job_.command_timeout : cleaning_within;
@@ -314,6 +336,7 @@ result blank_result(const setup& s) {
   r.arguments = s.arguments;
   r.lock_has = s.lock.has;
   r.promises = s.lock.promises;
+  r.holders = s.holders;
   r.floor = s.floor;
   return r;
 }

@@ -35,6 +35,7 @@ struct setup {
   const lock_kind& lock;
   driver& behind;
   const workload_kind& workload;
+  std::uint32_t holders = 1;  // of a key at once, with the lock's options; 0: any number
   std::string run_id;
   std::string target;  // redacted
   std::string topology;
@@ -46,6 +47,8 @@ struct setup {
   // does not even wait for what is in flight.
   const std::atomic<int>* interrupts = nullptr;
   std::function<void(const progress&)> on_progress{};
+  // What may spoil the run, before its load begins.
+  std::function<void(const std::string& sentence)> on_finding{};
   // Every merged interval as soon as it is whole; `at_ns` since the window began.
   std::function<void(const interval&, std::int64_t at_ns)> on_interval{};
   // The window begins; the result holds what is known of the run by then.

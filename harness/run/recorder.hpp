@@ -26,9 +26,10 @@ enum class series : std::uint8_t {
   hold,       // from grant to the sending of the release
   release,    // from there to the release's answer
   loop_lag,   // overshoot of the worker's own heartbeat
+  pipe,       // taken out of response and service: what it took to reach a client's own process
 };
-inline constexpr std::array<std::string_view, 7> series_names{
-    "response", "service", "timer_lag", "queue_lag", "hold", "release", "loop_lag"};
+inline constexpr std::array<std::string_view, 8> series_names{
+    "response", "service", "timer_lag", "queue_lag", "hold", "release", "loop_lag", "pipe"};
 
 struct interval {
   std::int64_t start_ns = 0;

@@ -57,6 +57,7 @@ struct result {
   std::string topology;
   features lock_has;
   safety promises = safety::none;
+  std::uint32_t holders = 1;  // how many clients may hold a key at once; 0: any number
   std::vector<std::string> arguments;
 
   // How it ended.
@@ -80,6 +81,7 @@ struct result {
   traffic sent;
   server_counters server;  // deltas
   description server_is;
+  std::vector<std::string> preflight;  // what may spoil the run, found before it
   host_facts host;
   double harness_cpu = 0;     // cores used, in the window
   double busiest_worker = 0;  // share of a core

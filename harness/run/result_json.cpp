@@ -152,6 +152,13 @@ json over_all_attempts(const stats::attempts& all, const stats::interval_bootstr
   return j;
 }
 
+// The longest time in the window in which nobody was granted anything: what a failover costs.
+json gap_section(const result& r) {
+  if (r.window_ns <= 0) return {};
+  return {{"length_ns", r.found.longest_gap_ns},
+          {"began_ns", r.found.gap_began_ns - r.window_start_ns}};
+}
+
 json quantiles_section(const result& r) {
   stats::attempts services = {r.totals[series::service],
                               static_cast<std::int64_t>(r.totals.counts.not_granted()),
@@ -178,8 +185,8 @@ json distribution(const stats::histogram& h) {
 
 json durations_section(const result& r) {
   json j;
-  for (const series s :
-       {series::hold, series::release, series::timer_lag, series::queue_lag, series::loop_lag}) {
+  for (const series s : {series::hold, series::release, series::timer_lag, series::queue_lag,
+                         series::loop_lag, series::pipe}) {
     j[std::string(series_names[static_cast<std::size_t>(s)])] = distribution(r.totals[s]);
   }
   j["hiccup"] = distribution(r.hiccup);
@@ -189,7 +196,8 @@ json durations_section(const result& r) {
 // Shares of the time of all keys together. On one key that is always wanted,
 // X * (mean hold + mean hand-off) = 1: a check of the books, not a finding.
 json handoff_section(const result& r) {
-  const bool has = !r.lock_has.has(feature::optimistic);
+  // What several clients may hold at once is not handed from one to the next.
+  const bool has = !r.lock_has.has(feature::optimistic) && r.holders == 1;
   const auto keys = static_cast<double>(keys_of(r));
   const double time_ns = static_cast<double>(r.window_ns) * keys;
   const auto held_ns = static_cast<double>(r.found.held_ns);
@@ -268,6 +276,7 @@ json safety_section(const result& r) {
                         {"second", hold_json(r, v.second)}});
   }
   json j;
+  j["holders_allowed"] = r.holders == 0 ? json() : json(r.holders);
   j["certain_violations"] = r.found.certain_violations;
   j["possible_violations"] = r.found.possible_violations;
   j["stale_tokens"] = r.found.stale_tokens;
@@ -328,6 +337,7 @@ json provenance_section(const result& r) {
                {"clock_source", text(r.host.clock_source)},
                {"load_average_before", r.host.cores > 0 ? number(r.host.load_average) : json()}};
   j["server"] = std::move(server);
+  j["preflight"] = r.preflight;
   j["lock_options"] = std::move(options);
   j["job"] = config::print_job(r.job);
   return j;
@@ -337,13 +347,14 @@ json provenance_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.0";
+  j["schema_version"] = "1.1";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);
   j["success_rate"] = r.attempts() > 0 ? number(r.success_rate()) : json();
   j["tps"] = r.window_ns > 0 ? number(r.tps()) : json();
   j["samples"] = r.attempts();
+  j["longest_gap"] = gap_section(r);
   j["quantiles"] = quantiles_section(r);
   j["durations"] = durations_section(r);
   j["handoff"] = handoff_section(r);

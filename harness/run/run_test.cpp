@@ -119,6 +119,8 @@ options: {delay: 1ms, stall_at: 10s, stall_for: )";
   EXPECT_LT(p99(stalled, series::service), 2 * p99(calm, series::service));
   EXPECT_GT(stalled.totals[series::queue_lag].count(), 1000);
   EXPECT_TRUE(stalled.verdict.saturated);
+  EXPECT_NEAR(static_cast<double>(stalled.found.longest_gap_ns), 1.4e9, 0.01e9);
+  EXPECT_NEAR(static_cast<double>(stalled.found.gap_began_ns - stalled.window_start_ns), 10e9, 2e7);
 }
 
 // The achieved rate is the offered one, constant and Poisson.

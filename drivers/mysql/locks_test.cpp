@@ -1,0 +1,205 @@
+// The locks on MySQL against a real server: what is special to one of them.
+#include <gmock/gmock.h>
+
+#include "drivers/mysql/server_fixture.hpp"
+
+namespace lockmark::mysql {
+namespace {
+
+using testing::HasSubstr;
+
+// A run with another lock than the fixture's.
+struct other_lock : server {
+  void use(std::string_view lock, const option_values& chosen = {}) {
+    locks = make(target(), lock, chosen);
+  }
+};
+
+task<void> lock_without_index(server& s) {
+  const auto a = co_await s.open(1);
+  const auto b = co_await s.open(1);
+  const auto held = co_await a->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(held.done());
+  const auto other_key = co_await b->acquire(s.ask(1, 100ms));
+  EXPECT_TRUE(other_key.refused(refusal::deadline));
+  const auto freed = co_await a->release(s.ask(0, 1s));
+  EXPECT_TRUE(freed.done());
+  const auto now_free = co_await b->acquire(s.ask(1, 1s));
+  EXPECT_TRUE(now_free.done());
+  co_await a->close();
+  co_await b->close();
+}
+
+// A row that is looked for without an index costs the whole table: other keys wait, too.
+TEST_F(other_lock, for_update_without_an_index_locks_all_keys) {
+  use("mysql/for_update", {{"indexed", "false"}});
+  play(lock_without_index);
+}
+
+task<void> lose_an_update(server& s) {
+  const auto a = co_await s.open(1);
+  const auto b = co_await s.open(1);
+  // The rest of a second in which nobody's time changes.
+  const std::string us = co_await s.look("SELECT MICROSECOND(NOW(6))");
+  co_await s.l.sleep_for(std::chrono::microseconds{1'050'000 - std::stol(us)});
+  const auto set = co_await a->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(set.done());
+  const auto first = co_await a->release(s.ask(0, 1s));
+  EXPECT_TRUE(first.done());
+  const auto by_a = co_await a->acquire(s.ask(0, 1s));
+  const auto by_b = co_await b->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(by_a.done() && by_b.done());
+  const auto second = co_await a->release(s.ask(0, 1s));
+  const auto third = co_await b->release(s.ask(0, 1s));
+  EXPECT_TRUE(second.done());
+  EXPECT_TRUE(third.done()) << "the documented defect is gone";
+  const std::uint64_t seen = co_await s.locks->commits(s.l, 0, s.in(1s));
+  EXPECT_EQ(seen, 2U) << "of three commits";
+  co_await a->close();
+  co_await b->close();
+}
+
+// In whole seconds, the second of two commits in one second overwrites the first unnoticed.
+TEST_F(other_lock, update_time_in_seconds_loses_updates) {
+  use("mysql/optimistic_update_time", {{"precision", "0"}});
+  play(lose_an_update);
+}
+
+task<void> be_swept(server& s) {
+  const auto a = co_await s.open(1);
+  const auto b = co_await s.open(1);
+  const auto held = co_await a->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(held.done());
+  const time_point until = held.value().valid_until;
+  auto got = co_await b->acquire(s.ask(0, 1s));
+  while (!got.done() && s.l.now() < until + 2s) {
+    co_await s.l.sleep_for(5ms);
+    got = co_await b->acquire(s.ask(0, 1s));
+  }
+  EXPECT_TRUE(got.done());
+  EXPECT_GE(s.l.now(), until) << "swept too early";
+  const auto late = co_await a->release(s.ask(0, 1s));
+  const bool frees_anybodys = late.done();
+  EXPECT_EQ(frees_anybodys, s.run.keys[0] == "stolen") << "see each test";
+  co_await a->close();
+  co_await b->close();
+}
+
+// The sweeper takes the row from who holds it for too long, and then its release frees that of
+// somebody else.
+TEST_F(other_lock, unique_key_is_swept_and_freed_by_anybody) {
+  run.keys[0] = "stolen";
+  use("mysql/unique_key", {{"sweep", "300ms"}});
+  play(be_swept);
+}
+
+// With an owner in the row, the late release is refused.
+TEST_F(other_lock, unique_key_reentrant_is_swept_and_knows_its_owner) {
+  use("mysql/unique_key_reentrant", {{"sweep", "300ms"}});
+  play(be_swept);
+}
+
+task<void> keep_unswept(server& s) {
+  const auto a = co_await s.open(1);
+  const auto held = co_await a->acquire(s.ask(0, 1s));
+  EXPECT_EQ(held.value().valid_until, time_point::max());
+  const time_point start = s.l.now();
+  co_await a->close();
+  EXPECT_LT(s.l.now() - start, 100ms);
+}
+
+// Without a sweeper a row stays until it is deleted.
+TEST_F(other_lock, unique_key_without_a_sweeper_has_no_end) {
+  use("mysql/unique_key", {{"sweep", "off"}});
+  play(keep_unswept);
+}
+
+task<void> get_in_fractions(server& s) {
+  const auto a = co_await s.open(1);
+  const auto b = co_await s.open(1);
+  const auto held = co_await a->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(held.done());
+  for (const duration d : {150ms, 1200ms}) {
+    const time_point start = s.l.now();
+    const traffic before = b->sent();
+    const auto got = co_await b->acquire(s.ask(0, d));
+    EXPECT_TRUE(got.refused(refusal::deadline));
+    EXPECT_GE(s.l.now() - start, d - 5ms);
+    EXPECT_LT(s.l.now() - start, d + 100ms);
+    EXPECT_EQ(b->sent().commands - before.commands, 1U) << "no KILL on MariaDB";
+  }
+  co_await a->close();
+  co_await b->close();
+}
+
+// MariaDB waits for fractions of a second by itself.
+TEST_F(other_lock, get_lock_waits_in_fractions) {
+  use("mysql/get_lock");
+  play(get_in_fractions);
+}
+
+task<void> get_in_a_circle(server& s) {
+  const auto a = co_await s.open(2);
+  const auto b = co_await s.open(1);
+  // One connection holds both keys of a circle only if it is the same client's: so two clients.
+  const auto first = co_await a->acquire(s.ask(0, 1s, 0));
+  const auto second = co_await b->acquire(s.ask(1, 1s));
+  EXPECT_TRUE(first.done() && second.done());
+  const auto kept_out = co_await a->acquire(s.ask(1, 100ms, 0));
+  EXPECT_TRUE(kept_out.refused(refusal::deadline));
+  co_await a->close();
+  co_await b->close();
+}
+
+// A client that holds one key and waits for another does so by another connection.
+TEST_F(other_lock, get_lock_holds_several_keys) {
+  use("mysql/get_lock");
+  play(get_in_a_circle);
+}
+
+// Names that the server would refuse are refused before the run.
+TEST_F(other_lock, get_lock_checks_the_length_of_names) {
+  run.keys[0] = std::string(185, 'k');
+  use("mysql/get_lock");
+  std::string said;
+  try {
+    play(get_in_fractions);
+  } catch (const usage_error& e) {
+    said = e.what();
+  }
+  EXPECT_THAT(said, HasSubstr("too long"));
+}
+
+task<void> share_a_table(server& s) {
+  co_await must(s.admin, "insert",
+                "INSERT INTO shedlock(name, lock_until, locked_by) VALUES"
+                "('k0', TIMESTAMPADD(SECOND, 60, UTC_TIMESTAMP(3)), 'java'),"
+                "('theirs', UTC_TIMESTAMP(3), 'java')",
+                s.in(1s));
+  const auto a = co_await s.open(1);
+  request r = s.ask(0, 1s);
+  r.lease = 10s;
+  const auto busy = co_await a->acquire(r);
+  EXPECT_TRUE(busy.refused(refusal::busy));
+  co_await must(s.admin, "unlock", "UPDATE shedlock SET lock_until=UTC_TIMESTAMP(3)", s.in(1s));
+  co_await s.l.sleep_for(2ms);
+  r.deadline = s.in(1s);
+  const auto got = co_await a->acquire(r);
+  EXPECT_TRUE(got.done());
+  const std::string by = co_await s.look("SELECT locked_by FROM shedlock WHERE name='k0'");
+  EXPECT_EQ(by, "i0/0");
+  co_await a->close();
+  co_await s.locks->wipe(s.l, s.in(1s));
+  const std::string left = co_await s.look("SELECT GROUP_CONCAT(name) FROM shedlock");
+  EXPECT_EQ(left, "theirs");
+  co_await must(s.admin, "drop", "DELETE FROM shedlock", s.in(1s));
+}
+
+// In a table shared with others, their locks are respected, and their rows stay.
+TEST_F(other_lock, shedlock_shares_a_table) {
+  use("mysql/shedlock", {{"table", "shedlock"}});
+  play(share_a_table);
+}
+
+}  // namespace
+}  // namespace lockmark::mysql

@@ -1,0 +1,63 @@
+#include "drivers/mysql/route.hpp"
+
+#include <fmt/core.h>
+
+#include "drivers/mysql/errors.hpp"
+
+namespace lockmark::mysql {
+
+route::route(servers all)
+    : all_(std::move(all)), places_(all_.all_write ? all_.hosts.size() : std::size_t{1}) {
+  for (std::size_t i = 0; i < places_.size(); ++i) places_[i] = i;
+}
+
+const endpoint& route::at(std::uint32_t instance) const {
+  return all_.hosts[places_[instance % places_.size()]];
+}
+
+bool is_read_only(const std::string& value) {
+  return value != "0" && value != "OFF";
+}
+
+task<std::string> route::reach(loop& l, connection& c, std::uint32_t instance,
+                               time_point deadline) {
+  const std::size_t first = place(instance);
+  const std::size_t count = all_.hosts.size();
+  std::string why;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t which = (first + i) % count;
+    const duration share = (deadline - l.now()) / static_cast<std::int64_t>(count - i);
+    const std::string unfit = co_await try_one(c, all_.hosts[which], l.now() + share);
+    if (unfit.empty()) {
+      place(instance) = which;
+      co_return unfit;
+    }
+    why += fmt::format("{}{}", why.empty() ? "" : "; ", unfit);
+  }
+  co_return why;
+}
+
+// SHOW is what a Galera node executes even when it is not ready.
+task<std::string> route::try_one(connection& c, const endpoint& where, time_point deadline) {
+  const connect_failure failure = co_await c.connect(where, deadline);
+  if (failure.error != 0) co_return sentence(where, failure);
+  const answer a = co_await c.query(
+      all_.galera ? "SHOW STATUS LIKE 'wsrep_ready'" : "SELECT @@global.read_only", deadline);
+  std::string unfit;
+  if (!a.done()) {
+    unfit = sentence(where, "ask whether it can be written to", a);
+  } else if (all_.galera && (a.rows.empty() || a.rows[0][1] != "ON")) {
+    unfit = fmt::format("{}: not a Galera node that is ready (wsrep_ready)", where.shown());
+  } else if (!all_.galera && is_read_only(a.rows[0][0])) {
+    unfit = fmt::format("{}: can only be read (read_only is on)", where.shown());
+  }
+  if (!unfit.empty()) c.drop();
+  co_return unfit;
+}
+
+task<void> reach_or_throw(loop& l, connection& c, route& r, time_point deadline) {
+  const std::string why = co_await r.reach(l, c, 0, deadline);
+  if (!why.empty()) throw no_server(why);
+}
+
+}  // namespace lockmark::mysql

@@ -1,0 +1,99 @@
+// What the tests against a real server share: the server, and a run on it with an administrator
+// beside it. The server is started by a program's first test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "deploy/local/cluster.hpp"
+#include "deploy/local/servers.hpp"
+#include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/mysql.hpp"
+#include "harness/async/scope.hpp"
+
+namespace lockmark::mysql {
+
+using namespace std::chrono_literals;
+
+// The usual local server, with a user who may also look into it and change its limits.
+inline local::plan observable_mariadb(local::site& where) {
+  local::plan p = local::single_mariadb(where);
+  p.servers[0].files[0].text += "GRANT ALL ON *.* TO 'lockmark'@'127.0.0.1' WITH GRANT OPTION;\n";
+  return p;
+}
+
+// Started by the first test, stopped at the end of the program.
+inline std::string target() {
+  static const auto running = local::cluster::start(
+      local::topology{"observable", "MariaDB with an administrator", observable_mariadb});
+  return running.target();
+}
+
+inline lock_kind kind_of(std::string_view name) {
+  for (const lock_kind& k : kinds()) {
+    if (k.name == name) return k;
+  }
+  throw std::logic_error("no such lock");
+}
+
+// One run on a real server, and an administrator's connection beside it.
+struct server : testing::Test {
+  real_clock clock;
+  loop l{clock};
+  names run{.run = "t" + std::to_string(clock.now().time_since_epoch().count() % 1'000'000'000),
+            .keys = {"k0", "k1", "o'Neill", "O'Neill"}};
+  endpoint where = read_servers(target()).hosts[0];
+  traffic unused;
+  connection admin{l, unused};
+
+  std::unique_ptr<driver> make(std::string url, std::string_view lock = "mysql/for_update",
+                               const option_values& chosen = {}) {
+    const lock_kind kind = kind_of(lock);
+    driver_setup setup{.target = std::move(url), .run_names = run, .options = {}};
+    for (const lock_option& o : kind.options) {
+      setup.options[std::string{o.name}] = o.preset;
+    }
+    for (const auto& [name, value] : chosen) setup.options[name] = value;
+    return kind.make(setup);
+  }
+  std::unique_ptr<driver> locks = make(target());
+  std::uint32_t opened = 0;
+
+  // Prepares, plays, wipes.
+  void play(task<void> (*scene)(server&)) { run_to_end(l, whole(*this, scene)); }
+
+  static task<void> whole(server& s, task<void> (*scene)(server&)) {
+    co_await connect_or_throw(s.admin, s.where, s.in(5s));
+    co_await s.locks->prepare(s.l, s.in(5s));
+    co_await scene(s);
+    co_await s.locks->wipe(s.l, s.in(5s));
+  }
+
+  time_point in(duration d) const { return l.now() + d; }
+  request ask(std::uint32_t key, duration within, std::uint32_t client = 0) const {
+    return {.key = key, .client = client, .lease = {}, .deadline = in(within)};
+  }
+
+  // A session with an identity of its own.
+  task<std::unique_ptr<session>> open(std::uint32_t clients) {
+    instance who{.id = "i" + std::to_string(opened),
+                 .number = opened,
+                 .clients = clients,
+                 .session_timeout = {}};
+    ++opened;
+    co_return co_await locks->open(l, who, in(20s));
+  }
+
+  // The first cell of what an administrator asks.
+  task<std::string> look(std::string sql) {
+    const answer a = co_await must(admin, "look", sql, in(5s));
+    co_return a.rows.empty() ? "" : a.rows[0][0];
+  }
+
+  // A column of the open transactions; InnoDB repeats what it answered less than 0.1 s ago.
+  task<std::string> transactions(std::string column) {
+    co_await l.sleep_for(150ms);
+    co_return co_await look("SELECT " + column + " FROM information_schema.innodb_trx");
+  }
+};
+
+}  // namespace lockmark::mysql

@@ -1,0 +1,65 @@
+#include "drivers/mysql/sweeper.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/options.hpp"
+
+namespace lockmark::mysql {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration statement_limit = 1s;  // close() waits no longer
+
+}  // namespace
+
+std::optional<duration> read_sweep(const std::string& value) {
+  if (value == "off") return std::nullopt;
+  return read_duration(value);
+}
+
+bool accepts_sweep(std::string_view value) {
+  return value == "off" || read_duration(value).has_value();
+}
+
+sweeper::sweeper(loop& l, route& way, const instance& who, const std::string& table, duration age)
+    : loop_(l),
+      way_(way),
+      instance_(who.number),
+      sql_(fmt::format("DELETE FROM {} WHERE taken_at < UTC_TIMESTAMP(6) - INTERVAL {} MICROSECOND",
+                       table, age / 1us)),
+      interval_(std::clamp<duration>(age / 4, 5ms, 1s)),
+      link_(l, sent_),
+      stopped_(l),
+      background_(l) {}
+
+task<void> sweeper::sweep() {
+  while (true) {
+    const bool told_to_end = co_await stopped_.wait_until(loop_.now() + interval_);
+    if (told_to_end) break;
+    co_await sweep_once();
+  }
+  link_.quit();
+}
+
+// What fails now is done at the next turn.
+task<void> sweeper::sweep_once() {
+  const time_point limit = loop_.now() + statement_limit;
+  if (link_.broken() || !way_.leads_to(link_.where(), instance_)) {
+    link_.drop();
+    const std::string why = co_await way_.reach(loop_, link_, instance_, limit);
+    if (!why.empty()) co_return;
+  }
+  const answer a = co_await link_.query(sql_, limit);
+  if (!a.done() && is_for_another_server(a.error)) link_.drop();
+}
+
+task<void> sweeper::stop() {
+  stopped_.set();
+  return background_.join();
+}
+
+}  // namespace lockmark::mysql

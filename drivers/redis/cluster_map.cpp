@@ -1,0 +1,105 @@
+#include "drivers/redis/cluster_map.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "drivers/redis/slot.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+using kind = reply::kind;
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number n{};
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, n);
+  if (text.empty() || read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  return n;
+}
+
+bool is_slot(const reply& r) {
+  return r.is(kind::integer) && r.number >= 0 && r.number < slot_count;
+}
+
+// [first, last, [host, port, ...], replicas...]. A host can be nil, empty or "?": unknown.
+bool is_range(const reply& r) {
+  if (r.parts.size() < 3 || !is_slot(r.parts[0]) || !is_slot(r.parts[1])) return false;
+  const reply& master = r.parts[2];
+  return r.parts[0].number <= r.parts[1].number && master.parts.size() >= 2 &&
+         master.parts[1].is(kind::integer) && master.parts[1].number > 0 &&
+         master.parts[1].number <= 65535;
+}
+
+host_port address_in(const reply& node, const host_port& asked,
+                     const cluster_map::translation& nat) {
+  const std::string& host = node.parts[0].text;
+  host_port told{host.empty() || host == "?" ? asked.host : host,
+                 static_cast<std::uint16_t>(node.parts[1].number)};
+  const auto other = nat.find(told);
+  return other == nat.end() ? told : other->second;
+}
+
+}  // namespace
+
+std::optional<redirection> parse_redirection(std::string_view error, const host_port& asked) {
+  redirection r;
+  if (error.starts_with("MOVED ")) {
+    error.remove_prefix(6);
+  } else if (error.starts_with("ASK ")) {
+    r.what = redirection::kind::ask;
+    error.remove_prefix(4);
+  } else {
+    return std::nullopt;
+  }
+  const auto blank = error.find(' ');
+  const auto colon = error.rfind(':');  // the host may be an IPv6 address
+  if (blank == error.npos || colon == error.npos || colon < blank) return std::nullopt;
+  const auto slot = number_in<std::uint16_t>(error.substr(0, blank));
+  const auto port = number_in<std::uint16_t>(error.substr(colon + 1));
+  if (!slot || *slot >= slot_count || !port || *port == 0) return std::nullopt;
+  r.slot = *slot;
+  const auto host = error.substr(blank + 1, colon - blank - 1);
+  r.to = {host.empty() || host == "?" ? asked.host : std::string{host}, *port};
+  return r;
+}
+
+bool cluster_map::read(const reply& slots, const host_port& asked, const translation& nat) {
+  if (slots.parts.empty() || !std::ranges::all_of(slots.parts, is_range)) return false;
+  masters_.clear();
+  ranges_.clear();
+  moved_.clear();
+  for (const reply& r : slots.parts) {
+    ranges_.push_back({static_cast<std::uint16_t>(r.parts[0].number),
+                       static_cast<std::uint16_t>(r.parts[1].number),
+                       index_of(address_in(r.parts[2], asked, nat))});
+  }
+  std::ranges::sort(ranges_, {}, &range::first);
+  return true;
+}
+
+const host_port* cluster_map::master_of(std::uint16_t slot) const {
+  for (const range& r : moved_) {
+    if (r.first == slot) return &masters_[r.master];
+  }
+  const auto after = std::ranges::upper_bound(ranges_, slot, {}, &range::first);
+  if (after == ranges_.begin()) return nullptr;
+  const range& r = *std::prev(after);
+  return slot <= r.last ? &masters_[r.master] : nullptr;
+}
+
+void cluster_map::move(std::uint16_t slot, const host_port& to) {
+  std::erase_if(moved_, [slot](const range& r) { return r.first == slot; });
+  moved_.push_back({slot, slot, index_of(to)});
+}
+
+std::size_t cluster_map::index_of(const host_port& master) {
+  const auto at = std::ranges::find(masters_, master);
+  if (at == masters_.end()) masters_.push_back(master);
+  return static_cast<std::size_t>(
+      std::distance(masters_.begin(), std::ranges::find(masters_, master)));
+}
+
+}  // namespace lockmark::redis

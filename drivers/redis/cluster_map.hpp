@@ -1,0 +1,60 @@
+// Which master of a Redis Cluster serves which slot, as the cluster last said; and what a node says
+// of a slot that it does not serve. Values only: who asks, and when, is whereabouts.hpp's matter.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "drivers/redis/resp.hpp"
+#include "harness/config/target.hpp"
+
+namespace lockmark::redis {
+
+using config::host_port;
+
+// "MOVED 3999 127.0.0.1:6381": ask there, from now on. "ASK ...": ask there, this time.
+struct redirection {
+  enum class kind : std::uint8_t { moved, ask };
+  kind what = kind::moved;
+  std::uint16_t slot = 0;
+  host_port to;
+
+  bool operator==(const redirection&) const = default;
+};
+
+// Nothing for any other text. Nodes that do not know their own name leave the host out (":6381"):
+// it is that of the node which said so.
+std::optional<redirection> parse_redirection(std::string_view error, const host_port& asked);
+
+class cluster_map {
+ public:
+  // From an answer to CLUSTER SLOTS by `asked`; `nat` says where an address is really reached.
+  // False, and nothing has changed, if it is no such answer.
+  using translation = std::map<host_port, host_port>;
+  bool read(const reply& slots, const host_port& asked, const translation& nat = {});
+
+  // Null: nobody that is known.
+  const host_port* master_of(std::uint16_t slot) const;
+  // Every master with slots, once each.
+  const std::vector<host_port>& masters() const { return masters_; }
+
+  // What a redirection taught, until the next read().
+  void move(std::uint16_t slot, const host_port& to);
+
+ private:
+  struct range {
+    std::uint16_t first = 0;
+    std::uint16_t last = 0;
+    std::size_t master = 0;
+  };
+  std::size_t index_of(const host_port& master);
+
+  std::vector<host_port> masters_;
+  std::vector<range> ranges_;  // ascending, without overlaps
+  std::vector<range> moved_;   // looked at first
+};
+
+}  // namespace lockmark::redis

@@ -1,0 +1,137 @@
+// The half of a connection that knows a Cluster: to which node a command goes, and what a node says
+// that does not execute it. Source of the rules: the Redis Cluster specification.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "drivers/redis/connection.hpp"
+#include "drivers/redis/slot.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration between_attempts = 100ms;
+// Keys of one command on two sides of a moving slot: a matter of milliseconds.
+constexpr duration until_keys_are_together = 10ms;
+// How long a Cluster may say that it is down.
+constexpr duration patience_with_a_cluster = 1s;
+// Two nodes that send one to each other do not agree yet.
+constexpr unsigned turns_without_rest = 5;
+
+// The n-th word of a command in RESP.
+std::string_view word(std::string_view command, int n) {
+  auto at = command.find('$');
+  while (true) {
+    std::size_t size = 0;
+    const char* const digits = command.data() + at + 1;
+    std::from_chars(digits, command.data() + command.size(), size);
+    const auto begin = command.find("\r\n", at) + 2;
+    if (n-- == 0) return command.substr(begin, size);
+    at = begin + size + 2;
+    if (at >= command.size() || command[at] != '$') return {};
+  }
+}
+
+}  // namespace
+
+std::string_view routing_key(std::string_view command) {
+  const bool is_script = word(command, 0).starts_with("EVAL");
+  return word(command, is_script ? 3 : 1);
+}
+
+link& connection::node(const host_port& at) {
+  for (const auto& l : nodes_) {
+    if (l->at() == at) return *l;
+  }
+  nodes_.push_back(std::make_unique<link>(loop_, at_->where(), count_));
+  nodes_.back()->aim_at(at);
+  return *nodes_.back();
+}
+
+link* connection::serving(std::uint16_t slot) {
+  const host_port* const at = at_->master_of(slot);
+  return at == nullptr ? nullptr : &node(*at);
+}
+
+// Tells the node that the next command is meant for it, although the slot is another's still.
+task<std::error_code> connection::announce(link& to, time_point deadline) {
+  std::error_code error;
+  if (!to.is_open()) error = co_await to.open(deadline);
+  if (error) co_return error;
+  std::string asking;
+  append_command(asking, "ASKING");
+  error = to.write_now(asking, 1);
+  if (!error) ++to.owed();
+  co_return error;
+}
+
+task<outcome<reply>> connection::exchange_routed(time_point deadline, const script* fallback,
+                                                 errors treatment) {
+  const std::uint16_t slot = slot_of(routing_key(out_));
+  route r{.next = serving(slot)};
+  while (true) {
+    outcome<reply> said{refusal::unavailable};
+    if (r.next != nullptr) {
+      if (r.asking) co_await announce(*r.next, deadline);
+      said = co_await exchange_on(*r.next, deadline, fallback, errors::are_answers);
+      last_ = r.next;
+    }
+    const bool executed = said.in_doubt() || (said.done() && !said.value().is(reply::kind::error));
+    if (executed || said.refused(refusal::deadline)) co_return said;
+    if (said.done() && fallback != nullptr && said.value().is_error("NOSCRIPT")) {
+      out_ = as_eval(out_, *fallback);
+      continue;
+    }
+    const bool is_known = r.next != nullptr;
+    r.next = nullptr;
+    const bool again = co_await go_on(r, said, deadline);
+    if (again) {
+      if (r.next == nullptr) r.next = serving(slot);
+      continue;
+    }
+    if (!said.done()) co_return is_known ? said : outcome<reply>{refusal::unavailable};
+    if (treatment == errors::are_answers) co_return said;
+    co_return judged(*last_, said.value());
+  }
+}
+
+// False: there is no time for that.
+task<bool> connection::pause(duration how_long, time_point deadline) {
+  if (loop_.now() + how_long >= deadline) co_return false;
+  co_await loop_.sleep_for(how_long);
+  co_return true;
+}
+
+// False: this is how it ends.
+task<bool> connection::go_on(route& r, const outcome<reply>& said, time_point deadline) {
+  r.asking = false;
+  if (++r.turns > turns_without_rest) {
+    const bool in_time = co_await pause(until_keys_are_together, deadline);
+    if (!in_time) co_return false;
+  }
+  const std::string_view text = said.done() ? std::string_view{said.value().text} : "";
+  const auto redirected = parse_redirection(text, last_->at());
+  if (redirected) {
+    const redirection to = at_->understood(*redirected);
+    r.asking = to.what == redirection::kind::ask;
+    r.next = &node(to.to);
+    if (!r.asking && at_->learn(to)) co_await at_->look(deadline);
+    co_return true;
+  }
+  if (text.starts_with("TRYAGAIN")) co_return co_await pause(until_keys_are_together, deadline);
+  const bool is_no_more = said.done() && is_no_master(said.value());
+  if (said.done() && !is_no_more && !text.starts_with("CLUSTERDOWN")) co_return false;
+  // Nobody there, or not the master any more: somebody else is to be, as soon as they agree.
+  if (is_no_more) last_->close();
+  if (r.give_up == time_point::max()) r.give_up = loop_.now() + patience_with_a_cluster;
+  const time_point limit = said.done() ? std::min(deadline, r.give_up) : deadline;
+  const bool in_time = co_await pause(between_attempts, limit);
+  if (!in_time) co_return false;
+  co_await at_->look(limit);
+  co_return true;
+}
+
+}  // namespace lockmark::redis

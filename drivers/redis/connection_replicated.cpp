@@ -1,0 +1,67 @@
+// The part of a connection that waits for replicas, as Redisson's client does outside of single
+// servers. Source: CommandAsyncService.syncedEval of Redisson 3.52 to 4.7.
+//
+// How many replicas the master has is asked once and then believed until their confirmations say
+// otherwise. A master that has none is not waited for.
+#include <charconv>
+
+#include "drivers/redis/connection.hpp"
+#include "drivers/redis/lock_driver.hpp"
+#include "drivers/redis/slot.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+constexpr int wait_ms = 1000;  // Redisson's slavesSyncTimeout
+
+}  // namespace
+
+// Of the master that the command in out_ goes to. None where it cannot be asked: then the command
+// will find that out, too.
+task<std::int64_t> connection::count_replicas(time_point deadline) {
+  const bool is_cluster = how_ == target::form::cluster;
+  link* const on = is_cluster ? serving(slot_of(routing_key(out_))) : &link_;
+  if (on == nullptr) co_return 0;
+  if (!on->is_open()) {
+    const std::error_code error = co_await reach(*on, deadline);
+    if (error) co_return 0;
+  }
+  const auto kept = at_->replicas_of(on->at());
+  if (kept) co_return *kept;
+  std::string command = std::exchange(out_, {});
+  append_command(out_, "INFO", "replication");
+  const outcome<reply> said = co_await exchange_on(*on, deadline, nullptr, errors::are_answers);
+  out_ = std::move(command);
+  if (!said.done()) co_return 0;
+  std::int64_t count = 0;
+  const std::string_view digits = info_field(said.value().text, "connected_slaves");
+  std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  at_->keep_replicas(on->at(), count);
+  co_return count;
+}
+
+task<outcome<replicated_reply>> connection::exchange_replicated(time_point deadline) {
+  replicated_reply result;
+  if (at_ != nullptr) result.replicas = co_await count_replicas(deadline);
+  if (result.replicas > 0) {
+    append_command(out_, "WAIT", result.replicas, wait_ms);
+    followers_ = 1;
+  }
+  const outcome<reply> said = co_await exchange(deadline, nullptr, errors::throw_them);
+  followers_ = 0;
+  if (!said.done()) co_return said.without_value<replicated_reply>();
+  result.said = said.value();
+  if (result.replicas == 0) co_return result;
+  reply confirmed;
+  const std::error_code error = co_await last_->read(confirmed, deadline);
+  if (error) {
+    last_->close();
+    if (error == std::errc::timed_out) co_return doubt::deadline;
+    co_return doubt::connection_lost;
+  }
+  result.confirmed = confirmed.number;
+  if (result.confirmed != result.replicas) at_->forget_replicas(last_->at());
+  co_return result;
+}
+
+}  // namespace lockmark::redis

@@ -1,0 +1,173 @@
+#include "drivers/redis/link.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace lockmark::redis {
+
+link::link(loop& l, const target& where, traffic& count, server what)
+    : stream_(l),
+      where_(where),
+      count_(count),
+      at_(where.reached_at(where.hosts.front())),
+      what_(what) {
+  if (where.secure) secure_ = std::make_unique<tls_stream>(l, where.secure);
+}
+
+void link::close() {
+  owed_ = 0;
+  if (secure_) return secure_->close();
+  stream_.close();
+}
+
+task<std::error_code> link::open(time_point deadline) {
+  parser_.reset();
+  owed_ = 0;
+  std::error_code error;
+  if (secure_) {
+    error = co_await secure_->connect(at_.host, at_.port, deadline);
+  } else {
+    error = co_await stream_.connect(at_.host, at_.port, deadline);
+  }
+  if (error) co_return error;
+  if (std::exchange(was_open_, true)) ++count_.reconnects;
+  error = co_await log_in(deadline);
+  if (error) close();
+  co_return error;
+}
+
+std::size_t link::append_login(std::string& out) const {
+  const bool is_sentinel = what_ == server::sentinel;
+  const std::string& user = is_sentinel ? where_.sentinel_user : where_.user;
+  const std::string& password = is_sentinel ? where_.sentinel_password : where_.password;
+  std::size_t commands = 1;
+  if (!password.empty()) {
+    ++commands;
+    if (user.empty()) {
+      append_command(out, "AUTH", password);
+    } else {
+      append_command(out, "AUTH", user, password);
+    }
+  }
+  if (where_.db != 0 && !is_sentinel) {
+    ++commands;
+    append_command(out, "SELECT", where_.db);
+  }
+  if (is_sentinel) {
+    append_command(out, "PING");
+  } else {
+    append_command(out, "CLIENT", "SETNAME", "lockmark");
+  }
+  return commands;
+}
+
+// One round trip, whatever there is to say. CLIENT SETNAME comes also when there is nothing else to
+// say: its answer tells a connection that works from one that the server is about to refuse.
+task<std::error_code> link::log_in(time_point deadline) {
+  std::string out;
+  std::size_t commands = append_login(out);
+  std::error_code error = co_await write(out, commands, deadline);
+  ++count_.round_trips;
+  while (!error && commands-- > 0) {
+    reply r;
+    error = co_await read(r, deadline);
+    if (error || !r.is(reply::kind::error)) continue;
+    const bool only_the_name = commands == 0 && r.is_error("NOPERM");
+    if (only_the_name) continue;
+    close();
+    throw no_server(fmt::format("{} refused the login: {}", where_.name(), r.text));
+  }
+  co_return error;
+}
+
+std::size_t link::begin_write(std::string_view bytes, std::size_t commands,
+                              std::error_code& error) {
+  const std::size_t written =
+      secure_ ? secure_->write_now(bytes, error) : stream_.write_now(bytes, error);
+  if (error) {
+    close();
+  } else {
+    count_.bytes_out += bytes.size();
+    count_.commands += commands;
+  }
+  return written;
+}
+
+task<std::error_code> link::finish_write(std::string_view rest, time_point deadline) {
+  std::error_code error;
+  if (secure_) {
+    error = co_await secure_->write_all(rest, deadline);
+  } else {
+    error = co_await stream_.write_all(rest, deadline);
+  }
+  if (error) close();
+  co_return error;
+}
+
+std::error_code link::write_now(std::string_view bytes, std::size_t commands) {
+  std::error_code error;
+  const std::size_t written = begin_write(bytes, commands, error);
+  if (error || written == bytes.size()) return error;
+  close();
+  return std::make_error_code(std::errc::no_buffer_space);
+}
+
+task<std::error_code> link::write(std::string_view bytes, std::size_t commands,
+                                  time_point deadline) {
+  std::error_code error;
+  const std::size_t written = begin_write(bytes, commands, error);
+  if (!error && written < bytes.size()) {
+    error = co_await finish_write(bytes.substr(written), deadline);
+  }
+  co_return error;
+}
+
+bool link::parse(reply& into, std::error_code& error) {
+  const auto parsed = parser_.next(into);
+  if (parsed == reply_parser::state::malformed) {
+    error = std::make_error_code(std::errc::protocol_error);
+    close();
+  }
+  return parsed == reply_parser::state::whole;
+}
+
+void link::feed(const received& got, std::error_code& error) {
+  count_.bytes_in += got.bytes;
+  if (got.bytes > 0) parser_.feed({room_.data(), got.bytes});
+  error = got.error;
+  if (error) close();
+}
+
+task<std::error_code> link::read(reply& into, time_point deadline) {
+  std::error_code error;
+  while (!parse(into, error) && !error) {
+    const received got = co_await receive(deadline);
+    feed(got, error);
+  }
+  co_return error;
+}
+
+task<std::error_code> link::ask(std::string_view bytes, reply& into, time_point deadline) {
+  std::error_code error = co_await write(bytes, 1, deadline);
+  ++count_.round_trips;
+  if (!error) error = co_await read(into, deadline);
+  co_return error;
+}
+
+std::string sentence(const target& where, std::error_code error) {
+  const std::string name = where.name();
+  if (error == std::errc::timed_out) return fmt::format("{} did not answer in time", name);
+  if (error == asio::error::eof) return fmt::format("{} closed the connection", name);
+  if (error == std::errc::protocol_error) {
+    return fmt::format("{} does not speak Redis's protocol", name);
+  }
+  return fmt::format("{} cannot be reached: {}", name, error.message());
+}
+
+std::string_view name_of_command(std::string_view bytes) {
+  const auto name = bytes.find("\r\n", bytes.find('$')) + 2;
+  return bytes.substr(name, bytes.find("\r\n", name) - name);
+}
+
+}  // namespace lockmark::redis

@@ -1,0 +1,135 @@
+// What a driver says of itself and its calls, and what the harness makes of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "drivers/memory/memory.hpp"
+#include "harness/run/conductor.hpp"
+#include "workloads/mutex.hpp"
+
+namespace lockmark::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A lock client in a process of its own: each grant has come through a pipe.
+class piped_session final : public session {
+ public:
+  explicit piped_session(std::unique_ptr<session> inner, loop& l)
+      : inner_(std::move(inner)), loop_(l) {}
+
+  task<outcome<grant>> acquire(request r) override {
+    co_await loop_.sleep_for(3ms);
+    const auto answer = co_await inner_->acquire(r);
+    if (!answer.done()) co_return answer;
+    grant g = answer.value();
+    g.pipe = 2ms;
+    co_return g;
+  }
+  task<outcome<grant>> renew(request r) override { return inner_->renew(r); }
+  task<outcome<nothing>> release(request r) override { return inner_->release(r); }
+  bool alive() const override { return inner_->alive(); }
+  task<void> close() override { return inner_->close(); }
+  traffic sent() const override { return inner_->sent(); }
+
+ private:
+  std::unique_ptr<session> inner_;
+  loop& loop_;
+};
+
+class talking_driver final : public driver {
+ public:
+  talking_driver(driver& inner, std::vector<finding> found)
+      : inner_(inner), found_(std::move(found)) {}
+
+  task<description> prepare(loop& l, time_point by) override { return inner_.prepare(l, by); }
+  task<std::vector<finding>> preflight(loop&, demand d, time_point) override {
+    asked_ = d;
+    co_return found_;
+  }
+  task<void> wipe(loop& l, time_point by) override { return inner_.wipe(l, by); }
+  task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
+    ++opened_;
+    auto inner = co_await inner_.open(l, who, by);
+    std::unique_ptr<session> made = std::make_unique<piped_session>(std::move(inner), l);
+    co_return made;
+  }
+  task<server_counters> counters(loop& l, time_point by) override { return inner_.counters(l, by); }
+  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point by) override {
+    return inner_.commits(l, key, by);
+  }
+
+  demand asked_;
+  int opened_ = 0;
+
+ private:
+  driver& inner_;
+  std::vector<finding> found_;
+};
+
+struct spoken {
+  result r;
+  demand asked;
+  std::vector<std::string> heard;
+};
+
+spoken simulate(std::vector<finding> found) {
+  const lock_kind kind = memory::kinds().front();
+  const config::job job = config::parse_job(
+      "load: {loop: closed, instances: 2, clients: 1}\nkeys: own\nhold: 0s\nwait: 1s\n"
+      "warmup: 100ms\nstop: {duration: 2s}\n",
+      "test.yaml");
+  const auto inner = kind.make({"memory:", {"test", {"k0", "k1"}}, {}});
+  talking_driver behind(*inner, std::move(found));
+  const workload_kind workload = workloads::mutex();
+  spoken s;
+  setup how{.job = job,
+            .lock = kind,
+            .behind = behind,
+            .workload = workload,
+            .run_id = "test",
+            .target = "memory:",
+            .topology = "memory",
+            .floor = std::nullopt};
+  how.on_finding = [&](const std::string& sentence) { s.heard.push_back(sentence); };
+  simulated_clock clock;
+  s.r = run_job_simulated(how, clock);
+  s.asked = behind.asked_;
+  return s;
+}
+
+TEST(pipe, is_taken_out_of_the_latencies_and_reported) {
+  const spoken s = simulate({});
+  const auto p50 = [&](series which) {
+    return static_cast<double>(s.r.totals[which].value_at_quantile(0.5));
+  };
+  EXPECT_NEAR(p50(series::pipe), 2e6, 1e4);
+  EXPECT_NEAR(p50(series::service), 1e6, 1e4);
+  EXPECT_NEAR(p50(series::response), 1e6, 1e4);
+}
+
+TEST(preflight, is_told_the_load_and_its_sentences_stay_with_the_result) {
+  const spoken s = simulate({{false, "the server evicts keys"}});
+  EXPECT_EQ(s.asked.instances, 2u);
+  EXPECT_EQ(s.asked.clients_in_all(), 2u);
+  EXPECT_THAT(s.heard, testing::ElementsAre("the server evicts keys"));
+  EXPECT_EQ(s.r.preflight, s.heard);
+  EXPECT_EQ(s.r.how, ending::complete);
+}
+
+TEST(preflight, a_fatal_finding_ends_the_run_before_its_load) {
+  try {
+    simulate({{false, "odd"}, {true, "a replica cannot be written to"}});
+    FAIL() << "the run was made";
+  } catch (const usage_error& e) {
+    EXPECT_STREQ(e.what(), "a replica cannot be written to");
+  }
+}
+
+TEST(gap, the_longest_time_without_a_grant_is_found) {
+  const spoken s = simulate({});
+  EXPECT_NEAR(static_cast<double>(s.r.found.longest_gap_ns), 3e6, 1e5);
+  EXPECT_GE(s.r.found.gap_began_ns, s.r.window_start_ns);
+}
+
+}  // namespace
+}  // namespace lockmark::run
