@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "drivers/exec/exec.hpp"
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "drivers/mysql/mysql.hpp"
@@ -31,8 +32,8 @@ const auto& find(const Kinds& kinds, std::string_view what, std::string_view nam
 }  // namespace
 
 catalogue::catalogue() : workloads_{workloads::mutex(), workloads::commit()} {
-  for (const auto& kinds :
-       {redis::kinds(), zookeeper::kinds(), mysql::kinds(), memory::kinds(), faulty::kinds()}) {
+  for (const auto& kinds : {redis::kinds(), zookeeper::kinds(), mysql::kinds(), exec::kinds(),
+                            memory::kinds(), faulty::kinds()}) {
     locks_.insert(locks_.end(), kinds.begin(), kinds.end());
   }
 }
