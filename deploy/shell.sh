@@ -19,12 +19,23 @@ server_packages=(
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
-test_packages=(libhdrhistogram-java)
+# Python runs the adapter that drivers/exec/README.md shows.
+test_packages=(libhdrhistogram-java python3)
+# What fetches, builds and runs the real lock clients of deploy/interop, as package:program. Where
+# the program is on PATH, the package is not missing: a newer node, go or java may be there.
+interop_packages=(
+  maven:mvn default-jdk-headless:javac nodejs:node npm:npm golang-go:go
+  python3-kazoo ca-certificates
+)
 
-# missing_packages NAME...: prints those that are not installed, in one line.
+# missing_packages NAME[:PROGRAM]...: prints those that are not installed, in one line.
 missing_packages() {
   local name missing=()
   for name in "$@"; do
+    case "$name" in
+      *:*) if command -v "${name#*:}" >/dev/null; then continue; fi ;;
+    esac
+    name=${name%%:*}
     # shellcheck disable=SC2016  # ${...} is for dpkg-query
     if [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" != installed ]; then
       missing+=("$name")

@@ -35,9 +35,9 @@ struct finding_of_duel {
   std::string failure;
 };
 
-// Tries everything that applies, each on a key of its own. What cannot even begin (a client that
-// does not start) is thrown.
-std::vector<finding_of_duel> fight(const duel& d);
+// Tries everything that applies, or only some of it, each on a key of its own. What cannot even
+// begin (a client that does not start) is thrown.
+std::vector<finding_of_duel> fight(const duel& d, const std::vector<std::string>& only = {});
 
 // The names of what fight() will try.
 std::vector<std::string> rounds_of(const duel& d);

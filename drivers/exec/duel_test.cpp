@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "drivers/conformance/proxy.hpp"
+#include "drivers/conformance/network.hpp"
 #include "harness/async/scope.hpp"
 #include "harness/time/clock.hpp"
 
@@ -15,10 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr duration patience = 20s;        // for what works
-constexpr duration long_lease = 20s;      // far longer than a waiter that is woken waits
-constexpr duration prompt = 3s;           // a waiter that is woken, on a busy machine
-constexpr duration short_lease = 1500ms;  // for the rounds that lose one
+constexpr duration patience = 20s;    // for what works
+constexpr duration long_lease = 20s;  // far longer than a waiter that is woken waits
+constexpr duration prompt = 5s;       // a waiter that is woken, on a busy machine
+constexpr duration short_lease = 2s;  // for the rounds that lose one
 constexpr duration session_timeout = 4s;
 constexpr duration until_expired = 12s;
 constexpr duration poll = 20ms;
@@ -54,13 +54,13 @@ class fighter {
 
   // A session whose connection can be cut.
   task<session*> join_mortal() {
-    const auto at = conformance::split_url(side_.target);
-    proxy_ = std::make_unique<conformance::proxy>(at.host, at.port);
-    through_proxy_ = driver_for(at.to_string(proxy_->address()));
+    const std::vector<std::string> no_others;
+    network_ = std::make_unique<conformance::shaky_network>(side_.target, no_others);
+    through_proxy_ = driver_for(network_->url().to_string());
     co_return co_await join(*through_proxy_);
   }
 
-  void cut() { proxy_->set(conformance::proxy_mode::cut); }
+  void cut() { network_->set(conformance::proxy_mode::cut); }
 
   task<void> end() {
     for (auto& s : sessions_) co_await s->close();
@@ -120,7 +120,7 @@ class fighter {
   const side& side_;
   names names_;
   std::unique_ptr<driver> direct_;
-  std::unique_ptr<conformance::proxy> proxy_;
+  std::unique_ptr<conformance::shaky_network> network_;
   std::unique_ptr<driver> through_proxy_;
   std::vector<std::unique_ptr<session>> sessions_;
 };
@@ -281,7 +281,15 @@ constexpr round all_rounds[] = {
     {"both_hold", shares, both_hold},
 };
 
-task<void> fight_in(loop& l, const duel& d, std::vector<finding_of_duel>& found) {
+using round_names = std::vector<std::string>;
+
+bool is_wanted(const round& r, const duel& d, const round_names& only) {
+  if (!only.empty() && std::ranges::find(only, r.name) == only.end()) return false;
+  return r.applies(d);
+}
+
+task<void> fight_in(loop& l, const duel& d, const round_names& only,
+                    std::vector<finding_of_duel>& found) {
   const std::string run = name_of_run();
   fighter real{l, d.real, run, "real"};
   fighter ours{l, d.ours, run, "ours"};
@@ -290,7 +298,7 @@ task<void> fight_in(loop& l, const duel& d, std::vector<finding_of_duel>& found)
     co_await ours.begin();
     co_await real.begin();
     for (const round& r : all_rounds) {
-      if (!r.applies(d)) continue;
+      if (!is_wanted(r, d, only)) continue;
       found.push_back({r.name, ""});
       try {
         co_await r.play(arena{l, real, ours});
@@ -353,7 +361,8 @@ struct crowd_side {
   std::vector<std::unique_ptr<session>> sessions{};
 };
 
-task<void> gather(loop& l, crowd_side& s, const crowd& c, const names& keys, std::string name) {
+task<void> gather(loop& l, crowd_side& s, const crowd& c, names keys, std::string name) {
+  keys.run += s.who.run_suffix;
   s.behind = s.who.kind.make({s.who.target, keys, options_of(s.who)});
   co_await s.behind->prepare(l, l.now() + patience);
   for (std::uint32_t n = 0; n < c.sessions; ++n) {
@@ -399,11 +408,11 @@ task<void> mix_in(loop& l, const duel& d, const crowd& c, crowd_result& result) 
 
 }  // namespace
 
-std::vector<finding_of_duel> fight(const duel& d) {
+std::vector<finding_of_duel> fight(const duel& d, const round_names& only) {
   const real_clock clock;
   loop l{clock};
   std::vector<finding_of_duel> found;
-  run_to_end(l, fight_in(l, d, found));
+  run_to_end(l, fight_in(l, d, only, found));
   return found;
 }
 

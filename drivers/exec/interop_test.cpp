@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
-#include <optional>
+#include <thread>
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/exec/driver.hpp"
@@ -35,18 +39,64 @@ struct pair {
   relation are = relation::exclusive;
 };
 
+// On a busy machine a node may need longer than redlock waits for it by itself.
+//
+// clang-format off
 constexpr pair pairs[] = {
     {"redis", {"exec/redisson"}, {"redis/redisson"}},
+    {"redis", {"exec/redisson", "kind=fair"}, {"redis/redisson_fair"}},
+    {"redis", {"exec/redisson", "kind=spin"}, {"redis/redisson_spin"}},
+    {"redis", {"exec/redisson", "kind=fenced"}, {"redis/redisson_fenced"}},
+    {"redis", {"exec/redisson", "kind=multi"}, {"redis/redisson_multi"}},
+    {"redis", {"exec/redisson", "kind=write"}, {"redis/redisson_write"}},
+    {"redis", {"exec/redisson", "kind=write"}, {"redis/redisson_read"}},
+    {"redis", {"exec/redisson", "kind=read"}, {"redis/redisson_write"}},
+    {"redis", {"exec/redisson", "kind=read"}, {"redis/redisson_read"}, relation::shared},
+    {"redis-sentinel", {"exec/redisson"}, {"redis/redisson"}},
+    {"redis-cluster", {"exec/redisson"}, {"redis/redisson"}},
     {"redis", {"exec/redisson_3.52"}, {"redis/redisson"}},
+    {"redis", {"exec/redisson_3.52", "kind=fair"}, {"redis/redisson_fair"}},
+    {"redis", {"exec/redisson_3.52", "kind=spin"}, {"redis/redisson_spin"}},
+    {"redis", {"exec/redisson_3.52", "kind=fenced"}, {"redis/redisson_fenced"}},
+    {"redis", {"exec/redisson_3.52", "kind=multi"}, {"redis/redisson_multi"}},
+    {"redis", {"exec/redisson_3.52", "kind=write"}, {"redis/redisson_write"}},
+    {"redis", {"exec/redisson_3.52", "kind=write"}, {"redis/redisson_read"}},
+    {"redis", {"exec/redisson_3.52", "kind=read"}, {"redis/redisson_write"}},
+    {"redis", {"exec/redisson_3.52", "kind=read"}, {"redis/redisson_read"}, relation::shared},
+    {"redis-independent", {"exec/node_redlock"}, {"redis/redlock", "node_timeout=2000ms"}},
+    {"redis-independent", {"exec/redsync"}, {"redis/redlock", "node_timeout=2000ms"}},
+    {"mysql", {"exec/shedlock"}, {"mysql/shedlock"}},
     {"zookeeper", {"exec/curator"}, {"zookeeper/sequential"}},
+    {"zookeeper", {"exec/curator", "kind=semaphore_mutex"}, {"zookeeper/semaphore_mutex"}},
+    {"zookeeper", {"exec/curator", "kind=write"}, {"zookeeper/write"}},
+    {"zookeeper", {"exec/curator", "kind=write"}, {"zookeeper/read"}},
+    {"zookeeper", {"exec/curator", "kind=read"}, {"zookeeper/write"}},
+    {"zookeeper", {"exec/curator", "kind=read"}, {"zookeeper/read"}, relation::shared},
+    {"zookeeper", {"exec/curator", "kind=semaphore permits=1"},
+                  {"zookeeper/semaphore", "leases=1"}},
+    {"zookeeper", {"exec/curator", "kind=semaphore permits=2"},
+                  {"zookeeper/semaphore", "leases=2"}, relation::shared},
     {"zookeeper", {"exec/curator_5.4"}, {"zookeeper/sequential"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=semaphore_mutex"}, {"zookeeper/semaphore_mutex"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=write"}, {"zookeeper/write"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=write"}, {"zookeeper/read"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=read"}, {"zookeeper/write"}},
+    {"zookeeper", {"exec/curator_5.4", "kind=read"}, {"zookeeper/read"}, relation::shared},
+    {"zookeeper", {"exec/curator_5.4", "kind=semaphore permits=1"},
+                  {"zookeeper/semaphore", "leases=1"}},
     {"zookeeper", {"exec/kazoo"}, {"zookeeper/sequential"}},
 };
 
 constexpr pair mixed_pairs[] = {
     {"redis", {"exec/redisson"}, {"redis/redisson"}},
     {"zookeeper", {"exec/curator"}, {"zookeeper/sequential"}},
+    {"redis-independent", {"exec/redsync"}, {"redis/redlock", "node_timeout=2000ms"}},
 };
+// clang-format on
+
+// All that the pairs need.
+constexpr const char* topologies[] = {
+    "redis", "redis-sentinel", "redis-cluster", "redis-independent", "zookeeper", "mysql"};
 
 using servers = std::map<std::string, local::cluster, std::less<>>;
 
@@ -88,57 +138,111 @@ std::string name_of(const player& p) {
   return p.options.empty() ? std::string{p.lock} : fmt::format("{}({})", p.lock, p.options);
 }
 std::string name_of(const pair& p) {
-  return fmt::format("{}~{}", name_of(p.real), name_of(p.ours));
+  const auto place = p.topology.find('-') == p.topology.npos ? "" : fmt::format("@{}", p.topology);
+  return fmt::format("{}~{}{}", name_of(p.real), name_of(p.ours), place);
 }
 
-// All rounds of a pair are played at the first test that asks, because a client takes seconds to
-// start; each test then tells of its round.
-class fight_once {
+// What several threads play while the tests wait for their results: clients take seconds to start,
+// and most rounds wait for something to end.
+class tournament {
  public:
-  explicit fight_once(duel d) : duel_(std::move(d)) {}
+  void add(std::string suite, std::function<void()> match) {
+    matches_.emplace_back(std::move(suite), std::move(match));
+  }
 
-  const std::string& failure_of(const std::string& round) {
-    if (!fought_) fight_now();
-    for (const auto& f : found_) {
-      if (f.name == round) return f.failure;
-    }
-    return excuse_;
+  // Starts what belongs to a test that is going to run.
+  void begin() {
+    std::erase_if(matches_, [](const auto& m) { return !is_wanted(m.first); });
+    for (int n = 0; n < at_once; ++n) threads_.emplace_back([this] { play(); });
+  }
+
+  void end() {
+    next_ = matches_.size();
+    for (std::thread& t : threads_) t.join();
+    threads_.clear();
   }
 
  private:
-  void fight_now() {
-    fought_ = true;
-    excuse_ = "was not played";
-    try {
-      found_ = fight(duel_);
-    } catch (const std::exception& e) {
-      excuse_ = e.what();
+  static constexpr int at_once = 4;
+
+  static bool is_wanted(const std::string& suite) {
+    const auto& all = *testing::UnitTest::GetInstance();
+    for (int n = 0; n < all.total_test_suite_count(); ++n) {
+      const auto& s = *all.GetTestSuite(n);
+      if (s.name() == suite) return s.should_run();
     }
+    return false;
   }
 
-  duel duel_;
-  bool fought_ = false;
-  std::vector<finding_of_duel> found_;
-  std::string excuse_;
+  void play() {
+    for (std::size_t n = next_++; n < matches_.size(); n = next_++) matches_[n].second();
+  }
+
+  std::vector<std::pair<std::string, std::function<void()>>> matches_;
+  std::vector<std::thread> threads_;
+  std::atomic<std::size_t> next_ = 0;
+};
+
+// Begins when it is known which tests will run.
+class season final : public testing::Environment {
+ public:
+  explicit season(tournament& t) : matches_(t) {}
+  void SetUp() override { matches_.begin(); }
+  void TearDown() override { matches_.end(); }
+
+ private:
+  tournament& matches_;
+};
+
+tournament& all_matches() {
+  static tournament all;
+  return all;
+}
+
+// A result that a thread of the tournament leaves for tests: all rounds of a pair are one match.
+template <class Result>
+class match {
+ public:
+  explicit match(const std::string& suite, std::function<Result()> play)
+      : play_(std::packaged_task<Result()>{std::move(play)}), result_(play_.get_future()) {
+    all_matches().add(suite, [this] { play_(); });
+  }
+
+  // Waits for it, and throws what it threw.
+  const Result& result() const { return result_.get(); }
+
+ private:
+  std::packaged_task<Result()> play_;
+  std::shared_future<Result> result_;
 };
 
 class round_test final : public testing::Test {
  public:
-  round_test(std::shared_ptr<fight_once> f, std::string round)
+  using rounds = match<std::vector<finding_of_duel>>;
+  round_test(std::shared_ptr<rounds> f, std::string round)
       : fight_(std::move(f)), round_(std::move(round)) {}
-  void TestBody() override { EXPECT_EQ(fight_->failure_of(round_), ""); }
+
+  void TestBody() override {
+    for (const auto& f : fight_->result()) {
+      if (f.name != round_) continue;
+      EXPECT_EQ(f.failure, "");
+      return;
+    }
+    FAIL() << "was not played";
+  }
 
  private:
-  std::shared_ptr<fight_once> fight_;
+  std::shared_ptr<rounds> fight_;
   std::string round_;
 };
 
 class mixed_test final : public testing::Test {
  public:
-  explicit mixed_test(pair p) : pair_(p) {}
+  using crowded = match<crowd_result>;
+  explicit mixed_test(std::shared_ptr<crowded> m) : mixed_(std::move(m)) {}
 
   void TestBody() override {
-    const crowd_result r = mix(duel_of(pair_), {.time = mixed_time});
+    const crowd_result r = mixed_->result();
     const auto numbers =
         fmt::format("real {}, ours {}, doubts {}", r.real_grants, r.our_grants, r.doubts);
     RecordProperty("grants", numbers);
@@ -149,64 +253,60 @@ class mixed_test final : public testing::Test {
   }
 
  private:
-  const pair pair_;
+  std::shared_ptr<crowded> mixed_;
 };
 
-void add_fight(const std::string& suite, duel d) {
-  const auto rounds = rounds_of(d);
-  const auto once = std::make_shared<fight_once>(std::move(d));
-  for (const std::string& round : rounds) {
+void add_fight(const std::string& suite, const duel& d) {
+  const auto once = std::make_shared<round_test::rounds>(suite, [d] { return fight(d); });
+  for (const std::string& round : rounds_of(d)) {
     testing::RegisterTest(
         suite.c_str(), round.c_str(), nullptr, nullptr, __FILE__, __LINE__,
         [once, round]() -> testing::Test* { return new round_test(once, round); });
   }
 }
 
+void add_mixed(const std::string& suite, const duel& d) {
+  const auto once =
+      std::make_shared<mixed_test::crowded>(suite, [d] { return mix(d, {.time = mixed_time}); });
+  testing::RegisterTest(suite.c_str(), "mixed", nullptr, nullptr, __FILE__, __LINE__,
+                        [once]() -> testing::Test* { return new mixed_test(once); });
+}
+
 void add_all() {
+  for (const pair& p : mixed_pairs) add_mixed(name_of(p) + ":mixed", duel_of(p));
   for (const pair& p : pairs) add_fight(name_of(p), duel_of(p));
-  for (const pair& p : mixed_pairs) {
-    const std::string name = name_of(p);
-    testing::RegisterTest("mixed", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [p]() -> testing::Test* { return new mixed_test(p); });
-  }
 }
 
 // The rounds of a duel that went wrong.
-std::vector<std::string> lost_rounds(const duel& d) {
+std::vector<std::string> lost_rounds(const duel& d, const std::vector<std::string>& only) {
   std::vector<std::string> lost;
-  for (const auto& f : fight(d)) {
+  for (const auto& f : fight(d, only)) {
     if (!f.failure.empty()) lost.push_back(f.name);
   }
   return lost;
-}
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // That the suite can fail: pairs that are known not to go together.
 TEST(Incompatible, AnotherKeyIsNoticed) {
   duel d = duel_of(pairs[0]);
   d.ours.run_suffix = "x";
-  const auto lost = lost_rounds(d);
-  EXPECT_TRUE(contains(lost, "real_holds"));
-  EXPECT_TRUE(contains(lost, "ours_holds"));
-  EXPECT_TRUE(contains(lost, "ours_takes_over"));
+  const std::vector<std::string> rounds{"real_holds", "ours_holds", "ours_takes_over"};
+  EXPECT_EQ(lost_rounds(d, rounds), rounds);
 }
 
 // Redisson's spin lock shares the key of its RLock, but announces no release.
 TEST(Incompatible, ASilentReleaseIsNoticed) {
-  const auto lost =
-      lost_rounds(duel_of({"redis", {"exec/redisson", "kind=spin"}, {"redis/redisson"}}));
-  EXPECT_EQ(lost, std::vector<std::string>{"ours_takes_over"});
+  const duel d = duel_of({"redis", {"exec/redisson", "kind=spin"}, {"redis/redisson"}});
+  const std::vector<std::string> lost{"ours_takes_over"};
+  EXPECT_EQ(lost_rounds(d, {"real_holds", "ours_holds", "real_takes_over", lost[0]}), lost);
 }
 
-// Curator, and so we, sort the nodes that kazoo makes by itself behind all others.
+// Curator, and so we, sort the nodes that kazoo makes by itself behind all others. kazoo was told
+// of ours.
 TEST(Incompatible, AQueueOfOtherNodesIsNoticed) {
-  const auto lost =
-      lost_rounds(duel_of({"zookeeper", {"exec/kazoo", "nodes=kazoo"}, {"zookeeper/sequential"}}));
-  EXPECT_TRUE(contains(lost, "real_holds"));
-  EXPECT_FALSE(contains(lost, "ours_holds")) << "kazoo was told of ours";
+  const duel d = duel_of({"zookeeper", {"exec/kazoo", "nodes=kazoo"}, {"zookeeper/sequential"}});
+  const std::vector<std::string> lost{"real_holds"};
+  EXPECT_EQ(lost_rounds(d, {lost[0], "ours_holds"}), lost);
 }
 
 TEST(Incompatible, ACrowdOnTwoKeysOverlaps) {
@@ -239,7 +339,7 @@ TEST(Readme, TheJavaAdapterIsRedisson) {
                     "-cp",  path,       "RedissonLock"};
   duel d = duel_of(pairs[0]);
   d.real.kind.make = make_java;
-  EXPECT_EQ(lost_rounds(d), std::vector<std::string>{});
+  EXPECT_EQ(lost_rounds(d, rounds_of(d)), std::vector<std::string>{});
 }
 
 TEST(Readme, ThePythonAdapterIsShort) {
@@ -254,10 +354,11 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   // Starts sooner; what it costs later is not measured here.
   setenv("LOCKMARK_JAVA_OPTIONS", "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", 0);
-  for (const char* topology : {"redis", "zookeeper", "mysql"}) {
+  for (const char* topology : exec::topologies) {
     exec::running().emplace(topology, local::cluster::start(topology));
   }
   exec::add_all();
+  testing::AddGlobalTestEnvironment(new exec::season{exec::all_matches()});
   const int result = RUN_ALL_TESTS();
   exec::running().clear();
   return result;

@@ -1,13 +1,16 @@
 // node-redlock behind the line protocol of drivers/exec/README.md. It tries once a call: how to try
 // again is the workload's affair.
 "use strict";
+const fs = require("fs");
 const readline = require("readline");
 const Redis = require("ioredis");
 const { default: Redlock, ResourceLockedError } = require("redlock");
 
 const now = () => Number(process.hrtime.bigint());
 const say = (message) => process.stdout.write(JSON.stringify(message) + "\n");
-const version = (name) => require(`${name}/package.json`).version;
+// Not by require(): redlock does not export its package.json.
+const version = (name) =>
+  JSON.parse(fs.readFileSync(`${__dirname}/node_modules/${name}/package.json`)).version.replace("v", "");
 
 let hello, nodes, redlock;
 const names = [];
