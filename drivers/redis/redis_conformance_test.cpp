@@ -7,6 +7,7 @@
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/conformance.hpp"
+#include "drivers/conformance/parallel.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/server_probe.hpp"
 
@@ -41,6 +42,7 @@ void add(const lock_kind& kind, const std::string& topology, const local::cluste
   s.release_checks_owner = kind.name != "redis/setnx" && kind.name != "redis/setnx_expire";
   s.leftovers = keys_of_run;
   s.label = label(topology, "");
+  s.quorum = kind.name == "redis/redlock" || kind.name == "redis/redisson_red";
   // Of a busy machine; the preset is for servers that are near and idle.
   if (kind.name == "redis/redlock") s.options["node_timeout"] = "500ms";
   conformance::add(s);
@@ -64,13 +66,16 @@ void add(const lock_kind& kind, const std::string& topology, const local::cluste
 
 int main(int argc, char** argv) {
   using namespace lockmark;
-  testing::InitGoogleTest(&argc, argv);
-  std::deque<local::cluster> running;
+  std::deque<std::pair<std::string, local::cluster>> running;
   for (const char* topology : {"redis", "redis-sentinel", "redis-cluster", "redis-independent"}) {
-    const auto& servers = running.emplace_back(local::cluster::start(topology));
-    for (const lock_kind& kind : redis::kinds()) {
-      if (redis::runs_on(kind, topology)) redis::add(kind, topology, servers);
-    }
+    running.emplace_back(topology, local::cluster::start(topology));
   }
-  return RUN_ALL_TESTS();
+  const auto add_all = [&running] {
+    for (const auto& [topology, servers] : running) {
+      for (const lock_kind& kind : redis::kinds()) {
+        if (redis::runs_on(kind, topology)) redis::add(kind, topology, servers);
+      }
+    }
+  };
+  return conformance::run_tests(argc, argv, add_all, 4);
 }

@@ -1,4 +1,4 @@
-// What the conformance suite does not ask: the commands on the wire, and Redisson's waiting.
+// What the conformance suite does not ask: lost scripts, Redisson's waiting, who is refused.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -13,8 +13,6 @@ namespace lockmark::redis {
 namespace {
 
 using namespace std::chrono_literals;
-
-using differences = std::map<std::string, std::uint64_t>;
 
 struct redis_server : testing::Test {
   static void SetUpTestSuite() {
@@ -36,62 +34,6 @@ std::unique_ptr<local::cluster> redis_server::server;
 
 request by(loop& l, std::uint32_t client, duration within = 5s) {
   return {.key = 0, .client = client, .lease = 30s, .deadline = l.now() + within};
-}
-
-// `seen`: what the server counted for ten cycles of one client, without the counting itself.
-task<void> count_cycles(loop& l, driver& d, differences& seen, traffic& sent) {
-  const auto soon = l.now() + 5s;
-  co_await d.prepare(l, soon);
-  const instance who{.id = "inst"};
-  const auto s = co_await d.open(l, who, soon);
-  const traffic before = s->sent();
-  server_counters first = co_await d.counters(l, soon);
-  for (int i = 0; i < 10; ++i) {
-    const auto got = co_await s->acquire(by(l, 0));
-    EXPECT_TRUE(got.done());
-    const auto given = co_await s->release(by(l, 0));
-    EXPECT_TRUE(given.done());
-  }
-  sent = s->sent();
-  sent.commands -= before.commands;
-  sent.round_trips -= before.round_trips;
-  co_await s->close();
-  const server_counters last = co_await d.counters(l, soon);
-  for (const auto& [name, count] : last) {
-    const bool by_counting = name == "cmd.info" || name == "cmd.client|setname";
-    const auto more = count - first[name];
-    if (name.starts_with("cmd.") && more > 0 && !by_counting) seen[name.substr(4)] = more;
-  }
-  co_await d.wipe(l, soon);
-}
-
-// An uncontended cycle puts on the wire what its algorithm says and nothing else; what scripts call
-// is counted by the server under the same names.
-TEST_F(redis_server, cycles_cost_the_commands_of_their_algorithm) {
-  const std::map<std::string_view, differences> expected{
-      {"redis/setnx", {{"setnx", 10}, {"del", 10}}},
-      {"redis/lua", {{"evalsha", 20}, {"setnx", 10}, {"pexpire", 10}, {"get", 10}, {"del", 10}}},
-      {"redis/set_nx_px", {{"set", 10}, {"evalsha", 10}, {"get", 10}, {"del", 10}}},
-      {"redis/redisson",
-       {{"evalsha", 20},
-        {"exists", 10},
-        {"hincrby", 20},
-        {"pexpire", 10},
-        {"get", 10},
-        {"hexists", 10},
-        {"del", 20},
-        {"publish", 10},
-        {"set", 10}}}};
-  for (const auto& k : kinds()) {
-    SCOPED_TRACE(k.name);
-    differences seen;
-    traffic sent;
-    const auto d = make(k);
-    run_to_end(l, count_cycles(l, *d, seen, sent));
-    EXPECT_EQ(seen, expected.at(k.name));
-    EXPECT_EQ(sent.commands, k.name == "redis/redisson" ? 30U : 20U);
-    EXPECT_EQ(sent.round_trips, 20U);
-  }
 }
 
 task<void> cycle_after_flush(loop& l, driver& d, std::string url) {

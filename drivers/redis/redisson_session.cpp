@@ -141,8 +141,9 @@ task<outcome<grant>> redisson_session::extend(rlock what, request r) {
 
 // Like Redisson, does not wait for the answer to DEL.
 task<outcome<nothing>> redisson_session::give_up(rlock what, request r) {
+  connection& c = client(r, what.place);
+  std::string before = std::exchange(latches_[what.place][r.client], {});
   std::string& latch = latches_[what.place][r.client];
-  latch.clear();
   append_latch(latch, what.name, new_request_id());
   scratch_.clear();
   append_channel_of(scratch_, what);
@@ -150,10 +151,12 @@ task<outcome<nothing>> redisson_session::give_up(rlock what, request r) {
   // Redisson stops renewing whatever the answer is.
   if (watchdog_) watchdog_->remove({r.key, r.client});
   if (!said.done()) {
+    if (!before.empty()) left_.emplace_back(what.place, std::move(before));
     remember_latch(what, r);
     co_return said.without_value<nothing>();
   }
-  client(r, what.place).post("DEL", latch);
+  c.post("DEL", latch);
+  if (!c.owed()) remember_latch(what, r);
   const bool held = was_held(said.value());
   was_given_up(r, held);
   if (!held) co_return refusal::not_owner;

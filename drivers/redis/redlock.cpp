@@ -7,10 +7,16 @@
 // minority. No fencing token, and it trusts every server's clock: one that jumps, or comes back
 // without its keys, lets a second holder in.
 //
+// What is written is another value for each attempt, so that taking back one attempt never gives up
+// what another has taken.
+//
 // Tries once: the random delay before the next try is the workload's retry policy. Waits for every
 // place and not just for the quickest majority, so that no answer is left on a connection.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "drivers/redis/lock_driver.hpp"
 #include "drivers/redis/majority.hpp"
@@ -43,17 +49,24 @@ class redlock_session final : public lock_session {
         node_timeout_(timeout_of(run.options.at("node_timeout"))) {}
 
   task<outcome<grant>> acquire(request r) override {
+    const std::string value = fmt::format("{}:{}", owner(r), ++attempts_);
     const grant g{.valid_until = valid_until(loop_.now(), r.lease)};
-    const std::vector<vote> taking = co_await ask_all(r, step::take);
+    const std::vector<vote> taking = co_await ask_all(r, step::take, value);
     const answers taken{taking};
-    if (taken.yes >= needed_ && loop_.now() < g.valid_until) co_return g;
-    const std::vector<vote> undoing = co_await ask_all(r, step::give_up);
-    co_return ending_of_failure(taken, left_over(taking, undoing), needed_);
+    if (taken.yes >= needed_ && loop_.now() < g.valid_until) {
+      held_[{r.client, r.key}] = value;
+      co_return g;
+    }
+    const std::vector<vote> undoing = co_await ask_all(r, step::give_up, value);
+    const auto ending = ending_of_failure(taken, left_over(taking, undoing), needed_);
+    if (ending.in_doubt()) held_.try_emplace({r.client, r.key}, value);
+    co_return ending;
   }
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = valid_until(loop_.now(), r.lease)};
-    const std::vector<vote> extending = co_await ask_all(r, step::extend);
+    const std::string value = held_value(r);
+    const std::vector<vote> extending = co_await ask_all(r, step::extend, value);
     const auto ending = ending_of(answers{extending}, needed_);
     if (!ending.done()) co_return ending.without_value<grant>();
     if (loop_.now() >= g.valid_until) co_return refusal::not_owner;
@@ -61,22 +74,32 @@ class redlock_session final : public lock_session {
   }
 
   task<outcome<nothing>> release(request r) override {
-    const std::vector<vote> giving = co_await ask_all(r, step::give_up);
-    co_return ending_of(answers{giving}, needed_);
+    const std::string value = held_value(r);
+    const std::vector<vote> giving = co_await ask_all(r, step::give_up, value);
+    const auto ending = ending_of(answers{giving}, needed_);
+    if (ending.done() || ending.refused(refusal::not_owner)) held_.erase({r.client, r.key});
+    co_return ending;
   }
 
  private:
-  task<std::vector<vote>> ask_all(request r, step what) {
+  // What the client's last attempt wrote that was granted or may have been; else what nobody wrote.
+  std::string held_value(const request& r) const {
+    const auto at = held_.find({r.client, r.key});
+    return at == held_.end() ? owner(r) : at->second;
+  }
+
+  // `value` must stay until the answers are there.
+  task<std::vector<vote>> ask_all(request r, step what, const std::string& value) {
     std::vector<vote> each(places(), vote::unasked);
     scope asking{loop_};
-    for (std::size_t i = 0; i < places(); ++i) asking.spawn(ask(r, what, i, each[i]));
+    for (std::size_t i = 0; i < places(); ++i) asking.spawn(ask(r, what, value, i, each[i]));
     co_await asking.join();
     co_return each;
   }
 
-  task<void> ask(request r, step what, std::size_t place, vote& to) {
+  task<void> ask(request r, step what, const std::string& value, std::size_t place, vote& to) {
     const time_point limit = std::min(r.answer_by(), loop_.now() + node_timeout_);
-    const auto said = co_await asked(r, what, client(r, place), limit);
+    const auto said = co_await asked(r, what, value, client(r, place), limit);
     to = vote_of(said, said.done() && is_yes(said.value()));
   }
 
@@ -85,19 +108,22 @@ class redlock_session final : public lock_session {
     return r.is(reply::kind::integer) ? r.number == 1 : r.is(reply::kind::status);
   }
 
-  task<outcome<reply>> asked(const request& r, step what, connection& c, time_point limit) {
+  task<outcome<reply>> asked(const request& r, step what, const std::string& value, connection& c,
+                             time_point limit) {
     switch (what) {
       case step::take:
-        return c.command(limit, "SET", key(r), owner(r), "NX", "PX", milliseconds(r.lease));
+        return c.command(limit, "SET", key(r), value, "NX", "PX", milliseconds(r.lease));
       case step::extend:
-        return c.evaluate(limit, run_.scripts[extend], 1, key(r), owner(r), milliseconds(r.lease));
+        return c.evaluate(limit, run_.scripts[extend], 1, key(r), value, milliseconds(r.lease));
       case step::give_up: break;
     }
-    return c.evaluate(limit, run_.scripts[give_up], 1, key(r), owner(r));
+    return c.evaluate(limit, run_.scripts[give_up], 1, key(r), value);
   }
 
   const std::size_t needed_;
   const duration node_timeout_;
+  std::uint64_t attempts_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> held_;  // by (client, key)
 };
 
 }  // namespace

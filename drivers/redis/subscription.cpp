@@ -42,9 +42,12 @@ struct subscription::channel {
     first->woken_.set();
     return 1;
   }
-  // For a message that is meant for all: a release by a writer, for whom readers may wait.
+  // For a message that is meant for all: a release by a writer, for whom readers may wait. Who is
+  // just asking gets a permit. (Redisson wakes only who is waiting already: who asks at that moment
+  // waits for the end of the lease.)
   std::size_t wake_everybody() {
     const std::size_t woken = waiting.size();
+    permits = places - woken;
     wake_all(waiting);
     return woken;
   }

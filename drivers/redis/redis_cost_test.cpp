@@ -1,0 +1,147 @@
+// What an uncontended cycle of each lock costs the server.
+#include <gtest/gtest.h>
+
+#include "drivers/redis/test_servers.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+struct costs {
+  std::map<std::string, std::uint64_t> seen;  // by the server, also inside of scripts
+  std::uint64_t commands = 0;                 // sent
+  std::uint64_t round_trips = 0;
+};
+
+struct one_server {
+  static constexpr const char* topology = "redis";
+};
+using redis_costs = servers_test<one_server>;
+
+// Of one cycle; ten are made.
+task<void> count_cycles(loop& l, driver& d, costs& of_one) {
+  const auto soon = l.now() + 5s;
+  co_await d.prepare(l, soon);
+  const instance who{.id = "inst"};
+  const auto s = co_await d.open(l, who, soon);
+  traffic sent = s->sent();
+  server_counters first = co_await d.counters(l, soon);
+  for (int i = 0; i < 10; ++i) {
+    const auto got = co_await s->acquire(by(l, 0));
+    EXPECT_TRUE(got.done());
+    const auto given = co_await s->release(by(l, 0));
+    EXPECT_TRUE(given.done());
+  }
+  traffic all = s->sent();
+  all -= sent;
+  of_one.commands = all.commands / 10;
+  of_one.round_trips = all.round_trips / 10;
+  co_await s->close();
+  const server_counters last = co_await d.counters(l, soon);
+  for (const auto& [name, count] : last) {
+    const bool by_counting = name == "cmd.info" || name == "cmd.client|setname";
+    const auto more = count - first[name];
+    if (name.starts_with("cmd.") && more > 0 && !by_counting)
+      of_one.seen[name.substr(4)] = more / 10;
+  }
+  co_await d.wipe(l, soon);
+}
+
+const std::map<std::string_view, costs>& expected() {
+  static const std::map<std::string, std::uint64_t> rlock{
+      {"evalsha", 2}, {"exists", 1}, {"hincrby", 2}, {"pexpire", 1}, {"get", 1},
+      {"hexists", 1}, {"del", 2},    {"publish", 1}, {"set", 1}};
+  static const std::map<std::string, std::uint64_t> string_by_script{
+      {"set", 1}, {"evalsha", 1}, {"get", 1}, {"del", 1}};
+  static const auto rlock_and = [](std::map<std::string, std::uint64_t> more) {
+    more.insert(rlock.begin(), rlock.end());
+    return more;
+  };
+  static const auto spin = [] {
+    auto silent = rlock;
+    silent.erase("publish");
+    return silent;
+  };
+  static const auto three = [] {
+    auto each = rlock_and({{"pexpire", 2}});
+    for (auto& [name, count] : each) count *= 3;
+    return each;
+  };
+  static const std::map<std::string_view, costs> all{
+      {"redis/setnx", {{{"setnx", 1}, {"del", 1}}, 2, 2}},
+      {"redis/setnx_expire", {{{"setnx", 1}, {"expire", 1}, {"del", 1}}, 3, 3}},
+      {"redis/getset", {{{"setnx", 1}, {"del", 1}}, 2, 2}},
+      {"redis/set_nx_px", {string_by_script, 2, 2}},
+      {"redis/sharded", {string_by_script, 2, 2}},
+      {"redis/redlock", {string_by_script, 2, 2}},
+      {"redis/lua", {{{"evalsha", 2}, {"setnx", 1}, {"pexpire", 1}, {"get", 1}, {"del", 1}}, 2, 2}},
+      {"redis/redisson", {rlock, 3, 2}},
+      {"redis/redisson_spin", {spin(), 3, 2}},
+      {"redis/redisson_fenced", {rlock_and({{"incr", 1}}), 3, 2}},
+      {"redis/redisson_fair",
+       {{{"evalsha", 2},
+         {"lindex", 4},
+         {"exists", 2},
+         {"lpop", 1},
+         {"zrem", 1},
+         {"zrange", 1},
+         {"hset", 1},
+         {"pexpire", 1},
+         {"get", 1},
+         {"hexists", 1},
+         {"hincrby", 1},
+         {"del", 2},
+         {"set", 1}},
+        3,
+        2}},
+      {"redis/redisson_read",
+       {{{"evalsha", 2},
+         {"hget", 2},
+         {"hset", 1},
+         {"hincrby", 2},
+         {"set", 2},
+         {"pexpire", 2},
+         {"get", 1},
+         {"hexists", 1},
+         {"hdel", 1},
+         {"hlen", 1},
+         {"del", 3},
+         {"publish", 1}},
+        3,
+        2}},
+      {"redis/redisson_write",
+       {{{"evalsha", 2},
+         {"hget", 2},
+         {"hset", 2},
+         {"hincrby", 1},
+         {"set", 1},
+         {"pexpire", 1},
+         {"get", 1},
+         {"hexists", 1},
+         {"hdel", 1},
+         {"hlen", 1},
+         {"del", 2},
+         {"publish", 1}},
+        3,
+        2}},
+      {"redis/redisson_multi", {three(), 12, 9}},
+      {"redis/redisson_red", {rlock_and({{"pexpire", 2}}), 4, 3}},
+  };
+  return all;
+}
+
+// A cycle puts on the wire what its algorithm says and nothing else.
+TEST_F(redis_costs, are_those_of_the_algorithm) {
+  for (const auto& k : kinds()) {
+    SCOPED_TRACE(k.name);
+    costs of_one;
+    const auto d = driver_for(k, url());
+    run_to_end(l, count_cycles(l, *d, of_one));
+    const costs& right = expected().at(k.name);
+    EXPECT_EQ(of_one.seen, right.seen);
+    EXPECT_EQ(of_one.commands, right.commands);
+    EXPECT_EQ(of_one.round_trips, right.round_trips);
+  }
+}
+
+}  // namespace
+}  // namespace lockmark::redis

@@ -1,0 +1,192 @@
+// Locks over five independent masters, of which some are dead.
+#include <gtest/gtest.h>
+
+#include "drivers/redis/shard.hpp"
+#include "drivers/redis/test_servers.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+struct five_masters {
+  static constexpr const char* topology = "redis-independent";
+};
+
+struct redis_places : servers_test<five_masters> {
+  void TearDown() override {
+    for (const std::size_t n : dead_) servers->restart(servers->servers()[n].name);
+  }
+  void kill(std::size_t n) {
+    servers->kill(servers->servers()[n].name, SIGKILL);
+    dead_.push_back(n);
+  }
+  // In how many of the servers that live the key is there.
+  std::size_t holders_of_a() const {
+    std::size_t count = 0;
+    for (std::size_t n = 0; n < 5; ++n) {
+      if (std::ranges::find(dead_, n) != dead_.end()) continue;
+      if (redis_cli(url_of(n), "EXISTS lockmark:test:a").at(0) == "1") ++count;
+    }
+    return count;
+  }
+
+  std::vector<std::size_t> dead_;
+};
+
+const option_values patient{{"node_timeout", "500ms"}};
+
+task<void> prepare_and_open(loop& l, driver& d, std::unique_ptr<session>& s) {
+  co_await d.prepare(l, l.now() + 5s);
+  const instance who{.id = "inst", .clients = 2};
+  s = co_await d.open(l, who, l.now() + 5s);
+}
+
+task<void> close_and_wipe(loop& l, driver& d, session& s) {
+  co_await s.close();
+  co_await d.wipe(l, l.now() + 5s);
+}
+
+task<void> cycle(loop& l, session& s) {
+  const auto got = co_await s.acquire(by(l, 0));
+  EXPECT_TRUE(got.done());
+  const auto late = co_await s.acquire(by(l, 1, 100ms));
+  EXPECT_TRUE(late.refused());
+  const auto more = co_await s.renew(by(l, 0));
+  EXPECT_TRUE(more.done());
+  const auto given = co_await s.release(by(l, 0));
+  EXPECT_TRUE(given.done());
+}
+
+// Two of five dead: everything goes on, also a session that begins so. The dead come back empty.
+TEST_F(redis_places, a_minority_may_be_dead) {
+  for (const auto& k : {redlock(), redisson_red()}) {
+    SCOPED_TRACE(k.name);
+    const auto d = driver_for(k, url(), k.options.empty() ? option_values{} : patient);
+    std::unique_ptr<session> before, after;
+    run_to_end(l, prepare_and_open(l, *d, before));
+    kill(1);
+    kill(3);
+    run_to_end(l, cycle(l, *before));
+    run_to_end(l, prepare_and_open(l, *d, after));
+    run_to_end(l, cycle(l, *after));
+    EXPECT_EQ(holders_of_a(), 0U);
+    run_to_end(l, before->close());
+    run_to_end(l, close_and_wipe(l, *d, *after));
+    for (const std::size_t n : std::exchange(dead_, {})) {
+      servers->restart(servers->servers()[n].name);
+    }
+  }
+}
+
+task<void> fail_to_acquire(loop& l, session& s) {
+  const auto got = co_await s.acquire(by(l, 0, 300ms));
+  EXPECT_TRUE(got.refused(refusal::unavailable));
+}
+
+task<void> fail_to_open(loop& l, driver& d) {
+  bool thrown = false;
+  try {
+    const instance who{.id = "inst"};
+    const auto s = co_await d.open(l, who, l.now() + 5s);
+  } catch (const no_server&) {
+    thrown = true;
+  }
+  EXPECT_TRUE(thrown);
+}
+
+// Three of five dead: nothing is granted, what the other two gave is given back, and no session
+// can begin.
+TEST_F(redis_places, a_dead_majority_grants_nothing) {
+  for (const auto& k : {redlock(), redisson_red()}) {
+    SCOPED_TRACE(k.name);
+    const auto d = driver_for(k, url(), k.options.empty() ? option_values{} : patient);
+    std::unique_ptr<session> s;
+    run_to_end(l, prepare_and_open(l, *d, s));
+    for (const std::size_t n : {0, 2, 4}) kill(n);
+    run_to_end(l, fail_to_acquire(l, *s));
+    EXPECT_EQ(holders_of_a(), 0U);
+    run_to_end(l, fail_to_open(l, *d));
+    for (const std::size_t n : std::exchange(dead_, {})) {
+      servers->restart(servers->servers()[n].name);
+    }
+    run_to_end(l, cycle(l, *s));
+    run_to_end(l, close_and_wipe(l, *d, *s));
+  }
+}
+
+// Three keys are somebody else's: the two that were taken are given back, the others left alone.
+TEST_F(redis_places, gives_back_what_is_no_majority) {
+  const auto d = driver_for(redlock(), url(), patient);
+  std::unique_ptr<session> s;
+  run_to_end(l, prepare_and_open(l, *d, s));
+  for (const std::size_t n : {0, 2, 4}) redis_cli(url_of(n), "SET lockmark:test:a stranger");
+  outcome<grant> got = grant{};
+  const auto try_it = [](loop& on, session& in, outcome<grant>& to) -> task<void> {
+    to = co_await in.acquire(by(on, 0));
+  };
+  run_to_end(l, try_it(l, *s, got));
+  EXPECT_TRUE(got.refused(refusal::busy));
+  EXPECT_EQ(holders_of_a(), 3U);
+  EXPECT_EQ(redis_cli(url_of(2), "GET lockmark:test:a").at(0), "stranger");
+  run_to_end(l, close_and_wipe(l, *d, *s));
+  EXPECT_EQ(holders_of_a(), 0U) << "wipe";
+}
+
+task<void> hold(loop& l, session& s) {
+  const auto got = co_await s.acquire(by(l, 0));
+  EXPECT_TRUE(got.done());
+}
+
+// A key lives in the one master that its hash says.
+TEST_F(redis_places, a_shard_holds_its_keys_alone) {
+  const auto d = driver_for(sharded(), url());
+  std::unique_ptr<session> s;
+  run_to_end(l, prepare_and_open(l, *d, s));
+  run_to_end(l, hold(l, *s));
+  EXPECT_EQ(holders_of_a(), 1U);
+  const std::size_t home = shard_of("lockmark:test:a", 5);
+  EXPECT_EQ(redis_cli(url_of(home), "EXISTS lockmark:test:a").at(0), "1");
+  run_to_end(l, close_and_wipe(l, *d, *s));
+  EXPECT_EQ(holders_of_a(), 0U);
+}
+
+// Each place of an RMultiLock has an RLock with the real lease.
+TEST_F(redis_places, a_multi_lock_is_everywhere) {
+  const auto d = driver_for(redisson_multi(), url());
+  std::unique_ptr<session> s;
+  run_to_end(l, prepare_and_open(l, *d, s));
+  run_to_end(l, hold(l, *s));
+  for (std::size_t n = 0; n < 5; ++n) {
+    EXPECT_EQ(redis_cli(url_of(n), "HGET lockmark:test:a inst:1").at(0), "1");
+    const long pttl = std::stol(redis_cli(url_of(n), "PTTL lockmark:test:a").at(0));
+    EXPECT_GT(pttl, 20'000);
+    EXPECT_LE(pttl, 30'000);
+  }
+  run_to_end(l, close_and_wipe(l, *d, *s));
+}
+
+// A lock that lives in one place cannot use five.
+TEST_F(redis_places, refuses_what_has_one_place) {
+  EXPECT_THROW(driver_for(lua(), url()), usage_error);
+}
+
+task<void> describe(loop& l, driver& d, description& about, server_counters& counted) {
+  about = co_await d.prepare(l, l.now() + 5s);
+  counted = co_await d.counters(l, l.now() + 5s);
+}
+
+// What the servers say of themselves is told of each, and their counters are added.
+TEST_F(redis_places, tells_of_each) {
+  const auto d = driver_for(redlock(), url());
+  description about;
+  server_counters counted;
+  kill(4);
+  run_to_end(l, describe(l, *d, about, counted));
+  const std::map<std::string, std::string> said(about.begin(), about.end());
+  EXPECT_EQ(said.at("server.1.role"), "master");
+  EXPECT_EQ(said.at("server.4.role"), "master");
+  EXPECT_EQ(said.at("server.5.reached"), "no");
+  EXPECT_GE(counted.at("cmd.info"), 4U);
+}
+
+}  // namespace
+}  // namespace lockmark::redis
