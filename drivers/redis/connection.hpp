@@ -161,6 +161,7 @@ class connection {
   task<bool> pause(duration how_long, time_point deadline);
   task<std::error_code> announce(link& to, time_point deadline);
   link* serving(std::uint16_t slot);
+  task<link*> still_serving(std::uint16_t slot, time_point deadline);
   link& node(const host_port& at);
 
   loop& loop_;

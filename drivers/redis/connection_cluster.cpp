@@ -56,6 +56,16 @@ link* connection::serving(std::uint16_t slot) {
   return at == nullptr ? nullptr : &node(*at);
 }
 
+// A node that has failed is not only connected to again: a paused one would let every call wait for
+// it until its deadline, although another may long serve the slot.
+task<link*> connection::still_serving(std::uint16_t slot, time_point deadline) {
+  link* const l = serving(slot);
+  if (l == nullptr || l->is_open() || !l->is_troubled() || !at_->is_due()) co_return l;
+  at_->suspect(l->at());
+  co_await at_->look(deadline);
+  co_return serving(slot);
+}
+
 // Tells the node that the next command is meant for it, although the slot is another's still.
 task<std::error_code> connection::announce(link& to, time_point deadline) {
   std::error_code error;
@@ -72,6 +82,7 @@ task<outcome<reply>> connection::exchange_routed(time_point deadline, const scri
                                                  errors treatment) {
   const std::uint16_t slot = slot_of(routing_key(out_));
   route r{.next = serving(slot)};
+  if (r.next == nullptr || !r.next->is_open()) r.next = co_await still_serving(slot, deadline);
   while (true) {
     outcome<reply> said{refusal::unavailable};
     if (r.next != nullptr) {

@@ -20,7 +20,8 @@ constexpr int wait_ms = 1000;  // Redisson's slavesSyncTimeout
 // will find that out, too.
 task<std::int64_t> connection::count_replicas(time_point deadline) {
   const bool is_cluster = how_ == target::form::cluster;
-  link* const on = is_cluster ? serving(slot_of(routing_key(out_))) : &link_;
+  link* on = &link_;
+  if (is_cluster) on = co_await still_serving(slot_of(routing_key(out_)), deadline);
   if (on == nullptr) co_return 0;
   if (!on->is_open()) {
     const std::error_code error = co_await reach(*on, deadline);

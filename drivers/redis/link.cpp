@@ -17,6 +17,7 @@ link::link(loop& l, const target& where, traffic& count, server what)
 
 void link::close() {
   owed_ = 0;
+  troubled_ = true;
   if (secure_) return secure_->close();
   stream_.close();
 }
@@ -24,6 +25,7 @@ void link::close() {
 task<std::error_code> link::open(time_point deadline) {
   parser_.reset();
   owed_ = 0;
+  troubled_ = true;
   std::error_code error;
   if (secure_) {
     error = co_await secure_->connect(at_.host, at_.port, deadline);
@@ -33,6 +35,7 @@ task<std::error_code> link::open(time_point deadline) {
   if (error) co_return error;
   if (std::exchange(was_open_, true)) ++count_.reconnects;
   error = co_await log_in(deadline);
+  troubled_ = static_cast<bool>(error);
   if (!error) co_return error;
   close();
   const bool unexplained = error == asio::error::eof || error == std::errc::connection_reset ||

@@ -34,6 +34,8 @@ class link {
   task<std::error_code> open(time_point deadline);
   bool is_open() const { return secure_ ? secure_->is_open() : stream_.is_open(); }
   void close();
+  // True after a failure, until it is open again.
+  bool is_troubled() const { return troubled_; }
 
   // Writes `commands` commands. After an error (also an answer that is not RESP2) the link is
   // closed.
@@ -75,6 +77,7 @@ class link {
   std::size_t owed_ = 0;
   server what_;
   bool was_open_ = false;
+  bool troubled_ = false;
 };
 
 // "redis://h:6379 did not answer in time".

@@ -153,6 +153,15 @@ TEST_F(failover, a_cluster_promotes_a_replica) {
   expect_calls_to_end(a);
 }
 
+// A node that stands still says nothing, not even that it is not asked any more.
+TEST_F(failover, a_cluster_replaces_a_master_that_stands_still) {
+  local::cluster servers = local::cluster::start("redis-cluster");
+  account a;
+  const auto d = make(redisson(), servers.target());
+  run_to_end(l, hammer_while(l, *d, 500ms, a, lose(l, servers, "redis-1", SIGSTOP, a)));
+  expect_calls_to_end(a);
+}
+
 // --- a slot that moves from master to master and back ---
 
 struct mover {

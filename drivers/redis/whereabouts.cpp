@@ -64,6 +64,7 @@ std::vector<host_port> whereabouts::whom_to_ask() const {
   for (const host_port& h : first_asked_) {
     if (std::ranges::find(hosts, h) == hosts.end()) hosts.push_back(h);
   }
+  std::ranges::stable_partition(hosts, [this](const host_port& h) { return h != suspect_; });
   return hosts;
 }
 
@@ -156,7 +157,7 @@ redirection whereabouts::understood(redirection r) const {
 
 bool whereabouts::learn(const redirection& r) {
   map_.move(r.slot, r.to);
-  return !looking_ && loop_.now() >= next_look_;
+  return is_due();
 }
 
 std::optional<std::int64_t> whereabouts::replicas_of(const host_port& master) const {

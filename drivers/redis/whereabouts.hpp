@@ -56,6 +56,11 @@ class whereabouts {
   // moves is followed by others, but a thousand redirections are no reason for a thousand looks.
   bool learn(const redirection& r);
 
+  // Whether a look() would tell anything new.
+  bool is_due() const { return !looking_ && loop_.now() >= next_look_; }
+  // A node that has not answered is asked last from now on.
+  void suspect(const host_port& node) { suspect_ = node; }
+
   // Replicas of a master, as kept by Redisson's client: until it is told that they are others.
   std::optional<std::int64_t> replicas_of(const host_port& master) const;
   void keep_replicas(const host_port& master, std::int64_t count) { replicas_[master] = count; }
@@ -74,6 +79,7 @@ class whereabouts {
   traffic& count_;
   std::vector<host_port> first_asked_;  // the target's hosts, in the order in which to ask them
   host_port master_;
+  host_port suspect_;
   cluster_map map_;
   std::map<host_port, std::int64_t> replicas_;
   time_point next_look_{};
