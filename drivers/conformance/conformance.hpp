@@ -60,8 +60,7 @@ struct subject {
   bool first_request_takes = true;
 
   // True: the URL's hosts are servers that know nothing of each other, and a majority of them
-  // grants (Redlock). Some are then cut off alone, and losing every reply may end in a refusal
-  // where too few servers can have been asked; that nobody was locked out is then looked at.
+  // grants (Redlock). Some are then cut off alone, and each loses replies of its own.
   bool quorum = false;
 
   // False: a URL of this backend cannot carry user:password@.

@@ -2,6 +2,13 @@
 
 namespace lockmark::conformance {
 
+void lose_replies(stage& s) {
+  if (!s.about().quorum) return s.network().set(proxy_mode::drop_replies);
+  for (std::size_t n = 0; n < s.network().hosts(); ++n) {
+    s.network().set_host(n, proxy_mode::drop_replies);
+  }
+}
+
 task<party> warm_party(stage& s) {
   const party a = (co_await s.join_through_proxy()).with_short_lease();
   co_await a.take();

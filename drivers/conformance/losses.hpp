@@ -7,6 +7,10 @@ namespace lockmark::conformance {
 
 inline constexpr duration soon = 300ms;  // deadlines that a silent server makes pass
 
+// The next request is heard and its reply lost. Servers that know nothing of each other all hear
+// it, and each loses its own; of others, who may pass requests on, all are cut with the first.
+void lose_replies(stage& s);
+
 // A takes and gives up once, so that its connection stands and its scripts are known. Its leases
 // are short.
 task<party> warm_party(stage& s);

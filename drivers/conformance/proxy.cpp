@@ -9,8 +9,8 @@
 #include <asio/post.hpp>
 #include <asio/write.hpp>
 #include <atomic>
+#include <functional>
 #include <future>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -26,10 +26,10 @@ class proxies::impl {
   explicit impl(const std::vector<config::host_port>& servers);
   ~impl();
 
-  void set(const std::vector<std::size_t>& which, proxy_mode m);
+  void set(proxy_mode m);
+  void set_alone(std::size_t which, proxy_mode m);
   proxy_mode mode(std::size_t which) const { return doors_[which]->mode; }
   std::uint16_t port(std::size_t which) const { return doors_[which]->here.port(); }
-  std::size_t size() const { return doors_.size(); }
 
  private:
   struct link;
@@ -43,10 +43,12 @@ class proxies::impl {
     std::optional<tcp::acceptor> acceptor{};
     std::set<link_ptr> links{};
     std::atomic<proxy_mode> mode{proxy_mode::pass};
+    bool alone = false;  // its mode was set for it alone
   };
 
+  void do_and_wait(std::function<void()> what);
   void change(door& d, proxy_mode m);
-  void reply_dropped();
+  void reply_dropped(door& by);
   void listen(door& d);
   void accept(door& d);
   static void cut_all(door& d);
@@ -84,7 +86,7 @@ struct proxies::impl::pump : std::enable_shared_from_this<pump> {
   void carry(std::size_t size) {
     const proxy_mode mode = at.mode;
     if (mode == proxy_mode::silent) return run();
-    if (mode == proxy_mode::drop_replies && replies) return of.reply_dropped();
+    if (mode == proxy_mode::drop_replies && replies) return of.reply_dropped(at);
     asio::async_write(to, asio::buffer(room, size), [self = shared_from_this()](auto error, auto) {
       if (error) return self->end();
       self->run();
@@ -119,17 +121,31 @@ proxies::impl::impl(const std::vector<config::host_port>& servers) {
 }
 
 proxies::impl::~impl() {
-  std::vector<std::size_t> all(size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  set(all, proxy_mode::cut);
+  set(proxy_mode::cut);
   keep_alive_.reset();
   thread_.join();
 }
 
-void proxies::impl::set(const std::vector<std::size_t>& which, proxy_mode m) {
+void proxies::impl::set(proxy_mode m) {
+  do_and_wait([&] {
+    for (const auto& d : doors_) {
+      d->alone = false;
+      change(*d, m);
+    }
+  });
+}
+
+void proxies::impl::set_alone(std::size_t which, proxy_mode m) {
+  do_and_wait([&] {
+    doors_[which]->alone = true;
+    change(*doors_[which], m);
+  });
+}
+
+void proxies::impl::do_and_wait(std::function<void()> what) {
   std::promise<void> done;
   asio::post(context_, [&] {
-    for (const std::size_t n : which) change(*doors_[n], m);
+    what();
     done.set_value();
   });
   done.get_future().wait();
@@ -142,9 +158,10 @@ void proxies::impl::change(door& d, proxy_mode m) {
   if (m != proxy_mode::cut && !d.acceptor) listen(d);
 }
 
-void proxies::impl::reply_dropped() {
+void proxies::impl::reply_dropped(door& by) {
+  if (by.alone) return change(by, proxy_mode::cut);
   for (const auto& d : doors_) {
-    if (d->mode == proxy_mode::drop_replies) change(*d, proxy_mode::cut);
+    if (!d->alone) change(*d, proxy_mode::cut);
   }
 }
 
@@ -183,13 +200,11 @@ proxies::proxies(const std::vector<config::host_port>& servers)
 proxies::~proxies() = default;
 
 void proxies::set(proxy_mode m) {
-  std::vector<std::size_t> all(impl_->size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  impl_->set(all, m);
+  impl_->set(m);
 }
 
 void proxies::set(std::size_t which, proxy_mode m) {
-  impl_->set({which}, m);
+  impl_->set_alone(which, m);
 }
 
 proxy_mode proxies::mode(std::size_t which) const {

@@ -31,10 +31,10 @@ class proxies {
   proxies& operator=(const proxies&) = delete;
 
   // In force when this returns. Leaving `silent` breaks the connections that lost bytes. With
-  // drop_replies, the first reply of any server is swallowed, and then all those are cut that
-  // still had to drop one.
+  // drop_replies, the first reply of any server is swallowed, and then all are cut.
   void set(proxy_mode m);
-  void set(std::size_t which, proxy_mode m);  // of the servers, from 0
+  // Of one server, from 0. With drop_replies it swallows its own first reply, and is cut alone.
+  void set(std::size_t which, proxy_mode m);
   proxy_mode mode(std::size_t which) const;
 
   config::host_port address(std::size_t which) const;

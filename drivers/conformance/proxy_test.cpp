@@ -169,5 +169,19 @@ TEST_F(among, drops_the_first_reply_of_all_and_cuts) {
   EXPECT_EQ(both.mode(0), proxy_mode::cut);
 }
 
+// Told one by one, each server hears its request and drops its own reply.
+TEST_F(among, drops_one_reply_of_each) {
+  caller to_left{both.address(0)};
+  caller to_right{both.address(1)};
+  both.set(0, proxy_mode::drop_replies);
+  both.set(1, proxy_mode::drop_replies);
+  EXPECT_EQ(to_right.ask(), "broken");
+  EXPECT_EQ(both.mode(0), proxy_mode::drop_replies);
+  EXPECT_EQ(to_left.ask(), "broken");
+  EXPECT_EQ(both.mode(0), proxy_mode::cut);
+  EXPECT_EQ(left.messages(), 1);
+  EXPECT_EQ(right.messages(), 1);
+}
+
 }  // namespace
 }  // namespace lockmark::conformance

@@ -1,6 +1,7 @@
 #include "drivers/memory/key_lock.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace lockmark::memory {
 
@@ -84,7 +85,8 @@ grant key_lock::hold(owner who, duration lease, time_point now) {
 }
 
 // Hands the key to the first in line, if there is one, rather than letting it compete: this is
-// what makes the lock fair.
+// what makes the lock fair. A ring that is under way is not repeated: once it has arrived, the
+// waiter may be gone.
 waiter* key_lock::pass_on(time_point now) {
   holder_ = {};
   if (line_.empty()) return nullptr;
@@ -92,8 +94,7 @@ waiter* key_lock::pass_on(time_point now) {
   line_.pop_front();
   depth_ = 1;
   first->granted = hold(first->who, first->lease, now);
-  first->ringing = true;
-  return first;
+  return std::exchange(first->ringing, true) ? nullptr : first;
 }
 
 // The first in line, if it sleeps past the end of the present hold: leases may differ.
