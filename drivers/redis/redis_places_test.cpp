@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "deploy/local/cluster.hpp"
 #include "drivers/redis/shard.hpp"
 #include "drivers/redis/test_servers.hpp"
 
