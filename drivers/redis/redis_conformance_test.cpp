@@ -43,6 +43,7 @@ void add(const lock_kind& kind, const std::string& topology, const local::cluste
   s.leftovers = keys_of_run;
   s.label = label(topology, "");
   s.quorum = kind.name == "redis/redlock" || kind.name == "redis/redisson_red";
+  if (kind.name == "redis/redisson_read") s.writer = redisson_write();
   // Of a busy machine; the preset is for servers that are near and idle.
   if (kind.name == "redis/redlock") s.options["node_timeout"] = "500ms";
   conformance::add(s);

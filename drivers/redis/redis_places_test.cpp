@@ -1,6 +1,9 @@
 // Locks over five independent masters, of which some are dead.
 #include <gtest/gtest.h>
 
+#include <functional>
+
+#include "deploy/local/cluster.hpp"
 #include "drivers/redis/shard.hpp"
 #include "drivers/redis/test_servers.hpp"
 
@@ -12,8 +15,11 @@ struct five_masters {
 };
 
 struct redis_places : servers_test<five_masters> {
-  void TearDown() override {
-    for (const std::size_t n : dead_) servers->restart(servers->servers()[n].name);
+  void TearDown() override { revive(); }
+  void revive() {
+    for (const std::size_t n : std::exchange(dead_, {})) {
+      servers->restart(servers->servers()[n].name);
+    }
   }
   void kill(std::size_t n) {
     servers->kill(servers->servers()[n].name, SIGKILL);
@@ -34,10 +40,14 @@ struct redis_places : servers_test<five_masters> {
 
 const option_values patient{{"node_timeout", "500ms"}};
 
-task<void> prepare_and_open(loop& l, driver& d, std::unique_ptr<session>& s) {
+std::unique_ptr<driver> driver_of_five(const lock_kind& k) {
+  return driver_for(k, redis_places::url(), k.name == "redis/redlock" ? patient : option_values{});
+}
+
+task<std::unique_ptr<session>> prepare_and_open(loop& l, driver& d) {
   co_await d.prepare(l, l.now() + 5s);
   const instance who{.id = "inst", .clients = 2};
-  s = co_await d.open(l, who, l.now() + 5s);
+  co_return co_await d.open(l, who, l.now() + 5s);
 }
 
 task<void> close_and_wipe(loop& l, driver& d, session& s) {
@@ -56,30 +66,27 @@ task<void> cycle(loop& l, session& s) {
   EXPECT_TRUE(given.done());
 }
 
+task<void> lose_two(redis_places& on, driver& d) {
+  const auto before = co_await prepare_and_open(on.l, d);
+  on.kill(1);
+  on.kill(3);
+  // The first to use a connection after its server's death is in doubt about that server.
+  co_await cycle(on.l, *before);
+  const auto after = co_await prepare_and_open(on.l, d);
+  co_await cycle(on.l, *after);
+  EXPECT_EQ(on.holders_of_a(), 0U);
+  co_await before->close();
+  co_await close_and_wipe(on.l, d, *after);
+  on.revive();
+}
+
 // Two of five dead: everything goes on, also a session that begins so. The dead come back empty.
 TEST_F(redis_places, a_minority_may_be_dead) {
   for (const auto& k : {redlock(), redisson_red()}) {
     SCOPED_TRACE(k.name);
-    const auto d = driver_for(k, url(), k.options.empty() ? option_values{} : patient);
-    std::unique_ptr<session> before, after;
-    run_to_end(l, prepare_and_open(l, *d, before));
-    kill(1);
-    kill(3);
-    run_to_end(l, cycle(l, *before));
-    run_to_end(l, prepare_and_open(l, *d, after));
-    run_to_end(l, cycle(l, *after));
-    EXPECT_EQ(holders_of_a(), 0U);
-    run_to_end(l, before->close());
-    run_to_end(l, close_and_wipe(l, *d, *after));
-    for (const std::size_t n : std::exchange(dead_, {})) {
-      servers->restart(servers->servers()[n].name);
-    }
+    const auto d = driver_of_five(k);
+    run_to_end(l, lose_two(*this, *d));
   }
-}
-
-task<void> fail_to_acquire(loop& l, session& s) {
-  const auto got = co_await s.acquire(by(l, 0, 300ms));
-  EXPECT_TRUE(got.refused(refusal::unavailable));
 }
 
 task<void> fail_to_open(loop& l, driver& d) {
@@ -93,75 +100,82 @@ task<void> fail_to_open(loop& l, driver& d) {
   EXPECT_TRUE(thrown);
 }
 
+task<void> lose_three(redis_places& on, driver& d) {
+  const auto s = co_await prepare_and_open(on.l, d);
+  for (const std::size_t n : {0, 2, 4}) on.kill(n);
+  for (int i = 0; i < 2; ++i) {
+    const auto got = co_await s->acquire(by(on.l, 0, 300ms));
+    EXPECT_FALSE(got.done());
+    EXPECT_FALSE(got.refused(refusal::busy));
+  }
+  EXPECT_EQ(on.holders_of_a(), 0U);
+  co_await fail_to_open(on.l, d);
+  on.revive();
+  co_await cycle(on.l, *s);
+  co_await close_and_wipe(on.l, d, *s);
+}
+
 // Three of five dead: nothing is granted, what the other two gave is given back, and no session
 // can begin.
 TEST_F(redis_places, a_dead_majority_grants_nothing) {
   for (const auto& k : {redlock(), redisson_red()}) {
     SCOPED_TRACE(k.name);
-    const auto d = driver_for(k, url(), k.options.empty() ? option_values{} : patient);
-    std::unique_ptr<session> s;
-    run_to_end(l, prepare_and_open(l, *d, s));
-    for (const std::size_t n : {0, 2, 4}) kill(n);
-    run_to_end(l, fail_to_acquire(l, *s));
-    EXPECT_EQ(holders_of_a(), 0U);
-    run_to_end(l, fail_to_open(l, *d));
-    for (const std::size_t n : std::exchange(dead_, {})) {
-      servers->restart(servers->servers()[n].name);
-    }
-    run_to_end(l, cycle(l, *s));
-    run_to_end(l, close_and_wipe(l, *d, *s));
+    const auto d = driver_of_five(k);
+    run_to_end(l, lose_three(*this, *d));
   }
+}
+
+task<void> meet_a_stranger(redis_places& on, driver& d) {
+  const auto s = co_await prepare_and_open(on.l, d);
+  for (const std::size_t n : {0, 2, 4}) {
+    redis_cli(redis_places::url_of(n), "SET lockmark:test:a stranger");
+  }
+  const auto got = co_await s->acquire(by(on.l, 0));
+  EXPECT_TRUE(got.refused(refusal::busy));
+  EXPECT_EQ(on.holders_of_a(), 3U);
+  EXPECT_EQ(redis_cli(redis_places::url_of(2), "GET lockmark:test:a").at(0), "stranger");
+  co_await close_and_wipe(on.l, d, *s);
+  EXPECT_EQ(on.holders_of_a(), 0U) << "wipe";
 }
 
 // Three keys are somebody else's: the two that were taken are given back, the others left alone.
 TEST_F(redis_places, gives_back_what_is_no_majority) {
-  const auto d = driver_for(redlock(), url(), patient);
-  std::unique_ptr<session> s;
-  run_to_end(l, prepare_and_open(l, *d, s));
-  for (const std::size_t n : {0, 2, 4}) redis_cli(url_of(n), "SET lockmark:test:a stranger");
-  outcome<grant> got = grant{};
-  const auto try_it = [](loop& on, session& in, outcome<grant>& to) -> task<void> {
-    to = co_await in.acquire(by(on, 0));
-  };
-  run_to_end(l, try_it(l, *s, got));
-  EXPECT_TRUE(got.refused(refusal::busy));
-  EXPECT_EQ(holders_of_a(), 3U);
-  EXPECT_EQ(redis_cli(url_of(2), "GET lockmark:test:a").at(0), "stranger");
-  run_to_end(l, close_and_wipe(l, *d, *s));
-  EXPECT_EQ(holders_of_a(), 0U) << "wipe";
+  const auto d = driver_of_five(redlock());
+  run_to_end(l, meet_a_stranger(*this, *d));
 }
 
-task<void> hold(loop& l, session& s) {
-  const auto got = co_await s.acquire(by(l, 0));
+task<void> hold_and_look(redis_places& on, driver& d, std::function<void()> look) {
+  const auto s = co_await prepare_and_open(on.l, d);
+  const auto got = co_await s->acquire(by(on.l, 0));
   EXPECT_TRUE(got.done());
+  look();
+  co_await close_and_wipe(on.l, d, *s);
+  EXPECT_EQ(on.holders_of_a(), 0U);
 }
 
 // A key lives in the one master that its hash says.
 TEST_F(redis_places, a_shard_holds_its_keys_alone) {
-  const auto d = driver_for(sharded(), url());
-  std::unique_ptr<session> s;
-  run_to_end(l, prepare_and_open(l, *d, s));
-  run_to_end(l, hold(l, *s));
-  EXPECT_EQ(holders_of_a(), 1U);
-  const std::size_t home = shard_of("lockmark:test:a", 5);
-  EXPECT_EQ(redis_cli(url_of(home), "EXISTS lockmark:test:a").at(0), "1");
-  run_to_end(l, close_and_wipe(l, *d, *s));
-  EXPECT_EQ(holders_of_a(), 0U);
+  const auto d = driver_of_five(sharded());
+  const std::function<void()> look = [this] {
+    EXPECT_EQ(holders_of_a(), 1U);
+    const std::size_t home = shard_of("lockmark:test:a", 5);
+    EXPECT_EQ(redis_cli(url_of(home), "EXISTS lockmark:test:a").at(0), "1");
+  };
+  run_to_end(l, hold_and_look(*this, *d, look));
 }
 
 // Each place of an RMultiLock has an RLock with the real lease.
 TEST_F(redis_places, a_multi_lock_is_everywhere) {
-  const auto d = driver_for(redisson_multi(), url());
-  std::unique_ptr<session> s;
-  run_to_end(l, prepare_and_open(l, *d, s));
-  run_to_end(l, hold(l, *s));
-  for (std::size_t n = 0; n < 5; ++n) {
-    EXPECT_EQ(redis_cli(url_of(n), "HGET lockmark:test:a inst:1").at(0), "1");
-    const long pttl = std::stol(redis_cli(url_of(n), "PTTL lockmark:test:a").at(0));
-    EXPECT_GT(pttl, 20'000);
-    EXPECT_LE(pttl, 30'000);
-  }
-  run_to_end(l, close_and_wipe(l, *d, *s));
+  const auto d = driver_of_five(redisson_multi());
+  const std::function<void()> look = [] {
+    for (std::size_t n = 0; n < 5; ++n) {
+      EXPECT_EQ(redis_cli(url_of(n), "HGET lockmark:test:a inst:1").at(0), "1");
+      const long pttl = std::stol(redis_cli(url_of(n), "PTTL lockmark:test:a").at(0));
+      EXPECT_GT(pttl, 20'000);
+      EXPECT_LE(pttl, 30'000);
+    }
+  };
+  run_to_end(l, hold_and_look(*this, *d, look));
 }
 
 // A lock that lives in one place cannot use five.

@@ -1,6 +1,7 @@
 // What the driver finds on real servers before a run, and with which rights it can work.
 #include <gtest/gtest.h>
 
+#include "deploy/local/cluster.hpp"
 #include "drivers/redis/test_servers.hpp"
 
 namespace lockmark::redis {

@@ -1,6 +1,7 @@
 // What is Redisson's own, on a real server: who is woken, who stands in line, who is renewed.
 #include <gtest/gtest.h>
 
+#include "deploy/local/cluster.hpp"
 #include "drivers/redis/test_servers.hpp"
 #include "harness/async/scope.hpp"
 

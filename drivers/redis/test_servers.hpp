@@ -1,4 +1,5 @@
-// For tests: real servers of one topology for all tests of a suite, and drivers for them.
+// For tests: real servers of one topology for all tests of a suite, and drivers for them. A test
+// includes deploy/local/cluster.hpp first.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +8,6 @@
 #include <memory>
 #include <string>
 
-#include "deploy/local/cluster.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/server_probe.hpp"
 #include "harness/async/scope.hpp"
