@@ -134,14 +134,17 @@ task<void> zookeeper_driver::create_parents(loop& l, std::shared_ptr<handle> zk,
       check(created, fmt::format("create {}", part));
     }
   }
-  const std::vector<std::string> above_keys{root_, run_};
-  for (const std::string& part : above_keys) {
-    const reply created = co_await zk->create(part, "", node_kind::container, deadline);
-    check(created, fmt::format("create {}", part));
-  }
+  // The wipe of another run may take the root away again before this one stands in it.
+  reply created{};
+  do {
+    created = co_await zk->create(root_, "", node_kind::container, deadline);
+    check(created, fmt::format("create {}", root_));
+    created = co_await zk->create(run_, "", node_kind::container, deadline);
+  } while (created.ended == status::no_node && l.now() < deadline);
+  check(created, fmt::format("create {}", run_));
   const std::vector<std::vector<std::string>> levels{keys_, below_keys_};
   for (const std::vector<std::string>& level : levels) {
-    const reply created = co_await create_all(l, zk, level, node_kind::container, deadline);
+    created = co_await create_all(l, zk, level, node_kind::container, deadline);
     check(created, fmt::format("create the keys of {}", run_));
   }
 }

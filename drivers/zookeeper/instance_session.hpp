@@ -35,6 +35,8 @@ class instance_session : public session {
   // deadline came first.
   task<std::shared_ptr<handle>> live_session(time_point deadline);
 
+  bool session_ended() const { return zk_->over(); }
+
   const std::string& path_of(const request& r) const { return setup_.keys.at(r.key); }
 
   loop& loop_;

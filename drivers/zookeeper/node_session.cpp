@@ -27,8 +27,15 @@ task<outcome<grant>> node_session::acquire(request r) {
   co_return got;
 }
 
-// In the reverse order. Whatever becomes of one node, the others are released all the same.
+// A release that learns of its session's end brings the next one, as any call does.
 task<outcome<nothing>> node_session::release(request r) {
+  const auto released = co_await release_held(r);
+  if (session_ended()) co_await live_session(r.deadline);
+  co_return released;
+}
+
+// In the reverse order. Whatever becomes of one node, the others are released all the same.
+task<outcome<nothing>> node_session::release_held(request r) {
   hold* const held = find_hold(r);
   if (held == nullptr) co_return refusal::not_owner;
   if (held->depth > 1) {

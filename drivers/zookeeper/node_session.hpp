@@ -50,6 +50,7 @@ class node_session : public instance_session {
   using owner_of_key = std::pair<std::uint32_t, std::uint32_t>;  // request::key, request::client
 
   hold* find_hold(const request& r);
+  task<outcome<nothing>> release_held(request r);
 
   std::multimap<owner_of_key, hold> holds_;
 };

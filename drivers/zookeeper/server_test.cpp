@@ -270,6 +270,29 @@ TEST(driver, creates_the_chroot) {
   });
 }
 
+task<void> come_and_go(driver& d, loop& l, int times) {
+  for (int i = 0; i < times; ++i) {
+    co_await d.prepare(l, l.now() + seconds(10));
+    co_await d.wipe(l, l.now() + seconds(10));
+  }
+}
+
+// Runs that begin and end beside each other: the last one takes away the root that the next one is
+// about to stand in.
+TEST(driver, runs_come_and_go_side_by_side) {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
+    co_await w.backend->wipe(w.here, w.in(seconds(5)));
+    std::vector<std::unique_ptr<driver>> runs;
+    scope tasks{w.here};
+    for (const char* run : {"a", "b", "c"}) {
+      const driver_setup setup{.target = server_target(), .run_names = {run, {"k"}}, .options = {}};
+      runs.push_back(w.kind.make(setup));
+      tasks.spawn(come_and_go(*runs.back(), w.here, 20));
+    }
+    co_await tasks.join();
+  });
+}
+
 // Nobody listens: one sentence that says where, and soon.
 TEST(driver, no_server) {
   real_clock time;
