@@ -43,7 +43,7 @@ task<void> give_up_later(party who, duration later, time_point& at) {
 }
 
 task<void> hammer_both(stage& s, hammering how) {
-  const two_halves both{s.direct(), s.about().kind, s.writers(), *s.about().writer};
+  const two_halves both{s.direct(), s.about().kind, s.writers(), s.about().writer};
   how.holders = s.holders();
   how.cycles = 150;
   const damage d = hammer(both, how);
@@ -136,14 +136,14 @@ task<void> readers_after_writer(stage& s) {
 // A writer that vanishes makes room for readers as soon as its lock promises.
 task<void> readers_after_a_lost_writer(stage& s) {
   const party reader = co_await s.join();
-  if (s.about().writer->has.has(feature::lease) && !s.about().renews_itself) {
+  if (s.about().writer.has.has(feature::lease) && !s.about().renews_itself) {
     const party writer = (co_await s.join_rival()).with_short_lease();
     const grant until = co_await writer.take();
     co_await reader.take(s.about().lease + s.about().tolerance);
     EXPECT_GE(s.l().now(), until.valid_until - 5ms) << "a reader got in while the grant was valid";
     co_await reader.give_up();
   }
-  if (s.about().writer->has.has(feature::session_bound)) {
+  if (s.about().writer.has.has(feature::session_bound)) {
     const party writer = co_await s.join_rival();
     co_await writer.take();
     co_await s.leave(writer.in);

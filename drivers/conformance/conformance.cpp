@@ -35,7 +35,7 @@ bool limited(const subject& s) {
   return locks(s) && most_holders(s) != 0;
 }
 bool has_writer(const subject& s) {
-  return shared(s) && s.writer.has_value();
+  return shared(s) && s.has_writer();
 }
 // Somebody can be kept out.
 bool contended(const subject& s) {
@@ -46,7 +46,7 @@ bool semaphore(const subject& s) {
 }
 bool loses_writers(const subject& s) {
   if (!has_writer(s)) return false;
-  const features has = s.writer->has;
+  const features has = s.writer.has;
   return has.has(feature::session_bound) || (has.has(feature::lease) && !s.renews_itself);
 }
 bool checks_owner(const subject& s) {

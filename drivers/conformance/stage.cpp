@@ -95,7 +95,7 @@ stage::stage(const subject& s) : about_(s) {
   names_.run = unique_run();
   for (std::uint32_t k = 0; k < keys_per_run; ++k) names_.keys.push_back(fmt::format("k{}", k));
   direct_ = driver_for(about_.target);
-  if (about_.writer) writers_ = make(*about_.writer, about_.target);
+  if (about_.has_writer()) writers_ = make(about_.writer, about_.target);
   for (const auto& [name, value] : about_.options) {
     if (options_of(about_.kind, {}).contains(name)) continue;
     throw std::logic_error(fmt::format("{} has no option {}", about_.kind.name, name));
@@ -152,7 +152,7 @@ task<party> stage::join_through_proxy() {
 }
 
 task<party> stage::join_rival() {
-  if (about_.writer) co_return co_await join(*writers_, *about_.writer);
+  if (about_.has_writer()) co_return co_await join(*writers_, about_.writer);
   if (!std::exchange(crowded_, true)) {
     co_await crowd(0);
     co_await crowd(1);

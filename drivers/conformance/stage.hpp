@@ -76,7 +76,7 @@ class stage {
   std::uint32_t holders() const { return most_holders(about_); }
 
   driver& direct() { return *direct_; }
-  driver& writers() { return *writers_; }  // REQUIRES: about().writer
+  driver& writers() { return *writers_; }  // REQUIRES: about().has_writer()
   driver& proxied();         // another driver of the same run, whose servers are the proxies
   shaky_network& network();  // all servers' proxies. REQUIRES: not in_process
 
