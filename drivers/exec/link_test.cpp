@@ -75,9 +75,15 @@ bool runs(pid_t pid) {
   return (stat >> number >> name >> state) && state != "Z";
 }
 
+void wait_a_moment() {
+  const real_clock clock;
+  loop l{clock};
+  run_to_end(l, l.sleep_for(1ms));
+}
+
 bool ends_soon(pid_t pid) {
   const time_point limit = real_clock{}.now() + patience;
-  while (runs(pid) && real_clock{}.now() < limit) usleep(1000);
+  while (runs(pid) && real_clock{}.now() < limit) wait_a_moment();
   return !runs(pid);
 }
 
@@ -89,7 +95,7 @@ struct note {
     const time_point limit = real_clock{}.now() + patience;
     std::vector<pid_t> found;
     while (found.size() < wanted && real_clock{}.now() < limit) {
-      usleep(1000);
+      wait_a_moment();
       found.clear();
       std::ifstream in(path);
       for (pid_t pid = 0; in >> pid;) found.push_back(pid);
