@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "drivers/exec/driver.hpp"
@@ -300,6 +301,19 @@ TEST(Driver, RefusesTargetsThatTheClientDoesNotUnderstand) {
   } catch (const usage_error& e) {
     EXPECT_STREQ(e.what(), "exec/x does not run on mysql: targets; it does on redis, rediss");
   }
+}
+
+TEST(Driver, RefusesWhatARealClientIsNotToldOf) {
+  const note program;  // found as <folder>/kazoo/adapter
+  const std::string folder = program.path + ".d/kazoo";
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink("/bin/true", folder + "/adapter");
+  setenv("LOCKMARK_INTEROP", (program.path + ".d").c_str(), 1);
+  const lock_kind kazoo = kinds().back();
+  EXPECT_NO_THROW(kazoo.make({"zookeeper://h", {"r", {"k"}}, {}}));
+  EXPECT_THROW(kazoo.make({"zookeeper://h?tls=yes", {"r", {"k"}}, {}}), usage_error);
+  unsetenv("LOCKMARK_INTEROP");
+  std::filesystem::remove_all(program.path + ".d");
 }
 
 TEST(Driver, AnyProgramMustNameItsCommand) {
