@@ -91,6 +91,19 @@ std::unique_ptr<driver> make_any(const driver_setup& given) {
   return make_driver(setup, {"exec/lock", words_of(command->path), every_scheme, feature::lease});
 }
 
+// What an adapter cannot do must not be left out in silence.
+void check_tls(const driver_setup& setup, const recipe& what, bool has_tls) {
+  const auto server = config::parse_target(setup.target);
+  if (!server || !server->tls.on) return;  // make_driver says what is wrong
+  const config::tls_access& t = server->tls;
+  if (!has_tls) throw usage_error(fmt::format("{}: its adapter has no TLS", what.lock));
+  if (t.verify && t.ca.empty() && t.cert.empty() && t.server_name.empty()) return;
+  throw usage_error(
+      fmt::format("{}: its adapter trusts whom the system trusts; ca, cert, verify and "
+                  "server-name cannot be passed on",
+                  what.lock));
+}
+
 template <const char* client>
 std::unique_ptr<driver> make_real(const driver_setup& setup) {
   const std::string_view name = client;
@@ -104,6 +117,7 @@ std::unique_ptr<driver> make_real(const driver_setup& setup) {
   } else {
     what.schemes = {"zookeeper"};
   }
+  check_tls(setup, what, what.schemes.size() > 2);
   return make_driver(setup, std::move(what));
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "drivers/exec/driver.hpp"
@@ -75,9 +76,15 @@ bool runs(pid_t pid) {
   return (stat >> number >> name >> state) && state != "Z";
 }
 
+void wait_a_moment() {
+  const real_clock clock;
+  loop l{clock};
+  run_to_end(l, l.sleep_for(1ms));
+}
+
 bool ends_soon(pid_t pid) {
   const time_point limit = real_clock{}.now() + patience;
-  while (runs(pid) && real_clock{}.now() < limit) usleep(1000);
+  while (runs(pid) && real_clock{}.now() < limit) wait_a_moment();
   return !runs(pid);
 }
 
@@ -89,7 +96,7 @@ struct note {
     const time_point limit = real_clock{}.now() + patience;
     std::vector<pid_t> found;
     while (found.size() < wanted && real_clock{}.now() < limit) {
-      usleep(1000);
+      wait_a_moment();
       found.clear();
       std::ifstream in(path);
       for (pid_t pid = 0; in >> pid;) found.push_back(pid);
@@ -294,6 +301,19 @@ TEST(Driver, RefusesTargetsThatTheClientDoesNotUnderstand) {
   } catch (const usage_error& e) {
     EXPECT_STREQ(e.what(), "exec/x does not run on mysql: targets; it does on redis, rediss");
   }
+}
+
+TEST(Driver, RefusesWhatARealClientIsNotToldOf) {
+  const note program;  // found as <folder>/kazoo/adapter
+  const std::string folder = program.path + ".d/kazoo";
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink("/bin/true", folder + "/adapter");
+  setenv("LOCKMARK_INTEROP", (program.path + ".d").c_str(), 1);
+  const lock_kind kazoo = kinds().back();
+  EXPECT_NO_THROW(kazoo.make({"zookeeper://h", {"r", {"k"}}, {}}));
+  EXPECT_THROW(kazoo.make({"zookeeper://h?tls=yes", {"r", {"k"}}, {}}), usage_error);
+  unsetenv("LOCKMARK_INTEROP");
+  std::filesystem::remove_all(program.path + ".d");
 }
 
 TEST(Driver, AnyProgramMustNameItsCommand) {
