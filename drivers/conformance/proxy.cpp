@@ -40,7 +40,8 @@ class proxies::impl {
   struct door {
     tcp::endpoint server{};
     tcp::endpoint here{asio::ip::address_v4::loopback(), 0};
-    std::optional<tcp::acceptor> acceptor{};
+    std::optional<tcp::acceptor> acceptor{};  // always bound, so that nobody takes the port ...
+    bool listening = false;                   // ... but it refuses connections unless it listens
     std::set<link_ptr> links{};
     std::atomic<proxy_mode> mode{proxy_mode::pass};
     bool alone = false;  // its mode was set for it alone
@@ -49,6 +50,7 @@ class proxies::impl {
   void do_and_wait(std::function<void()> what);
   void change(door& d, proxy_mode m);
   void reply_dropped(door& by);
+  void keep_port(door& d);
   void listen(door& d);
   void accept(door& d);
   static void cut_all(door& d);
@@ -115,6 +117,7 @@ proxies::impl::impl(const std::vector<config::host_port>& servers) {
     if (error || found.empty()) throw std::runtime_error(fmt::format("unknown host '{}'", host));
     doors_.push_back(std::make_unique<door>());
     doors_.back()->server = found.begin()->endpoint();
+    keep_port(*doors_.back());
     listen(*doors_.back());
   }
   thread_ = std::thread([this] { context_.run(); });
@@ -153,9 +156,9 @@ void proxies::impl::do_and_wait(std::function<void()> what) {
 
 void proxies::impl::change(door& d, proxy_mode m) {
   const proxy_mode before = d.mode.exchange(m);
-  if (m == proxy_mode::cut) d.acceptor.reset();
+  if (m == proxy_mode::cut) keep_port(d);
   if (m == proxy_mode::cut || before == proxy_mode::silent) cut_all(d);
-  if (m != proxy_mode::cut && !d.acceptor) listen(d);
+  if (m != proxy_mode::cut && !d.listening) listen(d);
 }
 
 void proxies::impl::reply_dropped(door& by) {
@@ -165,16 +168,25 @@ void proxies::impl::reply_dropped(door& by) {
   }
 }
 
-// The first time on a free port, later on the same again.
-void proxies::impl::listen(door& d) {
-  d.acceptor.emplace(context_, d.here, /*reuse_addr=*/true);
+// The first time a free port, later the same again.
+void proxies::impl::keep_port(door& d) {
+  d.listening = false;
+  d.acceptor.emplace(context_);
+  d.acceptor->open(d.here.protocol());
+  d.acceptor->set_option(tcp::acceptor::reuse_address(true));
+  d.acceptor->bind(d.here);
   d.here = d.acceptor->local_endpoint();
+}
+
+void proxies::impl::listen(door& d) {
+  d.acceptor->listen();
+  d.listening = true;
   accept(d);
 }
 
 void proxies::impl::accept(door& d) {
   d.acceptor->async_accept([this, &d](auto error, tcp::socket client) {
-    if (error || !d.acceptor) return;  // no longer listening
+    if (error || !d.listening) return;
     const auto l = std::make_shared<link>(std::move(client));
     d.links.insert(l);
     l->server.async_connect(d.server, [this, &d, l](auto failed) {

@@ -1,5 +1,5 @@
-// The conformance suite on every MySQL lock, as the ordinary user of a local topology, which is the
-// program's one argument: so the topologies can be tested side by side.
+// The conformance suite on every MySQL lock, as the ordinary user of a local topology. The topology
+// is the build's: a program for each.
 #include "drivers/conformance/conformance.hpp"
 
 #include <gtest/gtest.h>
@@ -74,13 +74,8 @@ void add_all(const std::string& topology, const std::string& target) {
 }  // namespace lockmark::mysql
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    fprintf(stderr, "usage: %s TOPOLOGY [--gtest_...]\n", argv[0]);
-    return 2;
-  }
-  const std::string topology = argv[1];
+  const std::string topology = LOCKMARK_TOPOLOGY;
   const auto servers = lockmark::local::cluster::start(topology);
-  argv[1] = argv[0];
   return lockmark::conformance::run_tests(
-      argc - 1, argv + 1, [&] { lockmark::mysql::add_all(topology, servers.target()); });
+      argc, argv, [&] { lockmark::mysql::add_all(topology, servers.target()); });
 }

@@ -1,9 +1,7 @@
-// Every Redis lock through the conformance suite, in every topology it is declared for, on real
-// servers that are started for it.
+// Every Redis lock that is declared for a topology through the conformance suite, on real servers
+// that are started for it. The topology is the build's: a program for each.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include <deque>
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/conformance.hpp"
@@ -67,16 +65,11 @@ void add(const lock_kind& kind, const std::string& topology, const local::cluste
 
 int main(int argc, char** argv) {
   using namespace lockmark;
-  std::deque<std::pair<std::string, local::cluster>> running;
-  for (const char* topology : {"redis", "redis-sentinel", "redis-cluster", "redis-independent"}) {
-    running.emplace_back(topology, local::cluster::start(topology));
-  }
-  const auto add_all = [&running] {
-    for (const auto& [topology, servers] : running) {
-      for (const lock_kind& kind : redis::kinds()) {
-        if (redis::runs_on(kind, topology)) redis::add(kind, topology, servers);
-      }
+  const std::string topology = LOCKMARK_TOPOLOGY;
+  const local::cluster servers = local::cluster::start(topology);
+  return conformance::run_tests(argc, argv, [&] {
+    for (const lock_kind& kind : redis::kinds()) {
+      if (redis::runs_on(kind, topology)) redis::add(kind, topology, servers);
     }
-  };
-  return conformance::run_tests(argc, argv, add_all, 4);
+  });
 }
