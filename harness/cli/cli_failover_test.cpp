@@ -81,7 +81,8 @@ TEST_P(failovers, are_survived_and_measured) {
   const auto grants = grants_by_interval(folder);
   ASSERT_GE(grants.size(), 10u);
   EXPECT_GT(grants[0], 0u);
-  EXPECT_GT(grants.back(), 0u) << "the run did not come back";
+  // The very last interval may be a remainder of a few milliseconds.
+  EXPECT_GT(grants[grants.size() - 2], 0u) << "the run did not come back";
   const auto& counts = told["counts"];
   EXPECT_GT(counts["doubt_lost"].get<int>() + counts["unavailable"].get<int>() +
                 counts["doubt_deadline"].get<int>() + counts["release_doubt"].get<int>(),
