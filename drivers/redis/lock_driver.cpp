@@ -63,6 +63,7 @@ class redis_driver final : public driver {
         co_await ask_all<std::vector<finding>>(l, deadline, &redis_driver::preflight_at);
     std::vector<finding> all;
     for (const auto& here : each) all.insert(all.end(), here.begin(), here.end());
+    note(all, judge_descriptors(connections_ * run_.places.size(), descriptor_limit()));
     co_return all;
   }
 

@@ -1,8 +1,10 @@
 #include "drivers/redis/preflight.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <charconv>
+#include <limits>
 
 namespace lockmark::redis {
 
@@ -13,6 +15,22 @@ std::optional<finding> judge_crowd(std::string_view server, const crowd& c) {
       .sentence = fmt::format("{} lets {} connections in and has {}; the run needs {} more: raise "
                               "maxclients or lower the number of clients",
                               server, c.limit, c.there, c.wanted)};
+}
+
+std::optional<finding> judge_descriptors(std::uint64_t wanted, std::uint64_t limit) {
+  constexpr std::uint64_t others = 64;  // files, loops, pipes
+  if (wanted <= limit && wanted + others <= limit) return std::nullopt;
+  return finding{
+      .fatal = true,
+      .sentence = fmt::format("the run wants {} connections, and this process may open {} files: "
+                              "raise the limit (ulimit -n) or lower the number of clients",
+                              wanted, limit)};
+}
+
+std::uint64_t descriptor_limit() {
+  rlimit limit{};
+  const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return known ? limit.rlim_cur : std::numeric_limits<std::uint64_t>::max();
 }
 
 std::optional<finding> judge_eviction(std::string_view server, std::string_view policy,

@@ -19,6 +19,10 @@ struct crowd {
 };
 std::optional<finding> judge_crowd(std::string_view server, const crowd& c);
 
+// The run's connections to all servers against the files that this process may open.
+std::optional<finding> judge_descriptors(std::uint64_t wanted, std::uint64_t limit);
+std::uint64_t descriptor_limit();  // the largest number for none
+
 // `limit`: maxmemory in bytes, 0 for none. A server that evicts keys when its memory is full evicts
 // locks.
 std::optional<finding> judge_eviction(std::string_view server, std::string_view policy,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace lockmark::redis {
 namespace {
 
@@ -22,6 +24,16 @@ TEST(redis_preflight, counts_connections) {
   EXPECT_EQ(f->sentence,
             "redis://h:1 lets 100 connections in and has 10; the run needs 91 more: raise "
             "maxclients or lower the number of clients");
+}
+
+// Sockets of this process, on all servers together.
+TEST(redis_preflight, counts_descriptors) {
+  EXPECT_FALSE(judge_descriptors(900, 1024));
+  EXPECT_FALSE(judge_descriptors(900, std::numeric_limits<std::uint64_t>::max()));
+  const auto f = judge_descriptors(1000, 1024);
+  ASSERT_TRUE(f);
+  EXPECT_TRUE(f->fatal);
+  EXPECT_NE(f->sentence.find("ulimit -n"), std::string::npos);
 }
 
 // Eviction matters only where memory is limited.

@@ -33,7 +33,7 @@ const auto& find(const Kinds& kinds, std::string_view what, std::string_view nam
 
 catalogue::catalogue() : workloads_{workloads::mutex(), workloads::commit()} {
   for (const auto& kinds : {redis::kinds(), zookeeper::kinds(), mysql::kinds(), exec::kinds(),
-                            memory::kinds(), faulty::kinds()}) {
+                            memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
     locks_.insert(locks_.end(), kinds.begin(), kinds.end());
   }
 }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "harness/cli/test_servers.hpp"
 
@@ -20,6 +22,41 @@ using testing::IsSupersetOf;
 using testing::Not;
 
 constexpr duration deadline = 10s;
+
+std::vector<std::string> locks_asked_for() {
+  return {
+      "redis/setnx",
+      "redis/setnx_expire",
+      "redis/getset",
+      "redis/set_nx_px",
+      "redis/lua",
+      "redis/redisson",
+      "redis/redisson_spin",
+      "redis/redisson_fair",
+      "redis/redisson_read",
+      "redis/redisson_write",
+      "redis/redisson_fenced",
+      "redis/redisson_multi",
+      "redis/redisson_red",
+      "redis/redlock",
+      "redis/sharded",
+      "zookeeper/persistent",
+      "zookeeper/ephemeral",
+      "zookeeper/sequential",
+      "zookeeper/semaphore_mutex",
+      "zookeeper/read",
+      "zookeeper/write",
+      "zookeeper/semaphore",
+      "zookeeper/multi",
+      "mysql/optimistic_version",
+      "mysql/optimistic_update_time",
+      "mysql/for_update",
+      "mysql/unique_key",
+      "mysql/unique_key_reentrant",
+      "mysql/get_lock",
+      "mysql/shedlock",
+  };
+}
 
 class usage : public testing::Test {
  protected:
@@ -123,9 +160,33 @@ TEST_F(usage, lists_locks_as_json) {
       EXPECT_TRUE(lock.contains(key)) << lock;
     }
   }
-  EXPECT_THAT(names, IsSupersetOf({"redis/setnx", "redis/lua", "redis/redisson",
-                                   "zookeeper/sequential", "mysql/for_update",
-                                   "mysql/optimistic_version", "memory/lock", "faulty/lock"}));
+  EXPECT_THAT(names, IsSupersetOf({"memory/lock", "faulty/lock", "exec/lock", "exec/redisson",
+                                   "exec/curator", "exec/node_redlock", "exec/redsync",
+                                   "exec/shedlock", "exec/kazoo"}));
+  EXPECT_THAT(names, IsSupersetOf(locks_asked_for()));
+}
+
+// Every lock that the project was asked for is listed, with where it runs.
+TEST_F(usage, lists_where_each_lock_runs) {
+  const ended e = run({"list", "--format", "json"});
+  std::map<std::string, std::set<std::string>> topologies;
+  for (const auto& lock : nlohmann::json::parse(e.out)) {
+    topologies[lock["lock"]] = lock["topologies"].get<std::set<std::string>>();
+    EXPECT_THAT(lock["wait_mode"], testing::AnyOf("polling", "server-side wait", "conflict"));
+  }
+  const std::map<std::string, std::set<std::string>> usual{
+      {"redis", {"redis", "redis-sentinel", "redis-cluster"}},
+      {"zookeeper", {"zookeeper", "zookeeper-3", "zookeeper-5"}},
+      {"mysql", {"mysql", "mysql-replicated", "mysql-galera"}}};
+  const std::set<std::string> of_several{"redis/redlock", "redis/redisson_red", "redis/sharded"};
+  for (const std::string& name : locks_asked_for()) {
+    const std::string backend = name.substr(0, name.find('/'));
+    if (of_several.contains(name)) {
+      EXPECT_EQ(topologies[name], std::set<std::string>{"redis-independent"}) << name;
+    } else {
+      EXPECT_THAT(topologies[name], IsSupersetOf(usual.at(backend))) << name;
+    }
+  }
 }
 
 using usage_at_server = testing::WithParamInterface<backend>;

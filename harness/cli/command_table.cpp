@@ -113,7 +113,7 @@ std::vector<std::string> depth_of(const given& g, const lock_kind& lock) {
   if (g.full) {
     const bool most = lock.name.find("redisson") != std::string_view::npos;
     set = {fmt::format("stop.samples={}", most ? 100'000 : 30'000), "stop.duration=5s",
-           "stop.at_most=15s"};
+           "stop.at_most=25s"};
   }
   set.insert(set.end(), g.set.begin(), g.set.end());
   return set;
