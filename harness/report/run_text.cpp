@@ -133,8 +133,9 @@ std::string cost_text(const subject& s) {
 
 // Younger than the first version of the schema, like preflight and pipe below.
 std::string gap_text(const subject& s) {
-  if (!s.content.contains("longest_gap") || s.at("longest_gap").is_null()) return "";
+  if (!s.content.contains("longest_gap")) return "";
   const json& gap = s.at("longest_gap");
+  if (gap.at("length_ns").is_null()) return "";
   return fmt::format("{} without a grant at the longest, from {:.2f} s into the window",
                      time_text(gap.at("length_ns")), gap.at("began_ns").get<double>() / 1e9);
 }

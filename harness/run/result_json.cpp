@@ -154,9 +154,9 @@ json over_all_attempts(const stats::attempts& all, const stats::interval_bootstr
 
 // The longest time in the window in which nobody was granted anything: what a failover costs.
 json gap_section(const result& r) {
-  if (r.window_ns <= 0) return {};
-  return {{"length_ns", r.found.longest_gap_ns},
-          {"began_ns", r.found.gap_began_ns - r.window_start_ns}};
+  const bool known = r.window_ns > 0;
+  return {{"length_ns", known ? json(r.found.longest_gap_ns) : json()},
+          {"began_ns", known ? json(r.found.gap_began_ns - r.window_start_ns) : json()}};
 }
 
 json quantiles_section(const result& r) {
