@@ -17,7 +17,9 @@
 #include "drivers/exec/duel.hpp"
 #include "drivers/exec/exec.hpp"
 #include "drivers/exec/readme.hpp"
-#include "drivers/exec/rivals.hpp"
+#include "drivers/mysql/mysql.hpp"
+#include "drivers/redis/redis.hpp"
+#include "drivers/zookeeper/zookeeper.hpp"
 
 namespace lockmark::exec {
 namespace {
