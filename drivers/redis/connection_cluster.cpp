@@ -103,7 +103,10 @@ task<outcome<reply>> connection::exchange_routed(time_point deadline, const scri
       if (r.next == nullptr) r.next = serving(slot);
       continue;
     }
-    if (!said.done()) co_return is_known ? said : outcome<reply>{refusal::unavailable};
+    if (!said.done()) {
+      if (is_known) co_return said;
+      co_return refusal::unavailable;
+    }
     if (treatment == errors::are_answers) co_return said;
     co_return judged(*last_, said.value());
   }
