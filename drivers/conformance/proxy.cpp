@@ -175,7 +175,7 @@ void proxies::impl::keep_port(door& d) {
   d.acceptor->open(d.here.protocol());
   d.acceptor->set_option(tcp::acceptor::reuse_address(true));
   d.acceptor->bind(d.here);
-  d.here = d.acceptor->local_endpoint();
+  if (d.here.port() == 0) d.here = d.acceptor->local_endpoint();  // others read it from now on
 }
 
 void proxies::impl::listen(door& d) {

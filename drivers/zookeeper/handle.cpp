@@ -167,8 +167,19 @@ struct handle::callbacks {
   }
 };
 
+// The client library formats its log lines in buffers of the process, without a lock. Level 0, which
+// its header does not name, formats none.
+static void silence_library() {
+  static const bool done = [] {
+    zoo_set_debug_level(static_cast<ZooLogLevel>(0));
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
 handle::handle(loop& l, const handle_settings& s)
     : loop_(l), has_login_(!s.login.empty()), open_path_(s.open_path), poked_(l) {
+  silence_library();
   const auto timeout_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(s.session_timeout).count();
   zk_ = zookeeper_init2(s.hosts.c_str(), callbacks::on_session_event, static_cast<int>(timeout_ms),
