@@ -1,5 +1,6 @@
 #include "drivers/mysql/connection.hpp"
 
+#include <fcntl.h>
 #include <mysql.h>
 #include <sys/socket.h>
 
@@ -73,6 +74,13 @@ void connection::ask_for_tls() {
   if (!tls.key.empty()) mysql_options(handle_, MYSQL_OPT_SSL_KEY, tls.key.c_str());
 }
 
+// The library makes the socket block for the TLS handshake, and leaves it so: a later read would
+// stop this thread, with all other connections, until the server has something to say.
+static void stop_blocking(int fd) {
+  const int flags = fcntl(fd, F_GETFL);
+  if (flags >= 0) fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
 task<connect_failure> connection::connect(const endpoint& where, time_point deadline) {
   where_ = &where;
   begin_connect();
@@ -97,7 +105,9 @@ task<connect_failure> connection::connect(const endpoint& where, time_point dead
     drop();
     co_return failure;
   }
-  watch_ = std::make_unique<fd_watch>(loop_, mysql_get_socket(handle_));
+  const int fd = mysql_get_socket(handle_);
+  if (where.tls.on) stop_blocking(fd);
+  watch_ = std::make_unique<fd_watch>(loop_, fd);
   co_return failure;
 }
 

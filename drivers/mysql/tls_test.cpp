@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "deploy/local/cluster.hpp"
+#include "drivers/conformance/conformance.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/route.hpp"
@@ -113,6 +114,27 @@ TEST(tls, carries_a_lock) {
   for (const lock_option& o : kind.options) setup.options[std::string{o.name}] = o.preset;
   const auto d = kind.make(setup);
   run_to_end(l, cycle(l, *d));
+}
+
+task<void> prepare(loop& l, driver& d) {
+  co_await d.prepare(l, l.now() + 5s);
+}
+
+// Who waits for a row lock must not stop the thread that its holder needs for giving it up.
+TEST(tls, a_waiting_client_does_not_stop_the_others_of_its_thread) {
+  const lock_kind kind = kinds().front();
+  driver_setup setup{.target = running().target(), .run_names = {"crowd", {"k0"}}, .options = {}};
+  for (const lock_option& o : kind.options) setup.options[std::string{o.name}] = o.preset;
+  const auto d = kind.make(setup);
+  const real_clock clock;
+  loop l{clock};
+  run_to_end(l, prepare(l, *d));
+  const auto done = conformance::hammer(
+      *d, kind, {.sessions = 2, .clients = 4, .cycles = 200, .wait = 5s, .limit = 10s});
+  EXPECT_GE(done.granted, 200U);
+  EXPECT_EQ(done.refused, 0U);
+  EXPECT_EQ(done.overlaps, 0U);
+  run_to_end(l, d->wipe(l, l.now() + 5s));
 }
 
 }  // namespace

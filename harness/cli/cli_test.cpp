@@ -107,7 +107,7 @@ TEST_F(runs, make_a_table_as_json) {
   EXPECT_THAT(e.status, AnyOf(0, 3)) << e.err;
   const auto rows = nlohmann::json::parse(e.out, nullptr, false);
   ASSERT_TRUE(rows.is_array()) << e.out;
-  EXPECT_EQ(rows.size(), 6u);  // three locks, two scenarios
+  EXPECT_EQ(rows.size(), 12u);  // six locks, two scenarios
   const std::set<std::string> contract = {
       "lock",         "topology",   "scenario",   "success_rate", "tps",
       "samples",      "acquire_ns", "handoff_ns", "fairness",     "commands_per_acquire",

@@ -27,9 +27,10 @@ struct misfit {
   std::string sentence;
 };
 
+// Real clients have their version in it: exec/redisson_3.52.
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  return !text.empty() && text.front() != '.' && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
   });
 }
 

@@ -166,6 +166,8 @@ TEST(job, says_what_does_not_fit_together) {
       {"stop: {duration: 5m,\n at_most: 1m}\n",
        "j.yaml:2: stop.at_most: of 1m is shorter than stop.duration of 5m"},
       {"lock: redis\n" + ends, "j.yaml:1: lock: expected a lock such as redis/lua, not 'redis'"},
+      {"lock: redis/.x\n" + ends,
+       "j.yaml:1: lock: expected a lock such as redis/lua, not 'redis/.x'"},
       {"lock: redis/\n" + ends, "j.yaml:1: lock: expected a lock such as redis/lua, not 'redis/'"},
       {"workload: ''\n" + ends,
        "j.yaml:1: workload: expected a workload such as auto or mutex, not ''"},
@@ -306,6 +308,11 @@ TEST(shipped_jobs, contended_is_the_tables_scenario) {
   job own = load_job("workloads/jobs/uncontended.yaml");
   own.keys = j.keys;
   EXPECT_EQ(own, j);
+}
+
+// A name that the list knows must be one that a job may have.
+TEST(job, a_lock_may_have_a_version_in_its_name) {
+  EXPECT_EQ(parse_job("lock: exec/redisson_3.52\n" + ends, "j.yaml").lock, "exec/redisson_3.52");
 }
 
 }  // namespace
