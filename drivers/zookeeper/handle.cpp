@@ -167,8 +167,8 @@ struct handle::callbacks {
   }
 };
 
-// The client library formats its log lines in buffers of the process, without a lock. Level 0, which
-// its header does not name, formats none.
+// The client library formats its log lines in buffers of the process, without a lock. Level 0,
+// which its header does not name, formats none.
 static void silence_library() {
   static const bool done = [] {
     zoo_set_debug_level(static_cast<ZooLogLevel>(0));
