@@ -72,9 +72,16 @@ task<void> party::give_up(std::uint32_t key) const {
 
 task<void> party::is_kept_out(std::uint32_t key, duration within) const {
   const bool waits = has(feature::server_wait);
-  const time_point start = on->l().now();
+  const time_point patient_until = on->in(patience);
+  time_point start = on->l().now();
   // With grace, because a deadline that comes while an answer is on its way makes a doubt of it.
-  const auto got = co_await acquire(within, key, on->about().tolerance);
+  auto got = co_await acquire(within, key, on->about().tolerance);
+  // A session that has been lost may need longer than one attempt to be there again.
+  while (got.refused(refusal::unavailable) && on->l().now() < patient_until) {
+    co_await on->l().sleep_for(5ms);
+    start = on->l().now();
+    got = co_await acquire(within, key, on->about().tolerance);
+  }
   const duration took = on->l().now() - start;
   if (!got.refused(waits ? refusal::deadline : refusal::busy)) {
     throw broken(
