@@ -15,13 +15,13 @@ constexpr int bar_width = 20;
 // The conductor reports five times a second; a pipe gets one line of them.
 constexpr int reports_per_line = 5;
 
-const char* name_of(run::progress::phase p) {
+const char* name_of(run::phase p) {
   switch (p) {
-    case run::progress::phase::opening: return "connecting";
-    case run::progress::phase::warming_up: return "warming up";
-    case run::progress::phase::measuring: return "measuring";
-    case run::progress::phase::draining: return "draining";
-    case run::progress::phase::cleaning: return "cleaning up";
+    case run::phase::opening: return "connecting";
+    case run::phase::warming_up: return "warming up";
+    case run::phase::measuring: return "measuring";
+    case run::phase::draining: return "draining";
+    case run::phase::cleaning: return "cleaning up";
   }
   return "";
 }
@@ -45,7 +45,7 @@ std::vector<std::string> measuring_lines(const std::string& what, const run::pro
 
 std::string progress_line(const std::string& what, const run::progress& p, std::size_t width) {
   std::vector<std::string> forms{fmt::format("{} {}", what, name_of(p.now))};
-  if (p.now == run::progress::phase::measuring) forms = measuring_lines(what, p);
+  if (p.now == run::phase::measuring) forms = measuring_lines(what, p);
   const std::string alarm =
       p.violations > 0 ? fmt::format("  {} VIOLATIONS", p.violations) : std::string();
   const std::size_t room = width - std::min(width, alarm.size());
@@ -74,7 +74,7 @@ void progress_display::show(const run::progress& p) {
     fmt::print(stderr, "\r{}\033[K", progress_line(what_, p, width_of(stderr) - 1));
     std::fflush(stderr);
     drawn_ = true;
-  } else if (p.now == run::progress::phase::measuring && shown_++ % reports_per_line == 0) {
+  } else if (p.now == run::phase::measuring && shown_++ % reports_per_line == 0) {
     fmt::print(stderr, "{}\n", progress_line(what_, p, 200));
   }
 }

@@ -13,7 +13,7 @@ using testing::Not;
 
 run::progress half_way() {
   run::progress p;
-  p.now = run::progress::phase::measuring;
+  p.now = run::phase::measuring;
   p.fraction = 0.5;
   p.remaining_s = 12.3;
   p.tps = 4567.8;
@@ -46,13 +46,13 @@ TEST(progress_line, gets_shorter_where_there_is_no_room) {
 // Outside of the measurement there is no bar, only what is going on.
 TEST(progress_line, names_the_phase) {
   run::progress p = half_way();
-  p.now = run::progress::phase::opening;
+  p.now = run::phase::opening;
   EXPECT_EQ(progress_line("herd", p, 80), "herd connecting");
-  p.now = run::progress::phase::warming_up;
+  p.now = run::phase::warming_up;
   EXPECT_EQ(progress_line("herd", p, 80), "herd warming up");
-  p.now = run::progress::phase::draining;
+  p.now = run::phase::draining;
   EXPECT_EQ(progress_line("herd", p, 80), "herd draining");
-  p.now = run::progress::phase::cleaning;
+  p.now = run::phase::cleaning;
   EXPECT_EQ(progress_line("herd", p, 80), "herd cleaning up");
 }
 

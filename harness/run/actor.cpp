@@ -94,6 +94,8 @@ bool actor::answered(const outcome<grant>& answer) {
     granted_ = stage_.where.now();
     token_ = answer.value().token;
     got_it(granted_, answer.value().pipe);
+    holding_ = true;
+    gauges::add(stage_.gauges.holding, 1);
     note(check::event_kind::granted, granted_, token_);
     return true;
   }
@@ -238,6 +240,8 @@ bool actor::committed(const outcome<nothing>& answer) {
 void actor::leave() {
   if (in_flight_) gauges::add(stage_.gauges.in_flight, -1);
   in_flight_ = false;
+  if (holding_) gauges::add(stage_.gauges.holding, -1);
+  holding_ = false;
 }
 
 void actor::finish(time_point at) {

@@ -110,6 +110,7 @@ class actor final : public client {
   bool counted_ = false;
   bool started_ = false;
   bool in_flight_ = false;  // between the first try and the end or the release
+  bool holding_ = false;
   bool hurry_ = false;
   ending ending_ = ending::open;
   refusal refusal_ = refusal::busy;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/run/gathering.hpp"
+#include "harness/run/watch.hpp"
 #include "harness/stats/littles_law.hpp"
 #include "harness/stats/random.hpp"
 #include "harness/stats/stationarity.hpp"
@@ -41,6 +42,7 @@ class conductor {
                                              [this](const interval& i, std::int64_t at_ns) {
                                                if (setup_.on_interval) setup_.on_interval(i, at_ns);
                                              });
+    watch_ = std::make_unique<watch>(setup_, loop_, *gathering_);
   }
 
   task<void> conduct(result& r);
@@ -54,12 +56,11 @@ class conductor {
   task<void> count_on_server(result& r);
   task<void> close(const result& r);
   task<void> next_tick();
-  void run_tick(progress::phase phase, time_point since);
+  void run_tick(phase now, time_point since);
   bool enough(time_point now) const;
-  bool server_is_lost() const;
+  bool server_is_lost() const { return watch_->server_silent() > job_.give_up_after; }
   int interrupts() const { return setup_.interrupts ? setup_.interrupts->load() : 0; }
   double done_fraction(double elapsed_s) const;
-  void report(progress::phase phase, double elapsed_s);
   void draw_conclusions(result& r);
 
   const setup& setup_;
@@ -68,13 +69,12 @@ class conductor {
   crew& crew_;
   window& window_;
   std::unique_ptr<gathering> gathering_;
+  std::unique_ptr<watch> watch_;
   stats::random_source jitter_{0x6a09e667};
   bool crew_started_ = false;
   int ticks_ = 0;
   time_point tick_at_;
   time_point went_;
-  std::int64_t granted_before_ = 0;
-  time_point granted_before_at_;
   server_counters server_before_;
 };
 
@@ -120,17 +120,17 @@ task<void> conductor::open() {
   const time_point since = tick_at_;
   while (!crew_.all_ready()) {
     co_await next_tick();
-    run_tick(progress::phase::opening, since);
+    run_tick(phase::opening, since);
   }
   server_before_ = co_await setup_.behind.counters(loop_, loop_.now() + first_contact_within);
 }
 
-void conductor::run_tick(progress::phase phase, time_point since) {
+void conductor::run_tick(phase now, time_point since) {
   ++ticks_;
   if (ticks_ % ticks_per_collection == 0) gathering_->collect();
   if (ticks_ % ticks_per_progress != 0) return;
-  const duration elapsed = loop_.now() - since;
-  report(phase, std::chrono::duration<double>(elapsed).count());
+  const double elapsed_s = std::chrono::duration<double>(loop_.now() - since).count();
+  watch_->look(now, elapsed_s, now == phase::measuring ? done_fraction(elapsed_s) : 0);
 }
 
 // Ticks come at random distances: arrivals at a constant rate would otherwise always be sampled at
@@ -144,7 +144,7 @@ task<void> conductor::next_tick() {
 // At least as long as asked for, and then until the throughput has settled.
 task<void> conductor::warm_up(result& r) {
   went_ = loop_.now();
-  granted_before_at_ = went_;
+  watch_->begin(went_, server_before_);
   crew_.go(went_);
   std::vector<double> rates;
   std::int64_t before = 0;
@@ -153,7 +153,7 @@ task<void> conductor::warm_up(result& r) {
     const bool settled = stats::warmup_ended(rates);
     if (elapsed >= job_.warmup && (settled || elapsed >= longest_warmup * job_.warmup)) break;
     co_await next_tick();
-    run_tick(progress::phase::warming_up, went_);
+    run_tick(phase::warming_up, went_);
     if (ticks_ % ticks_per_warmup_sample != 0) continue;
     const std::int64_t granted = gathering_->sum(&gauges::granted);
     rates.push_back(static_cast<double>(granted - before));
@@ -169,13 +169,14 @@ task<void> conductor::measure(result& r) {
   r.started_wall_ns = wall_time_ns();
   if (setup_.on_window) setup_.on_window(r);
   window_.start_ns.store(to_ns(start));
+  watch_->begin_window(r);
   r.window_start_ns = to_ns(start);
   r.how = ending::complete;
   while (!enough(loop_.now())) {
     co_await next_tick();
     // A sample that comes late came when some thread had just let go of its core: not at random.
     if (loop_.now() - tick_at_ < punctual) gathering_->sample_in_flight();
-    run_tick(progress::phase::measuring, start);
+    run_tick(phase::measuring, start);
     if (interrupts() > 0) {
       r.how = ending::interrupted;
       r.why = "interrupted before the measurement was complete";
@@ -210,13 +211,6 @@ bool conductor::enough(time_point now) const {
   return elapsed >= job_.stop_duration && counted >= job_.stop_samples;
 }
 
-// Failures count only where nothing was answered since: waiting long for a lock is no failure.
-bool conductor::server_is_lost() const {
-  const std::int64_t reached_ns = std::max(gathering_->latest(&gauges::reached_ns), to_ns(went_));
-  if (gathering_->latest(&gauges::failed_ns) <= reached_ns) return false;
-  return loop_.now() - from_ns(reached_ns) > job_.give_up_after;
-}
-
 // Lets what is in flight end by itself, then cuts holds short. Every call of a driver has a
 // deadline, so this ends.
 task<void> conductor::drain(result&) {
@@ -225,7 +219,7 @@ task<void> conductor::drain(result&) {
   bool hurried = false;
   while (!crew_.all_quiet()) {
     co_await next_tick();
-    run_tick(progress::phase::draining, since);
+    run_tick(phase::draining, since);
     const duration waited = loop_.now() - since;
     if (!hurried && (waited > patience || interrupts() > 1)) {
       crew_.hurry();
@@ -238,6 +232,7 @@ task<void> conductor::drain(result&) {
                       setup_.lock.name, config::print_duration(stuck_after)));
     }
   }
+  co_await watch_->end();
   gathering_->finish(to_ns(loop_.now()));
 }
 
@@ -248,12 +243,7 @@ task<void> conductor::count_on_server(result& r) {
   if (r.how == ending::server_lost) co_return;
   const time_point deadline = loop_.now() + cleaning_within;
   const server_counters after = co_await setup_.behind.counters(loop_, deadline);
-  for (const auto& [name, value] : after) {
-    const auto before = server_before_.find(name);
-    if (before != server_before_.end() && value >= before->second) {
-      r.server[name] = value - before->second;
-    }
-  }
+  r.server = grown(server_before_, after);
   if (!setup_.lock.has.has(feature::optimistic)) co_return;
   const auto keys = static_cast<std::uint32_t>(job_.keys.count(job_.clients_in_all()));
   for (std::uint32_t key = 0; key < keys; ++key) {
@@ -263,7 +253,8 @@ task<void> conductor::count_on_server(result& r) {
 }
 
 task<void> conductor::close(const result& r) {
-  report(progress::phase::cleaning, 0);
+  co_await watch_->end();
+  watch_->look(phase::cleaning, 0, 0);
   if (crew_started_) {
     crew_.stop();
     crew_.hurry();
@@ -287,27 +278,6 @@ double conductor::done_fraction(double elapsed_s) const {
   const double by_samples = share(counted, static_cast<double>(job_.stop_samples));
   const double by_cap = share(elapsed_s, std::chrono::duration<double>(job_.stop_at_most).count());
   return std::min(1.0, std::max(by_cap, std::min(by_time, by_samples)));
-}
-
-void conductor::report(progress::phase phase, double elapsed_s) {
-  if (!setup_.on_progress) return;
-  progress p;
-  p.now = phase;
-  p.elapsed_s = elapsed_s;
-  p.attempts = gathering_->sum(&gauges::counted);
-  p.in_flight = gathering_->sum(&gauges::in_flight);
-  p.violations = gathering_->history().violations_so_far();
-  if (phase == progress::phase::measuring) {
-    p.fraction = done_fraction(elapsed_s);
-    if (p.fraction > 0) p.remaining_s = elapsed_s * (1 - p.fraction) / p.fraction;
-  }
-  const std::int64_t granted = gathering_->sum(&gauges::granted);
-  const time_point now = loop_.now();
-  const double since_s = std::chrono::duration<double>(now - granted_before_at_).count();
-  if (since_s > 0) p.tps = static_cast<double>(granted - granted_before_) / since_s;
-  granted_before_ = granted;
-  granted_before_at_ = now;
-  setup_.on_progress(p);
 }
 
 void conductor::draw_conclusions(result& r) {
@@ -349,10 +319,7 @@ void judge_run(result& r, double cores) {
   m.hiccup_p999_ns = r.hiccup.value_at_quantile(0.999);
   m.dropped = r.totals.counts[counter::dropped];
   m.clients_all_busy = !r.totals[series::queue_lag].empty();
-  if (r.job.rate) m.offered_per_s = r.job.rate->per_second();
-  if (r.job.loop == config::loop_kind::partly_open) {
-    m.offered_per_s *= static_cast<double>(r.job.cycles);
-  }
+  m.offered_per_s = offered_per_s(r.job);
   if (r.window_ns > 0) m.achieved_per_s = static_cast<double>(r.attempts()) / r.window_s();
   m.busiest_worker = r.busiest_worker;
   m.process_cpu = r.harness_cpu / cores;
@@ -361,6 +328,12 @@ void judge_run(result& r, double cores) {
 }
 
 }  // namespace
+
+double offered_per_s(const config::job& job) {
+  if (!job.rate) return 0;
+  const bool sessions = job.loop == config::loop_kind::partly_open;
+  return job.rate->per_second() * (sessions ? static_cast<double>(job.cycles) : 1);
+}
 
 std::uint32_t workers_for(const config::job& job) {
   auto wanted = static_cast<std::uint32_t>(job.threads);

@@ -13,22 +13,9 @@
 
 #include "harness/run/crew.hpp"
 #include "harness/run/hiccup.hpp"
-#include "harness/run/result.hpp"
+#include "harness/run/live.hpp"
 
 namespace lockmark::run {
-
-// A glance at a run in progress, a few times a second.
-struct progress {
-  enum class phase { opening, warming_up, measuring, draining, cleaning };
-  phase now = phase::opening;
-  double elapsed_s = 0;    // of the phase
-  double fraction = 0;     // of the measurement that is done, 0 to 1
-  double remaining_s = 0;  // of the measurement, an estimate
-  double tps = 0;          // over the last second or so
-  std::int64_t in_flight = 0;
-  std::int64_t attempts = 0;  // counted so far
-  std::uint64_t violations = 0;
-};
 
 struct setup {
   config::job job;
@@ -47,6 +34,8 @@ struct setup {
   // does not even wait for what is in flight.
   const std::atomic<int>* interrupts = nullptr;
   std::function<void(const progress&)> on_progress{};
+  // Once a second, from the beginning of the window until the load has ended.
+  std::function<void(const live_view&)> on_live{};
   // What may spoil the run, before its load begins.
   std::function<void(const std::string& sentence)> on_finding{};
   // Every merged interval as soon as it is whole; `at_ns` since the window began.
@@ -69,6 +58,10 @@ result run_job_simulated(const setup& s, simulated_clock& clock);
 
 // Refuses, with a usage_error, a job whose workload and lock do not fit.
 void check_fit(const config::job& job, const lock_kind& lock, const workload_kind& workload);
+
+// Attempts that the job lets begin per second; 0: a closed loop, which begins one when another
+// ends.
+double offered_per_s(const config::job& job);
 
 // Worker threads for this job on this machine: as asked, or one less than there are cores, and
 // never more than there are instances.

@@ -32,6 +32,12 @@ class gathering {
   std::int64_t latest(std::atomic<std::int64_t> gauges::*which) const;
   const std::vector<double>& in_flight_samples() const { return in_flight_samples_; }
   analyst& history() { return analyst_; }
+  // Of the whole intervals so far, also of those before the window; their counts are of it alone.
+  const interval& totals() const { return totals_; }
+  // The latest interval of the window; null before there was one.
+  const timeline_point* last_point() const {
+    return timeline_.empty() ? nullptr : &timeline_.back();
+  }
 
   // What has been collected, for the result.
   void fill(result& into) const;

@@ -24,6 +24,7 @@ struct window {
 // increment is a plain load and store; on a cache line of its own.
 struct alignas(64) gauges {
   std::atomic<std::int64_t> in_flight{0};   // attempts between first try and end or release
+  std::atomic<std::int64_t> holding{0};     // of these, the ones that hold their key
   std::atomic<std::int64_t> finished{0};    // attempts that ended, counted or not
   std::atomic<std::int64_t> counted{0};     // of these, the ones that count
   std::atomic<std::int64_t> granted{0};     // grants, counted or not

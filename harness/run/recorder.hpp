@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/driver.hpp"
 #include "harness/run/tally.hpp"
 #include "harness/stats/histogram.hpp"
 
@@ -36,6 +37,7 @@ struct interval {
   std::int64_t end_ns = 0;
   std::array<stats::histogram, series_names.size()> durations;
   tally counts;
+  traffic sent;  // on the wire meanwhile, for whatever attempt
 
   stats::histogram& operator[](series s) { return durations[static_cast<std::size_t>(s)]; }
   const stats::histogram& operator[](series s) const {
@@ -45,10 +47,12 @@ struct interval {
   void merge(const interval& other) {
     for (std::size_t i = 0; i < durations.size(); ++i) durations[i].merge(other.durations[i]);
     counts += other.counts;
+    sent += other.sent;
   }
   void reset() {
     for (stats::histogram& h : durations) h.reset();
     counts = tally{};
+    sent = traffic{};
   }
 };
 
@@ -58,6 +62,7 @@ class recorder {
 
   void record(series s, std::int64_t ns) { (*current_)[s].record(ns); }
   void count(counter c, std::uint64_t n = 1) { current_->counts[c] += n; }
+  void sent(const traffic& meanwhile) { current_->sent += meanwhile; }
 
   // Writer: ends the current interval at `now_ns`.
   void swap(std::int64_t now_ns) {

@@ -32,6 +32,14 @@ struct timeline_point {
   std::int64_t timer_lag_p99_ns = 0;
 };
 
+// Something that was done to the run on purpose, or happened to it: a stretch of its timeline.
+struct mark {
+  double at_s = 0;   // since the window began
+  double for_s = 0;  // 0: a moment
+  std::string kind;  // "kill_server", "pause_client": few different ones, a label in Prometheus
+  std::string text;  // one sentence for people
+};
+
 // What the harness does with the memory lock in place of a server.
 struct floor_measurement {
   double cycles_per_s = 0;
@@ -72,6 +80,7 @@ struct result {
   interval totals;  // counted attempts
   findings found;
   std::vector<timeline_point> timeline;
+  std::vector<mark> marks;  // in the order of time
   stats::interval_bootstrap bootstrap;
   std::optional<floor_measurement> floor;
   stats::histogram hiccup;

@@ -14,6 +14,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+// Beyond so many clients the list would be most of the file.
+constexpr std::size_t most_clients_listed = 1000;
 constexpr std::array<double, 6> quantiles{0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
 
 json number(double value) {
@@ -148,6 +150,7 @@ json over_all_attempts(const stats::attempts& all, const stats::interval_bootstr
   for (const auto& e : stats::estimate_quantiles(all, series, quantiles, seed)) {
     list.push_back(estimate_json(e.q, e.n, e.supported, e.value, e.interval));
   }
+  j["marks"] = marks_section(r);
   j["quantiles"] = std::move(list);
   return j;
 }
@@ -234,6 +237,8 @@ json fairness_section(const result& r) {
       by_client.empty() ? json() : json(*std::min_element(by_client.begin(), by_client.end()));
   j["grants_per_client_max"] =
       by_client.empty() ? json() : json(*std::max_element(by_client.begin(), by_client.end()));
+  j["grants_per_client"] =
+      by_client.empty() || by_client.size() > most_clients_listed ? json() : json(by_client);
   return j;
 }
 
@@ -256,6 +261,14 @@ json cost_section(const result& r) {
   j["server_commands_per_grant"] = commands == r.server.end() ? json() : each(commands->second);
   j["server"] = r.server.empty() ? json() : json(r.server);
   return j;
+}
+
+json marks_section(const result& r) {
+  json all = json::array();
+  for (const mark& m : r.marks) {
+    all.push_back({{"at_s", m.at_s}, {"for_s", m.for_s}, {"kind", m.kind}, {"text", m.text}});
+  }
+  return all;
 }
 
 json hold_json(const result& r, const check::hold& h) {
@@ -350,7 +363,7 @@ json provenance_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.1";
+  j["schema_version"] = "1.2";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);

@@ -76,7 +76,7 @@ task<void> worker::live(time_point open_by) {
     co_await close_sessions();
     std::rethrow_exception(failure);
   }
-  sent_before_ = traffic_so_far();
+  sent_before_ = sent_until_now_ = traffic_so_far();
   ready_.store(true, std::memory_order_release);
   co_await go_.wait();
   scope clients{loop_};
@@ -237,12 +237,21 @@ task<void> worker::tick() {
       next_swap = from_ns(window_start_ns);
     }
     if (now < next_swap) continue;
-    recorder_.swap(to_ns(now));
+    end_interval(now);
     while (next_swap <= now) next_swap += interval_length;
   }
   const time_point now = loop_.now();
   publish(now);
   journal_.publish(window::never);
+  end_interval(now);
+}
+
+void worker::end_interval(time_point now) {
+  const traffic so_far = traffic_so_far();
+  traffic meanwhile = so_far;
+  meanwhile -= sent_until_now_;
+  sent_until_now_ = so_far;
+  recorder_.sent(meanwhile);
   recorder_.swap(to_ns(now));
 }
 

@@ -75,6 +75,7 @@ class worker {
   task<void> tick();
   void assign(time_point intended);
   void publish(time_point now);
+  void end_interval(time_point now);
   traffic traffic_so_far() const;
 
   loop& loop_;
@@ -98,6 +99,7 @@ class worker {
   std::atomic<bool> ready_{false};
   std::atomic<bool> quiet_{false};
   traffic sent_before_;
+  traffic sent_until_now_;
   traffic sent_;
 };
 
