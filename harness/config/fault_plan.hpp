@@ -1,0 +1,60 @@
+// What a job does to its servers, its clients and the network between them while the load is on.
+//
+//   faults:
+//     - {do: pause, who: holder, at: 2s, for: 5s}
+//     - {do: kill, who: master, at: 10s, for: 3s, data: lost, every: 20s}
+//     - {do: kill, who: holder, on: "SETNX"}         # as soon as its first SETNX is answered
+//     - {do: cut, who: replication, at: 1s, for: 4s}
+//     - {do: run, command: ssh db1 stop-redis, undo: ssh db1 start-redis, at: 5s, for: 5s}
+//
+// Knows no server and no process: who can be hit is the business of the arena (harness/faults).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/time/clock.hpp"
+
+namespace lockmark::config {
+
+enum class fault_kind : std::uint8_t {
+  pause,       // SIGSTOP; SIGCONT after `for`
+  kill,        // SIGKILL; a server is started again after `for`, a participant is not
+  cut,         // connections break and new ones are refused, until `for` is over
+  stall,       // nothing gets through, nothing breaks; after `for` what was held back is delivered
+  delay,       // every byte arrives `by` later
+  jump_clock,  // a server's wall clock runs `by` ahead (or behind, if negative)
+  run,         // a command of the user's, and `undo` after `for`
+};
+
+// Each is one word or two: "holder", "participant 2", "participants", "server 1", "server redis-2",
+// "servers", "master", "replicas", "replication" (the links between servers), "majority",
+// "minority", "leader". Which ones exist depends on where the job runs.
+struct fault_plan {
+  fault_kind what{};
+  std::string who;
+  duration at{};          // since the window began
+  duration lasts{};       // `for`; 0: for good (kill), or the default of the kind
+  duration every{};       // 0: once
+  duration by{};          // delay, jump_clock
+  std::string on;         // not empty: bytes of a request; instead of `at`, as soon as a request of
+                          // `who` that holds them was answered, before its next one leaves
+  std::uint64_t nth = 1;  // of `on`
+  bool keeps_data = true;     // kill of a server: whether it comes back with its data
+  std::string command, undo;  // run
+
+  bool operator==(const fault_plan&) const = default;
+};
+
+// From the job's keys "1.do", "1.at", ... (harness/config/job.hpp, member `faults`), in the order
+// of their numbers. Throws config_error that names the key ("faults.1.at: ...").
+std::vector<fault_plan> read_faults(const std::map<std::string, std::string>& keys);
+
+// "kill_master", "pause_holder": what a mark and a metric call it; lower case, no number.
+std::string name_of(const fault_plan& plan);
+// "the master was killed and came back without its data after 3 s": a sentence for people.
+std::string describe(const fault_plan& plan);
+
+}  // namespace lockmark::config

@@ -1,0 +1,50 @@
+// Where faults can be inflicted: the participants, the servers and the network of one run.
+//
+// The conductor owns the schedule and calls begin() and end(); who is there to be hit, and how, is
+// known by who made the arena (harness/cli, from a local cluster, processes and proxies).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harness/async/task.hpp"
+#include "harness/config/fault_plan.hpp"
+#include "harness/time/clock.hpp"
+
+namespace lockmark {
+class loop;
+}
+
+namespace lockmark::faults {
+
+// One fault that is on. What it hit is fixed when it begins: "holder" is the one of that moment.
+struct wound {
+  std::string whom;    // "participant 2", "redis-1"
+  time_point began{};  // stamped before the blow: no effect is earlier
+  int handle = 0;      // the arena's own
+};
+
+class arena {
+ public:
+  virtual ~arena() = default;
+
+  // Throws usage_error, with a sentence that names the fault and who could be hit, if a plan cannot
+  // be carried out here. Called once, before the load.
+  virtual void check(const config::fault_plan& plan) const = 0;
+
+  // Waits until the request that the plan waits for (`on`) was answered, at most until `deadline`;
+  // the answer is held back until begin() has returned. REQUIRES: !plan.on.empty(). False: it never
+  // came.
+  virtual task<bool> awaited(loop& l, config::fault_plan plan, time_point deadline) = 0;
+
+  // In force when this returns. Throws no_server or usage_error where it could not be done; the run
+  // then ends with that sentence.
+  virtual task<wound> begin(loop& l, config::fault_plan plan) = 0;
+  // Ends what begin() began: resumes, restarts, lets through. What lasts for good needs no end.
+  virtual task<void> end(loop& l, config::fault_plan plan, wound which) = 0;
+
+  // Ends whatever is still on, so that the run can clean up behind itself. Never throws.
+  virtual task<void> end_all(loop& l) = 0;
+};
+
+}  // namespace lockmark::faults
