@@ -150,7 +150,6 @@ json over_all_attempts(const stats::attempts& all, const stats::interval_bootstr
   for (const auto& e : stats::estimate_quantiles(all, series, quantiles, seed)) {
     list.push_back(estimate_json(e.q, e.n, e.supported, e.value, e.interval));
   }
-  j["marks"] = marks_section(r);
   j["quantiles"] = std::move(list);
   return j;
 }
@@ -371,6 +370,7 @@ json to_json(const result& r) {
   j["tps"] = r.window_ns > 0 ? number(r.tps()) : json();
   j["samples"] = r.attempts();
   j["longest_gap"] = gap_section(r);
+  j["marks"] = marks_section(r);
   j["quantiles"] = quantiles_section(r);
   j["durations"] = durations_section(r);
   j["handoff"] = handoff_section(r);
