@@ -1,0 +1,71 @@
+#include "harness/faults/catalogue.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <string>
+
+namespace lockmark::faults {
+namespace {
+
+// One server of each kind, and five for the locks that need them.
+constexpr std::string_view plain = "redis redis-independent zookeeper mysql";
+constexpr std::string_view exclusive =
+    "redis/setnx redis/setnx_expire redis/getset redis/set_nx_px redis/lua redis/redisson "
+    "redis/redisson_spin redis/redisson_fair redis/redisson_write redis/redisson_fenced "
+    "redis/redisson_multi redis/redisson_red redis/redlock redis/sharded zookeeper/persistent "
+    "zookeeper/ephemeral zookeeper/sequential zookeeper/semaphore_mutex zookeeper/write "
+    "zookeeper/multi mysql/for_update mysql/unique_key mysql/unique_key_reentrant mysql/get_lock "
+    "mysql/shedlock";
+constexpr std::string_view leased =
+    "redis/setnx_expire redis/getset redis/set_nx_px redis/lua redis/redisson redis/redisson_spin "
+    "redis/redisson_fair redis/redisson_write redis/redisson_fenced redis/redisson_multi "
+    "redis/redisson_red redis/redlock redis/sharded mysql/shedlock";
+constexpr std::string_view renewable =
+    "redis/set_nx_px redis/lua redis/redisson redis/redisson_spin redis/redisson_fair "
+    "redis/redisson_write redis/redisson_fenced redis/redisson_multi redis/redisson_red "
+    "redis/redlock redis/sharded mysql/shedlock";
+constexpr std::string_view replicated = "redis/set_nx_px redis/lua redis/redisson";
+constexpr std::string_view zookeepers = "zookeeper/ephemeral zookeeper/sequential";
+
+}  // namespace
+
+const std::vector<scenario>& catalogue() {
+  static const std::vector<scenario> all{
+      {"holder_killed", exclusive, plain, "", ""},
+      {"killed_half_way", "redis/setnx_expire", "redis", "", ""},
+      {"holder_paused", exclusive, plain, "", ""},
+      {"work_outlives_lease", leased, plain, "", ""},
+      {"work_outlives_lease_renewed", renewable, plain, "", ""},
+      {"stale_release", "redis/set_nx_px", "redis", "release=del", ""},
+      {"stale_release", "redis/set_nx_px", "redis", "release=compare_then_del", ""},
+      {"stale_release", "redis/set_nx_px redis/lua redis/redisson", "redis", "", ""},
+      {"stale_release_between", "redis/set_nx_px", "redis", "release=compare_then_del", ""},
+      {"failover_replication_cut", replicated, "redis-sentinel redis-cluster", "", ""},
+      {"master_killed", replicated, "redis-sentinel redis-cluster", "", ""},
+      {"redlock_two_down", "redis/redlock redis/redisson_red", "redis-independent", "", ""},
+      {"redlock_three_down", "redis/redlock redis/redisson_red", "redis-independent", "", ""},
+      {"redlock_restart_empty", "redis/redlock", "redis-independent", "", ""},
+      {"redlock_clock_jump", "redis/redlock", "redis-independent", "", ""},
+      {"redlock_even", "redis/redlock", "redis-independent", "", ""},
+      {"leader_killed", zookeepers, "zookeeper-3 zookeeper-5", "", ""},
+      {"minority_partition", zookeepers, "zookeeper-3 zookeeper-5", "", ""},
+      {"server_killed", exclusive, plain, "", ""},
+      {"holder_cut_off", exclusive, plain, "", ""},
+      {"two_writers", "mysql/for_update mysql/unique_key", "mysql-galera", "", "writers=all"},
+  };
+  return all;
+}
+
+bool any_matches(std::string_view globs, std::string_view name) {
+  const std::string whole(name);
+  while (!globs.empty()) {
+    const auto end = std::min(globs.find(' '), globs.size());
+    const std::string glob(globs.substr(0, end));
+    if (!glob.empty() && fnmatch(glob.c_str(), whole.c_str(), 0) == 0) return true;
+    globs.remove_prefix(std::min(globs.size(), end + 1));
+  }
+  return false;
+}
+
+}  // namespace lockmark::faults

@@ -1,0 +1,192 @@
+#include "harness/report/fault_matrix.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "harness/driver.hpp"
+#include "harness/report/text.hpp"
+
+namespace lockmark::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string lock_of(const json& content) {
+  std::string text = content.at("run").at("lock");
+  std::string options;
+  for (const auto& [name, value] : content.at("provenance").at("lock_options").items()) {
+    options += fmt::format("{}{}={}", options.empty() ? "" : ", ", name, value.get<std::string>());
+  }
+  return options.empty() ? text : fmt::format("{} [{}]", text, options);
+}
+
+std::string theory_of(const json& predicted) {
+  if (predicted.is_null()) return "";
+  const std::int64_t least_ns = predicted.at("least_ns");
+  const std::string why = predicted.at("why");
+  if (predicted.at("most_ns").is_null()) return fmt::format("never: {}", why);
+  const std::int64_t most_ns = predicted.at("most_ns");
+  if (least_ns == most_ns) return fmt::format("{}: {}", duration_text(least_ns), why);
+  return fmt::format("{} to {}: {}", duration_text(least_ns), duration_text(most_ns), why);
+}
+
+void add_run(fault_cell& cell, const json& content) {
+  ++cell.runs;
+  if (!content.at("run").at("complete").get<bool>()) ++cell.incomplete;
+  const json& violations = content.at("verdict").at("violations");
+  if (!violations.is_null() && violations > 0) {
+    ++cell.violated;
+    cell.violations += violations.get<std::uint64_t>();
+  }
+  if (content.at("safety").contains("guard") && !content.at("safety").at("guard").is_null()) {
+    const json& guard = content.at("safety").at("guard");
+    cell.stale_accesses += guard.at("stale_accesses").get<std::uint64_t>();
+    cell.fenced = guard.at("fenced");
+  }
+  if (!content.contains("faults") || content.at("faults").empty()) return;
+  const json& last = content.at("faults").back();
+  const json& recovery = last.at("recovery_ns");
+  cell.recoveries_ns.push_back(recovery.is_null() ? std::nullopt
+                                                  : std::optional<std::int64_t>(recovery));
+  cell.theory = theory_of(last.at("predicted"));
+  if (last.at("agrees") == true) ++cell.agreeing;
+}
+
+bool is_one(const fault_cell& cell, const json& content) {
+  const json& run = content.at("run");
+  return cell.scenario == run.at("scenario") && cell.topology == run.at("topology") &&
+         cell.lock == lock_of(content);
+}
+
+std::string recovery_text(const fault_cell& cell) {
+  if (cell.recoveries_ns.empty()) return "";
+  const auto& all = cell.recoveries_ns;
+  if (std::any_of(all.begin(), all.end(), [](const auto& r) { return !r; })) return "never";
+  return duration_text(**std::max_element(all.begin(), all.end()));
+}
+
+std::vector<std::string> distinct(const std::vector<fault_cell>& cells,
+                                  std::string (*of)(const fault_cell&)) {
+  std::vector<std::string> all;
+  for (const fault_cell& c : cells) {
+    const std::string value = of(c);
+    if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
+  }
+  return all;
+}
+
+std::string row_name(const fault_cell& c) {
+  return fmt::format("{} | {}", c.lock, c.topology);
+}
+std::string column_name(const fault_cell& c) {
+  return c.scenario;
+}
+
+std::string matrix(const std::vector<fault_cell>& cells) {
+  const auto columns = distinct(cells, column_name);
+  std::string text = "| lock | topology |";
+  std::string rule = "| --- | --- |";
+  for (const std::string& name : columns) {
+    text += fmt::format(" {} |", name);
+    rule += " --- |";
+  }
+  text += fmt::format("\n{}\n", rule);
+  for (const std::string& row : distinct(cells, row_name)) {
+    text += fmt::format("| {} |", row);
+    for (const std::string& column : columns) {
+      const auto cell = std::find_if(cells.begin(), cells.end(), [&](const fault_cell& c) {
+        return row_name(c) == row && c.scenario == column;
+      });
+      text += fmt::format(" {} |", cell == cells.end() ? "-" : verdict_text(*cell));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string agreement_text(const fault_cell& c) {
+  if (c.theory.empty()) return "";
+  return fmt::format("{} of {}", c.agreeing, c.recoveries_ns.size());
+}
+
+std::string scenario_table(const std::vector<fault_cell>& cells, const std::string& scenario) {
+  std::string text = fmt::format(
+      "\n### {}\n\n| lock | topology | runs | violated | violations | stale accesses | a fence | "
+      "longest recovery | theory | agrees |\n"
+      "| --- | --- | ---: | ---: | ---: | ---: | --- | ---: | --- | --- |\n",
+      scenario);
+  for (const fault_cell& c : cells) {
+    if (c.scenario != scenario) continue;
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", c.lock, c.topology,
+                        c.runs, c.violated, c.violations, c.stale_accesses,
+                        c.fenced ? "would refuse them" : "has no token", recovery_text(c), c.theory,
+                        agreement_text(c));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<fault_cell> fault_cells(const std::vector<recorded_run>& runs) {
+  std::vector<fault_cell> cells;
+  for (const recorded_run& run : runs) {
+    try {
+      const json& content = run.content;
+      auto cell = std::find_if(cells.begin(), cells.end(),
+                               [&](const fault_cell& c) { return is_one(c, content); });
+      if (cell == cells.end()) {
+        fault_cell fresh;
+        fresh.scenario = content.at("run").at("scenario");
+        fresh.lock = lock_of(content);
+        fresh.topology = content.at("run").at("topology");
+        cell = cells.insert(cells.end(), std::move(fresh));
+      }
+      add_run(*cell, content);
+    } catch (const json::exception& e) {
+      throw usage_error(
+          fmt::format("run {}: its run.json is not as lockmark writes it: {}", run.name, e.what()));
+    }
+  }
+  return cells;
+}
+
+std::string verdict_text(const fault_cell& cell) {
+  std::string text =
+      cell.violated == 0 ? "safe" : fmt::format("**{}/{} violated**", cell.violated, cell.runs);
+  const std::string recovery = recovery_text(cell);
+  if (!recovery.empty()) text += fmt::format(", {}", recovery);
+  if (cell.incomplete > 0) text += fmt::format(", {} incomplete", cell.incomplete);
+  return text;
+}
+
+std::string fault_matrix_markdown(const std::vector<fault_cell>& cells) {
+  std::string text = matrix(cells);
+  for (const std::string& scenario : distinct(cells, column_name)) {
+    text += scenario_table(cells, scenario);
+  }
+  return text;
+}
+
+std::string fault_matrix_json(const std::vector<fault_cell>& cells) {
+  json all = json::array();
+  for (const fault_cell& c : cells) {
+    json recoveries = json::array();
+    for (const auto& r : c.recoveries_ns) recoveries.push_back(r ? json(*r) : json());
+    all.push_back({{"scenario", c.scenario},
+                   {"lock", c.lock},
+                   {"topology", c.topology},
+                   {"runs", c.runs},
+                   {"violated", c.violated},
+                   {"incomplete", c.incomplete},
+                   {"violations", c.violations},
+                   {"stale_accesses", c.stale_accesses},
+                   {"fenced", c.fenced},
+                   {"recoveries_ns", std::move(recoveries)},
+                   {"theory", c.theory.empty() ? json() : json(c.theory)},
+                   {"agreeing", c.agreeing}});
+  }
+  return all.dump(2) + "\n";
+}
+
+}  // namespace lockmark::report
