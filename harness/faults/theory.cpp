@@ -36,6 +36,11 @@ prediction lease_ends(const config::job& job, features lock, duration held) {
   return {left, left, fmt::format("the rest of the lease of {}", print_duration(lease))};
 }
 
+// Scenarios hold for a constant time; of another distribution only the least is sure.
+duration usual_hold(const config::job& job) {
+  return job.hold.kind == config::distribution::shape::constant ? job.hold.first : duration::zero();
+}
+
 // What it held is free again when the server has found out that its client is gone.
 prediction client_gone(features lock, std::string_view backend, const config::job& job,
                        duration held) {
@@ -51,7 +56,7 @@ prediction client_gone(features lock, std::string_view backend, const config::jo
 prediction client_silent(const config::fault_plan& plan, features lock, std::string_view backend,
                          const config::job& job, duration held) {
   const bool by_ping = lock.has(feature::session_bound) && backend == "zookeeper";
-  const duration until_back = plan.lasts + std::max(duration::zero(), job.hold.longest() - held);
+  const duration until_back = plan.lasts + std::max(duration::zero(), usual_hold(job) - held);
   prediction by_itself{0s, until_back, "the holder goes on when it is resumed"};
   if (!by_ping && !lock.has(feature::lease)) return by_itself;
   prediction taken = by_ping ? session_ends(job) : lease_ends(job, lock, held);

@@ -1,0 +1,172 @@
+// The catalogue of faults on every lock that it concerns: a matrix of safe and violated.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "harness/cli/commands.hpp"
+#include "harness/cli/execute.hpp"
+#include "harness/cli/jobs.hpp"
+#include "harness/cli/progress.hpp"
+#include "harness/faults/catalogue.hpp"
+#include "harness/report/fault_matrix.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+struct given {
+  std::vector<std::string> scenarios;  // empty: all
+  std::string locks = "*";
+  std::string topologies = "*";
+  std::uint64_t repeat = 1;
+  std::vector<std::string> set;
+  std::string format = "md";
+  std::string out = "runs/faults";
+  bool quiet = false;
+};
+
+// One cell of the matrix, to be run.
+struct trial {
+  const faults::scenario* what;
+  const lock_kind* lock;
+  std::string topology;
+};
+
+std::string known_scenarios() {
+  std::string all;
+  std::string_view last;
+  for (const faults::scenario& s : faults::catalogue()) {
+    if (s.name == last) continue;
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", s.name);
+    last = s.name;
+  }
+  return all;
+}
+
+bool wanted(const given& g, const faults::scenario& s) {
+  if (g.scenarios.empty()) return true;
+  return std::ranges::any_of(g.scenarios, [&](const std::string& name) {
+    return name == "all" || faults::any_matches(name, s.name);
+  });
+}
+
+std::vector<trial> plan(const catalogue& known, const given& g) {
+  std::vector<trial> all;
+  for (const faults::scenario& s : faults::catalogue()) {
+    if (!wanted(g, s)) continue;
+    for (const local::topology& t : local::topologies()) {
+      if (!faults::any_matches(s.topologies, t.name)) continue;
+      if (!faults::any_matches(g.topologies, t.name)) continue;
+      for (const lock_kind& lock : known.locks()) {
+        if (!faults::any_matches(s.locks, lock.name)) continue;
+        if (!faults::any_matches(g.locks, lock.name) || !declares(lock, t.name)) continue;
+        all.push_back({&s, &lock, t.name});
+      }
+    }
+  }
+  return all;
+}
+
+class matrix_maker {
+ public:
+  matrix_maker(const context& c, const given& g) : context_(c), given_(g), out_(g.out) {}
+  int make();
+
+ private:
+  void run(const trial& t);
+  void save() const;
+
+  const context& context_;
+  const given& given_;
+  std::filesystem::path out_;
+  std::vector<report::recorded_run> runs_;
+  int failures_ = 0;
+};
+
+int matrix_maker::make() {
+  const auto trials = plan(context_.known, given_);
+  if (trials.empty()) {
+    throw usage_error(fmt::format("no scenario of the catalogue matches; known are {}, and each "
+                                  "names its locks and topologies",
+                                  known_scenarios()));
+  }
+  for (const trial& t : trials) {
+    for (std::uint64_t i = 0; i < given_.repeat && interrupts() == 0; ++i) run(t);
+  }
+  const auto cells = report::fault_cells(runs_);
+  fmt::print("{}", given_.format == "json" ? report::fault_matrix_json(cells)
+                                           : report::fault_matrix_markdown(cells));
+  fmt::print(stderr, "matrix and run folders: {}\n", out_.string());
+  if (failures_ > 0) return 2;
+  if (interrupts() > 0) return 3;
+  const bool violated =
+      std::ranges::any_of(cells, [](const report::fault_cell& c) { return c.violated > 0; });
+  return violated ? 1 : 0;
+}
+
+// Fresh servers for each trial: what a fault has done to the last ones shall not be in it.
+void matrix_maker::run(const trial& t) {
+  std::vector<std::string> set{fmt::format("lock={}", t.lock->name)};
+  if (!t.what->options.empty()) set.push_back(fmt::format("options.{}", t.what->options));
+  set.insert(set.end(), given_.set.begin(), given_.set.end());
+  const std::string scenario(t.what->name);
+  const std::string what = fmt::format("{} {} on {}", scenario, t.lock->name, t.topology);
+  progress_display display(what, given_.quiet);
+  try {
+    place where = find_place(fmt::format("local:{}", t.topology));
+    if (!t.what->query.empty()) where.url += fmt::format("?{}", t.what->query);
+    const named_job job = find_job(fmt::format("faults/{}", scenario), set);
+    errand e{job.job, scenario, out_, context_.arguments, {}, {}};
+    e.on_progress = [&display](const run::progress& p) { display.show(p); };
+    runs_.push_back(execute(context_.known, where, std::move(e)).written);
+    display.clear();
+    const auto cell = report::fault_cells({runs_.back()});
+    if (!given_.quiet) fmt::print(stderr, "{}: {}\n", what, report::verdict_text(cell.front()));
+    save();
+  } catch (const std::runtime_error& failure) {
+    display.clear();
+    fmt::print(stderr, "lockmark: {}: {}\n", what, failure.what());
+    ++failures_;
+  }
+}
+
+void matrix_maker::save() const {
+  const auto cells = report::fault_cells(runs_);
+  const auto write = [&](const char* name, const std::string& text) {
+    const auto part = out_ / fmt::format("{}.part", name);
+    std::ofstream(part) << text;
+    std::filesystem::rename(part, out_ / name);
+  };
+  write("faults.md", report::fault_matrix_markdown(cells));
+  write("faults.json", report::fault_matrix_json(cells));
+}
+
+}  // namespace
+
+command faults_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<given>();
+  app.add_option("scenarios", g->scenarios, "names or globs of: " + known_scenarios());
+  app.add_option("--locks", g->locks, "only locks that match")->capture_default_str();
+  app.add_option("--topologies", g->topologies, "only topologies that match")
+      ->capture_default_str();
+  app.add_option("--repeat", g->repeat, "how often each is tried")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--set", g->set, "KEY=VALUE: overrides every job")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--format", g->format, "md or json")
+      ->check(CLI::IsMember({"md", "json"}))
+      ->capture_default_str();
+  app.add_option("--out", g->out, "faults.md, faults.json and the run folders appear in here")
+      ->capture_default_str();
+  app.add_flag("--quiet", g->quiet, "no progress");
+  return [c, g] {
+    interrupts();
+    return matrix_maker(c, *g).make();
+  };
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,99 @@
+#include "harness/faults/theory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace lockmark::faults {
+namespace {
+
+using namespace std::chrono_literals;
+using config::fault_kind;
+
+config::job job_with(duration hold, duration lease, duration session) {
+  config::job j = config::default_job();
+  j.hold = config::parse_distribution(config::print_duration(hold)).value();
+  j.lease = lease;
+  j.session_timeout = session;
+  return j;
+}
+
+config::fault_plan on_holder(fault_kind what, duration lasts = 0s) {
+  config::fault_plan p;
+  p.what = what;
+  p.who = "holder";
+  p.lasts = lasts;
+  return p;
+}
+
+const config::job usual = job_with(1500ms, 2s, 4s);
+
+// Redis: what is left of the lease.
+TEST(theory, a_killed_holder_blocks_for_the_rest_of_its_lease) {
+  const auto p = predict(on_holder(fault_kind::kill), feature::lease, "redis", usual, 500ms);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->least, 1500ms);
+  EXPECT_EQ(p->most, 1500ms);
+  EXPECT_TRUE(agrees(*p, 1500ms));
+  EXPECT_TRUE(agrees(*p, 2100ms));
+  EXPECT_FALSE(agrees(*p, 1200ms));
+  EXPECT_FALSE(agrees(*p, 2200ms));
+  EXPECT_FALSE(agrees(*p, std::nullopt));
+}
+
+// SETNX without an expiry: for ever.
+TEST(theory, without_lease_and_session_a_killed_holder_blocks_for_ever) {
+  const auto p = predict(on_holder(fault_kind::kill), features{}, "redis", usual, 500ms);
+  ASSERT_TRUE(p);
+  EXPECT_FALSE(p->most);
+  EXPECT_TRUE(agrees(*p, std::nullopt));
+}
+
+// A renewed lease ends between two thirds and the whole of it after the last sign of life.
+TEST(theory, renewal_makes_the_rest_uncertain) {
+  config::job j = usual;
+  j.renew = true;
+  const features lock = feature::lease | feature::renewable;
+  const auto p = predict(on_holder(fault_kind::kill), lock, "redis", j, 500ms);
+  ASSERT_TRUE(p);
+  EXPECT_LT(p->least, 1400ms);
+  EXPECT_EQ(p->most, 2s);
+}
+
+// ZooKeeper waits for the session, MySQL sees the connection end.
+TEST(theory, a_session_ends_by_its_own_rules) {
+  const auto kill = on_holder(fault_kind::kill);
+  const auto zk = predict(kill, feature::session_bound, "zookeeper", usual, 500ms);
+  ASSERT_TRUE(zk);
+  EXPECT_GT(zk->least, 2600ms);
+  EXPECT_EQ(zk->most, 6s);
+  const auto my = predict(kill, feature::session_bound, "mysql", usual, 500ms);
+  ASSERT_TRUE(my);
+  EXPECT_EQ(my->most, 0s);
+}
+
+// A paused client keeps its connection: MySQL waits until it goes on, Redis only for the lease.
+TEST(theory, a_paused_holder_blocks_until_somebody_loses_patience) {
+  const auto pause = on_holder(fault_kind::pause, 8s);
+  const auto my = predict(pause, feature::session_bound, "mysql", usual, 500ms);
+  ASSERT_TRUE(my);
+  EXPECT_EQ(my->most, 9s);
+  const auto redis = predict(pause, feature::lease, "redis", usual, 500ms);
+  ASSERT_TRUE(redis);
+  EXPECT_EQ(redis->most, 1500ms);
+}
+
+// A pause shorter than the lease costs what it lasts.
+TEST(theory, a_short_pause_ends_before_the_lease) {
+  const auto p = predict(on_holder(fault_kind::pause, 200ms), feature::lease, "redis",
+                         job_with(500ms, 30s, 4s), 100ms);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->most, 600ms);
+}
+
+TEST(theory, says_nothing_of_servers) {
+  config::fault_plan p = on_holder(fault_kind::kill);
+  p.who = "master";
+  EXPECT_FALSE(predict(p, feature::lease, "redis", usual, std::nullopt));
+}
+
+}  // namespace
+}  // namespace lockmark::faults

@@ -1,0 +1,61 @@
+#include "harness/report/fault_matrix.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/driver.hpp"
+
+namespace lockmark::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::Not;
+
+recorded_run run_of(const std::string& lock, const std::string& scenario, int violations,
+                    json recovery_ns, bool agrees = true) {
+  json fault{{"recovery_ns", std::move(recovery_ns)},
+             {"predicted", {{"least_ns", 1'500'000'000}, {"most_ns", 1'500'000'000},
+                            {"why", "the rest of the lease of 2 s"}}},
+             {"agrees", agrees}};
+  json content;
+  content["run"] = {{"lock", lock}, {"scenario", scenario}, {"topology", "redis"},
+                    {"complete", true}};
+  content["verdict"] = {{"violations", violations}};
+  content["safety"] = {{"guard", {{"stale_accesses", violations}, {"fenced", false}}}};
+  content["provenance"] = {{"lock_options", json::object()}};
+  content["faults"] = json::array({fault});
+  return {"run", content};
+}
+
+TEST(fault_matrix, adds_up_repetitions) {
+  const auto cells = fault_cells({run_of("redis/lua", "holder_paused", 1, 1'600'000'000),
+                                  run_of("redis/lua", "holder_paused", 0, 1'400'000'000, false),
+                                  run_of("redis/lua", "holder_killed", 0, 1'500'000'000)});
+  ASSERT_EQ(cells.size(), 2U);
+  EXPECT_EQ(cells[0].runs, 2U);
+  EXPECT_EQ(cells[0].violated, 1U);
+  EXPECT_EQ(cells[0].agreeing, 1U);
+  EXPECT_EQ(verdict_text(cells[0]), "**1/2 violated**, 1.6 s");
+  EXPECT_EQ(verdict_text(cells[1]), "safe, 1.5 s");
+}
+
+TEST(fault_matrix, says_never_where_one_run_never_recovered) {
+  const auto cells = fault_cells({run_of("redis/setnx", "holder_killed", 0, nullptr),
+                                  run_of("redis/setnx", "holder_killed", 0, 1'000'000)});
+  EXPECT_EQ(verdict_text(cells[0]), "safe, never");
+}
+
+TEST(fault_matrix, has_a_dash_where_a_scenario_is_not_for_a_lock) {
+  const auto text = fault_matrix_markdown(fault_cells(
+      {run_of("redis/lua", "holder_paused", 0, 1), run_of("redis/setnx", "half_way", 0, 1)}));
+  EXPECT_THAT(text, HasSubstr("| redis/lua | redis | safe, 1.00 ns | - |"));
+  EXPECT_THAT(text, HasSubstr("### half_way"));
+}
+
+TEST(fault_matrix, refuses_what_is_no_run) {
+  EXPECT_THROW(fault_cells({{"x", json::object()}}), usage_error);
+}
+
+}  // namespace
+}  // namespace lockmark::report
