@@ -49,8 +49,8 @@ std::vector<aftermath> find_aftermath(const std::vector<blow>& blows, const stam
     const blow& b = blows[i];
     const std::int64_t until_ns = i + 1 < blows.size() ? blows[i + 1].at_ns : end_ns;
     aftermath a;
-    a.recovery_ns = b.on_a_client ? after_client(b, grants_ns, until_ns)
-                                  : after_server(b, grants_ns, until_ns);
+    a.recovery_ns =
+        b.on_a_client ? after_client(b, grants_ns, until_ns) : after_server(b, grants_ns, until_ns);
     a.violations = count_between(violations_ns, b.at_ns, until_ns);
     all.push_back(a);
   }

@@ -11,7 +11,7 @@
 namespace lockmark::check {
 
 struct blow {
-  std::int64_t at_ns = 0;  // stamped before the blow: no effect is earlier
+  std::int64_t at_ns = 0;   // stamped before the blow: no effect is earlier
   bool on_a_client = true;  // false: on a server or the network
 };
 

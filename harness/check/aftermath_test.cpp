@@ -8,16 +8,16 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 
 TEST(aftermath, of_a_client_is_the_time_to_the_next_grant) {
-  const auto found = find_aftermath({{1000 * ms, true}}, {900 * ms, 2900 * ms, 6000 * ms}, {},
-                                    10'000 * ms);
+  const auto found =
+      find_aftermath({{1000 * ms, true}}, {900 * ms, 2900 * ms, 6000 * ms}, {}, 10'000 * ms);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].recovery_ns, 1900 * ms);
 }
 
 TEST(aftermath, of_a_server_ignores_answers_that_were_on_their_way) {
-  const auto found = find_aftermath({{1000 * ms, false}},
-                                    {999 * ms, 1001 * ms, 1003 * ms, 3800 * ms, 3801 * ms}, {},
-                                    10'000 * ms);
+  const auto found =
+      find_aftermath({{1000 * ms, false}}, {999 * ms, 1001 * ms, 1003 * ms, 3800 * ms, 3801 * ms},
+                     {}, 10'000 * ms);
   EXPECT_EQ(found[0].recovery_ns, 2800 * ms);
 }
 

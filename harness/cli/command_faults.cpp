@@ -88,9 +88,10 @@ class matrix_maker {
 int matrix_maker::make() {
   const auto trials = plan(context_.known, given_);
   if (trials.empty()) {
-    throw usage_error(fmt::format("no scenario of the catalogue matches; known are {}, and each "
-                                  "names its locks and topologies",
-                                  known_scenarios()));
+    throw usage_error(
+        fmt::format("no scenario of the catalogue matches; known are {}, and each "
+                    "names its locks and topologies",
+                    known_scenarios()));
   }
   for (const trial& t : trials) {
     for (std::uint64_t i = 0; i < given_.repeat && interrupts() == 0; ++i) run(t);

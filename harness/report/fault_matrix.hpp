@@ -19,14 +19,14 @@ struct fault_cell {
   std::string lock;  // with its options: "redis/set_nx_px [release=del]"
   std::string topology;
   std::uint64_t runs = 0;
-  std::uint64_t violated = 0;    // runs in which two held it
-  std::uint64_t incomplete = 0;  // runs that could not be finished
-  std::uint64_t violations = 0;  // in all of them
+  std::uint64_t violated = 0;        // runs in which two held it
+  std::uint64_t incomplete = 0;      // runs that could not be finished
+  std::uint64_t violations = 0;      // in all of them
   std::uint64_t stale_accesses = 0;  // by the guard: what a fence would have refused
   bool fenced = false;               // the lock has tokens to do it with
   // Of the last fault of each run; nothing for a run after which no grant came any more.
   std::vector<std::optional<std::int64_t>> recoveries_ns;
-  std::string theory;         // "1.5 s: the rest of the lease of 2 s"; empty: none
+  std::string theory;          // "1.5 s: the rest of the lease of 2 s"; empty: none
   std::uint64_t agreeing = 0;  // of recoveries_ns, with it
 };
 

@@ -15,12 +15,14 @@ using testing::Not;
 recorded_run run_of(const std::string& lock, const std::string& scenario, int violations,
                     json recovery_ns, bool agrees = true) {
   json fault{{"recovery_ns", std::move(recovery_ns)},
-             {"predicted", {{"least_ns", 1'500'000'000}, {"most_ns", 1'500'000'000},
-                            {"why", "the rest of the lease of 2 s"}}},
+             {"predicted",
+              {{"least_ns", 1'500'000'000},
+               {"most_ns", 1'500'000'000},
+               {"why", "the rest of the lease of 2 s"}}},
              {"agrees", agrees}};
   json content;
-  content["run"] = {{"lock", lock}, {"scenario", scenario}, {"topology", "redis"},
-                    {"complete", true}};
+  content["run"] = {
+      {"lock", lock}, {"scenario", scenario}, {"topology", "redis"}, {"complete", true}};
   content["verdict"] = {{"violations", violations}};
   content["safety"] = {{"guard", {{"stale_accesses", violations}, {"fenced", false}}}};
   content["provenance"] = {{"lock_options", json::object()}};

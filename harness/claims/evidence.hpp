@@ -1,0 +1,55 @@
+// What the runs of one claim found, and how to compare them without believing chance.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/report/read.hpp"
+
+namespace lockmark::claims {
+
+using runs_by_label = std::map<std::string, std::vector<report::recorded_run>, std::less<>>;
+
+// A figure of several runs of one experiment.
+struct figure {
+  std::vector<double> values;  // sorted
+  double least() const { return values.front(); }
+  double most() const { return values.back(); }
+  double median() const;
+};
+
+class evidence {
+ public:
+  explicit evidence(runs_by_label runs) : runs_(std::move(runs)) {}
+
+  // A number of run.json by its JSON pointer ("/tps"), of every run of the experiment that was
+  // finished; nothing if one of them lacks it, or there is none.
+  std::optional<figure> of(std::string_view label, const std::string& pointer) const;
+  // The quantile q of all attempts' responses, in ns; nothing where one run has too few samples. A
+  // censored one counts as its limit.
+  std::optional<figure> response(std::string_view label, double q) const;
+
+  // Violations in all runs of the experiment together, and how many of its runs had one.
+  std::uint64_t violations(std::string_view label) const;
+  std::uint64_t violated_runs(std::string_view label) const;
+  std::uint64_t runs(std::string_view label) const;
+  // Runs after whose last fault no grant came any more.
+  std::uint64_t never_recovered(std::string_view label) const;
+
+  const runs_by_label& all() const { return runs_; }
+
+ private:
+  const std::vector<report::recorded_run>& of_label(std::string_view label) const;
+  runs_by_label runs_;
+};
+
+// How two figures stand to each other. Only figures whose ranges do not touch differ: with three
+// runs each, chance brings that about in 1 of 10 cases, with five in 1 of 126.
+enum class order { below, unclear, above };
+order compare(const figure& a, const figure& b);
+
+}  // namespace lockmark::claims
