@@ -2,14 +2,14 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
+#include "deploy/local/topology.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/execute.hpp"
-#include "harness/cli/jobs.hpp"
-#include "harness/cli/progress.hpp"
+#include "harness/cli/trial.hpp"
 #include "harness/faults/catalogue.hpp"
 #include "harness/report/fault_matrix.hpp"
 
@@ -25,13 +25,6 @@ struct given {
   std::string format = "md";
   std::string out = "runs/faults";
   bool quiet = false;
-};
-
-// One cell of the matrix, to be run.
-struct trial {
-  const faults::scenario* what;
-  const lock_kind* lock;
-  std::string topology;
 };
 
 std::string known_scenarios() {
@@ -52,6 +45,19 @@ bool wanted(const given& g, const faults::scenario& s) {
   });
 }
 
+trial trial_of(const faults::scenario& s, const lock_kind& lock, const std::string& topology,
+               const std::vector<std::string>& set) {
+  trial t;
+  t.title = fmt::format("{} {} on {}", s.name, lock.name, topology);
+  t.job = fmt::format("faults/{}", s.name);
+  t.topology = topology;
+  t.query = s.query;
+  t.set = {fmt::format("lock={}", lock.name)};
+  if (!s.options.empty()) t.set.push_back(fmt::format("options.{}", s.options));
+  t.set.insert(t.set.end(), set.begin(), set.end());
+  return t;
+}
+
 std::vector<trial> plan(const catalogue& known, const given& g) {
   std::vector<trial> all;
   for (const faults::scenario& s : faults::catalogue()) {
@@ -61,8 +67,8 @@ std::vector<trial> plan(const catalogue& known, const given& g) {
       if (!faults::any_matches(g.topologies, t.name)) continue;
       for (const lock_kind& lock : known.locks()) {
         if (!faults::any_matches(s.locks, lock.name)) continue;
-        if (!faults::any_matches(g.locks, lock.name) || !declares(lock, t.name)) continue;
-        all.push_back({&s, &lock, t.name});
+        if (!faults::any_matches(g.locks, lock.name) || !runs_on(lock, t.name)) continue;
+        all.push_back(trial_of(s, lock, t.name, g.set));
       }
     }
   }
@@ -107,41 +113,25 @@ int matrix_maker::make() {
   return violated ? 1 : 0;
 }
 
-// Fresh servers for each trial: what a fault has done to the last ones shall not be in it.
+// What goes wrong with one trial does not take the others with it.
 void matrix_maker::run(const trial& t) {
-  std::vector<std::string> set{fmt::format("lock={}", t.lock->name)};
-  if (!t.what->options.empty()) set.push_back(fmt::format("options.{}", t.what->options));
-  set.insert(set.end(), given_.set.begin(), given_.set.end());
-  const std::string scenario(t.what->name);
-  const std::string what = fmt::format("{} {} on {}", scenario, t.lock->name, t.topology);
-  progress_display display(what, given_.quiet);
   try {
-    place where = find_place(fmt::format("local:{}", t.topology));
-    if (!t.what->query.empty()) where.url += fmt::format("?{}", t.what->query);
-    const named_job job = find_job(fmt::format("faults/{}", scenario), set);
-    errand e{job.job, scenario, out_, context_.arguments, {}, {}};
-    e.on_progress = [&display](const run::progress& p) { display.show(p); };
-    runs_.push_back(execute(context_.known, where, std::move(e)).written);
-    display.clear();
-    const auto cell = report::fault_cells({runs_.back()});
-    if (!given_.quiet) fmt::print(stderr, "{}: {}\n", what, report::verdict_text(cell.front()));
+    runs_.push_back(run_trial(context_, t, out_, given_.quiet));
+    if (!given_.quiet) {
+      const auto cell = report::fault_cells({runs_.back()});
+      fmt::print(stderr, "{}: {}\n", t.title, report::verdict_text(cell.front()));
+    }
     save();
   } catch (const std::runtime_error& failure) {
-    display.clear();
-    fmt::print(stderr, "lockmark: {}: {}\n", what, failure.what());
+    fmt::print(stderr, "lockmark: {}: {}\n", t.title, failure.what());
     ++failures_;
   }
 }
 
 void matrix_maker::save() const {
   const auto cells = report::fault_cells(runs_);
-  const auto write = [&](const char* name, const std::string& text) {
-    const auto part = out_ / fmt::format("{}.part", name);
-    std::ofstream(part) << text;
-    std::filesystem::rename(part, out_ / name);
-  };
-  write("faults.md", report::fault_matrix_markdown(cells));
-  write("faults.json", report::fault_matrix_json(cells));
+  write_whole(out_ / "faults.md", report::fault_matrix_markdown(cells));
+  write_whole(out_ / "faults.json", report::fault_matrix_json(cells));
 }
 
 }  // namespace

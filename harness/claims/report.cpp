@@ -1,0 +1,81 @@
+#include "harness/claims/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/claims/verdicts.hpp"
+
+namespace lockmark::claims {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string figure_text(const std::optional<figure>& f, unit u) {
+  return f ? show(*f, u) : "-";
+}
+
+std::string experiment_row(const experiment& x, const evidence& e) {
+  return fmt::format("| {} | {} on {} | {}{} | {} | {} | {} | {} | {} of {} |\n", x.label, x.lock,
+                     x.topology, x.job,
+                     x.set.empty() ? "" : fmt::format(" {}", fmt::join(x.set, " ")),
+                     figure_text(e.of(x.label, "/tps"), unit::per_second),
+                     figure_text(e.of(x.label, "/success_rate"), unit::share),
+                     figure_text(e.response(x.label, 0.5), unit::nanoseconds),
+                     figure_text(e.response(x.label, 0.99), unit::nanoseconds),
+                     e.violated_runs(x.label), e.runs(x.label));
+}
+
+std::string section(const tested& t) {
+  std::string text = fmt::format(
+      "\n### {}. {}\n\n**{}**: {}.\n\nPredicted: {}\n\n"
+      "| experiment | lock | job | grants | success | p50 | p99 | violated |\n"
+      "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
+      t.what.id, t.what.says, name_of(t.verdict.is), t.verdict.because, t.what.predicts);
+  for (const experiment& x : t.what.experiments) text += experiment_row(x, t.found);
+  return fmt::format("{}\nAgain: `{}`\n", text, command_for(t.what));
+}
+
+}  // namespace
+
+std::string command_for(const claim& c) {
+  return fmt::format("build/release/bin/lockmark claims {}", c.id);
+}
+
+std::string to_markdown(const std::vector<tested>& all) {
+  std::string text = "| claim | says | verdict | because |\n| --- | --- | --- | --- |\n";
+  for (const tested& t : all) {
+    text += fmt::format("| {} | {} | **{}** | {} |\n", t.what.id, t.what.says,
+                        name_of(t.verdict.is), t.verdict.because);
+  }
+  for (const tested& t : all) text += section(t);
+  return text;
+}
+
+std::string to_json(const std::vector<tested>& all) {
+  json list = json::array();
+  for (const tested& t : all) {
+    json experiments = json::array();
+    for (const experiment& x : t.what.experiments) {
+      json runs = json::array();
+      const auto found = t.found.all().find(x.label);
+      if (found != t.found.all().end()) {
+        for (const auto& r : found->second) runs.push_back(r.name);
+      }
+      experiments.push_back({{"label", x.label},
+                             {"lock", x.lock},
+                             {"topology", x.topology},
+                             {"job", x.job},
+                             {"set", x.set},
+                             {"runs", std::move(runs)}});
+    }
+    list.push_back({{"claim", t.what.id},
+                    {"says", t.what.says},
+                    {"predicts", t.what.predicts},
+                    {"verdict", name_of(t.verdict.is)},
+                    {"because", t.verdict.because},
+                    {"experiments", std::move(experiments)}});
+  }
+  return list.dump(2) + "\n";
+}
+
+}  // namespace lockmark::claims

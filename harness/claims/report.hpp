@@ -1,0 +1,25 @@
+// What became of the claims, as a page that people can check.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/claims/claim.hpp"
+
+namespace lockmark::claims {
+
+struct tested {
+  claim what;
+  evidence found;
+  judgement verdict;
+};
+
+// A table of verdicts, and then each claim with its prediction, the figures of every experiment
+// and the command that repeats it.
+std::string to_markdown(const std::vector<tested>& all);
+std::string to_json(const std::vector<tested>& all);
+
+// "lockmark claims 7c"
+std::string command_for(const claim& c);
+
+}  // namespace lockmark::claims

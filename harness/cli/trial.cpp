@@ -1,0 +1,32 @@
+#include "harness/cli/trial.hpp"
+
+#include <fmt/core.h>
+
+#include <fstream>
+
+#include "harness/cli/execute.hpp"
+#include "harness/cli/jobs.hpp"
+#include "harness/cli/progress.hpp"
+
+namespace lockmark::cli {
+
+report::recorded_run run_trial(const context& c, const trial& t, const std::filesystem::path& out,
+                               bool quiet) {
+  const named_job job = find_job(t.job, t.set);
+  place where = find_place(fmt::format("local:{}", t.topology));
+  if (!t.query.empty()) where.url += fmt::format("?{}", t.query);
+  progress_display display(t.title, quiet);
+  const std::string scenario = job.name.substr(job.name.rfind('/') + 1);
+  errand e{job.job, scenario, out, c.arguments, {}, {}};
+  e.on_progress = [&display](const run::progress& p) { display.show(p); };
+  return execute(c.known, where, std::move(e)).written;
+}
+
+void write_whole(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::path part = file;
+  part += ".part";
+  std::ofstream(part) << text;
+  std::filesystem::rename(part, file);
+}
+
+}  // namespace lockmark::cli
