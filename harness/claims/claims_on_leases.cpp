@@ -14,6 +14,7 @@ experiment hurt(std::string label, const std::string& scenario, std::string lock
 }
 
 judgement blocked_for_ever(const evidence& e) {
+  if (e.all().empty()) return missing("no experiment");
   judgement j{answer::confirmed, ""};
   for (const auto& [label, runs] : e.all()) {
     j.because +=
@@ -25,6 +26,8 @@ judgement blocked_for_ever(const evidence& e) {
 }
 
 judgement swept(const evidence& e) {
+  if (e.runs("without sweeper") == 0) return missing("without sweeper");
+  if (e.runs("with sweeper") == 0) return missing("with sweeper");
   const bool off = e.never_recovered("without sweeper") == e.runs("without sweeper");
   const bool on = e.never_recovered("with sweeper") == 0;
   return {off && on ? answer::confirmed : answer::refuted,
