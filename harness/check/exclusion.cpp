@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace lockmark::check {
+namespace {
+
+constexpr std::size_t most_overlaps = 10'000;
+
+}  // namespace
 
 exclusion::exclusion(std::size_t keys, std::int64_t clock_error_ns, std::uint32_t holders,
                      std::size_t keep)
@@ -77,6 +82,9 @@ void exclusion::settle(violation v) {
   if (v.overlap_ns <= 0) return;
   v.certain = v.overlap_ns > clock_error_ns_;
   ++(v.certain ? certain_ : possible_);
+  if (v.certain && overlaps_.size() < most_overlaps) {
+    overlaps_.push_back({v.second.granted_ns, v.first.client, v.second.client});
+  }
   if (examples_.size() < keep_) examples_.push_back(v);
 }
 

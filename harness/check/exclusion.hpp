@@ -32,6 +32,13 @@ struct violation {
   bool certain = false;  // longer than the error of the clocks
 };
 
+// A certain violation in few words, for those who ask when, and between whom.
+struct overlap {
+  std::int64_t at_ns = 0;  // when the second was granted
+  std::uint32_t first_client = 0;
+  std::uint32_t second_client = 0;
+};
+
 class exclusion {
  public:
   // `clock_error_ns`: how far the clocks of two holders may differ; 0 within one host. A longer
@@ -50,6 +57,8 @@ class exclusion {
   // Times that a key went from one client to another: the chances to go wrong.
   std::uint64_t transfers() const { return transfers_; }
   const std::vector<violation>& examples() const { return examples_; }
+  // The first 10,000 certain ones, in the order in which they ended.
+  const std::vector<overlap>& overlaps() const { return overlaps_; }
 
  private:
   struct key_state {
@@ -71,6 +80,7 @@ class exclusion {
   std::uint64_t possible_ = 0;
   std::uint64_t transfers_ = 0;
   std::vector<violation> examples_;
+  std::vector<overlap> overlaps_;
 };
 
 }  // namespace lockmark::check

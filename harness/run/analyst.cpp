@@ -10,6 +10,7 @@ using check::event_kind;
 analyst::analyst(const shape& s, const window& w)
     : window_(w),
       lock_has_(s.lock_has),
+      keeps_grants_(s.keeps_grants),
       exclusion_(s.keys, s.clock_error_ns, s.holders),
       tokens_(s.keys),
       updates_(s.keys),
@@ -91,6 +92,7 @@ void analyst::count_grant(const event& e) {
   if (!in_window_) return;
   see_gap(e.at_ns);
   ++found_.grants;
+  if (keeps_grants_) found_.grant_stamps.push_back({e.at_ns, e.client});
   ++found_.grants_by_client[e.client];
   fairness_[e.key].grant(found_.fairness, e.client, began_ns_[e.client], e.at_ns);
 }
@@ -128,6 +130,7 @@ findings analyst::result() const {
   f.certain_violations = exclusion_.certain();
   f.possible_violations = exclusion_.possible();
   f.violations = exclusion_.examples();
+  f.overlaps = exclusion_.overlaps();
   f.stale_tokens = tokens_.stale();
   f.lost_updates = updates_.found();
   f.transfers = exclusion_.transfers();

@@ -19,10 +19,17 @@
 
 namespace lockmark::run {
 
+struct grant_stamp {
+  std::int64_t at_ns = 0;
+  std::uint32_t client = 0;
+};
+
 struct findings {
   std::uint64_t certain_violations = 0;
   std::uint64_t possible_violations = 0;
   std::vector<check::violation> violations;  // the first ones in full
+  std::vector<check::overlap> overlaps;      // the first 10,000 certain ones
+  std::vector<grant_stamp> grant_stamps;     // all of the window, if the shape asks for them
   std::uint64_t stale_tokens = 0;
   std::uint64_t lost_updates = 0;
   std::uint64_t transfers = 0;  // changes of owner in the whole history: chances to go wrong
@@ -50,6 +57,7 @@ class analyst {
     features lock_has;
     std::uint32_t holders = 1;  // of a key at once; 0: any number
     std::int64_t clock_error_ns = 0;
+    bool keeps_grants = false;  // for jobs with faults: when was the next grant?
   };
   analyst(const shape& s, const window& w);
 
@@ -76,6 +84,7 @@ class analyst {
 
   const window& window_;
   features lock_has_;
+  bool keeps_grants_;
   check::exclusion exclusion_;
   check::token_order tokens_;
   check::lost_updates updates_;

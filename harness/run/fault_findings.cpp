@@ -1,0 +1,88 @@
+#include "harness/run/fault_findings.hpp"
+
+#include <algorithm>
+
+#include "harness/check/aftermath.hpp"
+
+namespace lockmark::run {
+namespace {
+
+// Instances are dealt to the participants in turn (run/worker.hpp), clients to instances in rows.
+bool was_hit(const faults::infliction& i, std::uint32_t client, const config::job& job) {
+  if (!i.participant) return false;
+  return client / job.clients % job.participants == *i.participant;
+}
+
+// How long the client that was hit had held its key by then.
+std::optional<duration> held_by_then(const faults::infliction& i, const findings& found,
+                                     const config::job& job) {
+  const std::int64_t at_ns = to_ns(i.began);
+  std::optional<duration> held;
+  for (const grant_stamp& g : found.grant_stamps) {
+    if (g.at_ns > at_ns) break;
+    held.reset();
+    if (was_hit(i, g.client, job)) held = duration{at_ns - g.at_ns};
+  }
+  return held;
+}
+
+std::uint64_t among_others(const faults::infliction& i, const findings& found,
+                           const config::job& job, std::int64_t from_ns, std::int64_t to_ns) {
+  return static_cast<std::uint64_t>(
+      std::count_if(found.overlaps.begin(), found.overlaps.end(), [&](const check::overlap& o) {
+        return o.at_ns >= from_ns && o.at_ns < to_ns && !was_hit(i, o.first_client, job) &&
+               !was_hit(i, o.second_client, job);
+      }));
+}
+
+std::vector<std::int64_t> stamps_of(const std::vector<grant_stamp>& grants) {
+  std::vector<std::int64_t> all;
+  all.reserve(grants.size());
+  for (const grant_stamp& g : grants) all.push_back(g.at_ns);
+  return all;
+}
+
+std::vector<std::int64_t> stamps_of(const std::vector<check::overlap>& overlaps) {
+  std::vector<std::int64_t> all;
+  for (const check::overlap& o : overlaps) all.push_back(o.at_ns);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& inflicted,
+                                        const findings& found, const config::job& job,
+                                        features lock, std::string_view backend,
+                                        const window& measured) {
+  const auto plans = config::read_faults(job.faults);
+  const std::int64_t start_ns = measured.start_ns.load();
+  const std::int64_t end_ns = measured.end_ns.load();
+  std::vector<check::blow> blows;
+  for (const auto& i : inflicted) blows.push_back({to_ns(i.began), i.participant.has_value()});
+  const auto after = check::find_aftermath(blows, stamps_of(found.grant_stamps),
+                                           stamps_of(found.overlaps), end_ns);
+  std::vector<fault_finding> all;
+  for (std::size_t n = 0; n < inflicted.size(); ++n) {
+    const faults::infliction& i = inflicted[n];
+    const std::int64_t until_ns = n + 1 < blows.size() ? blows[n + 1].at_ns : end_ns;
+    fault_finding f;
+    f.kind = i.kind;
+    f.text = i.text;
+    f.at_s = static_cast<double>(blows[n].at_ns - start_ns) / 1e9;
+    f.for_s = std::chrono::duration<double>(i.lasted).count();
+    f.recovery_ns = after[n].recovery_ns;
+    f.violations = after[n].violations;
+    f.violations_among_others = among_others(i, found, job, blows[n].at_ns, until_ns);
+    f.predicted =
+        faults::predict(plans.at(i.plan), lock, backend, job, held_by_then(i, found, job));
+    if (f.predicted) {
+      const auto took = f.recovery_ns ? std::optional{duration{*f.recovery_ns}} : std::nullopt;
+      f.agrees = faults::agrees(*f.predicted, took);
+    }
+    all.push_back(std::move(f));
+  }
+  return all;
+}
+
+}  // namespace lockmark::run

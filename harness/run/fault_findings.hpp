@@ -1,0 +1,35 @@
+// What each fault of a run did to its lock, measured and held against theory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/faults/schedule.hpp"
+#include "harness/faults/theory.hpp"
+#include "harness/run/analyst.hpp"
+
+namespace lockmark::run {
+
+struct fault_finding {
+  std::string kind;
+  std::string text;
+  double at_s = 0;   // since the window began
+  double for_s = 0;  // 0: a moment
+  // From the fault to the grant that ended the time without one (check/aftermath.hpp); none: no
+  // grant came any more.
+  std::optional<std::int64_t> recovery_ns;
+  std::uint64_t violations = 0;               // certain ones, until the next fault
+  std::uint64_t violations_among_others = 0;  // of these, where nobody hit by the fault took part
+  std::optional<faults::prediction> predicted;
+  bool agrees = false;  // REQUIRES: predicted
+};
+
+// `participants`: in how many processes the clients are, to know whom a fault on one of them hit.
+std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& inflicted,
+                                        const findings& found, const config::job& job,
+                                        features lock, std::string_view backend,
+                                        const window& measured);
+
+}  // namespace lockmark::run
