@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "harness/config/fault_plan.hpp"
+
 namespace lockmark::config {
 namespace {
 
@@ -23,7 +25,7 @@ constexpr std::uint64_t most_clients = 1'000'000;
 
 // A sentence about one key of a job whose values are fine each for itself.
 struct misfit {
-  std::string_view key;
+  std::string key;
   std::string sentence;
 };
 
@@ -98,18 +100,31 @@ std::optional<misfit> find_stop_misfit(const job& j) {
 std::optional<misfit> find_misfit(const job& j) {
   if (auto found = find_name_misfit(j)) return found;
   if (auto found = find_load_misfit(j)) return found;
-  return find_stop_misfit(j);
+  if (auto found = find_stop_misfit(j)) return found;
+  if (auto found = find_fault_problem(j.faults)) return misfit{found->key, found->sentence};
+  return std::nullopt;
 }
 
-// "key" -> where it was given last, as errors begin: "file:12: key" or "--set key".
+// "key" -> where it was given last, as errors begin: "file:12: " or "--set ".
 using places = std::map<std::string, std::string, std::less<>>;
+
+// Where a key was given, or, if it is what is missing, another one of the same fault.
+std::string place_of(const places& where, const std::string& key, const std::string& file) {
+  const auto place = where.find(key);
+  if (place != where.end()) return place->second;
+  const std::string group = key.substr(0, key.rfind('.') + 1);
+  const auto beside = where.lower_bound(group);
+  const bool is_beside =
+      group.starts_with("faults.") && beside != where.end() && beside->first.starts_with(group);
+  return is_beside ? beside->second : fmt::format("{}: ", file);
+}
 
 void read_file_into(job& target, places& where, const std::string& yaml, const std::string& file) {
   const auto table = job_options();
   for (const setting& given : read_settings(yaml, file)) {
-    const std::string place = fmt::format("{}:{}: {}", file, given.line, given.key);
+    const std::string place = fmt::format("{}:{}: ", file, given.line);
     if (const auto wrong = apply(table, target, given)) {
-      throw config_error(fmt::format("{}: {}", place, wrong->sentence));
+      throw config_error(fmt::format("{}{}: {}", place, given.key, wrong->sentence));
     }
     where[given.key] = place;
   }
@@ -191,6 +206,8 @@ option_table<job> job_options() {
     declare("floor", &job::floor, "500ms", {0s, 1h},
             "how long the harness first measures itself without a server; 0s: not at all"),
     declare("seed", &job::seed, "1", {0, UINT64_MAX}, "the same seed gives the same plan"),
+    declare_group("faults", &job::faults,
+                  "what goes wrong meanwhile: a list of {do: pause, who: holder, at: 2s, for: 5s}"),
   };
 }
 // clang-format on
@@ -208,13 +225,11 @@ job parse_job(const std::string& yaml, const std::string& file,
   read_file_into(result, where, yaml, file);
   for (const std::string& assignment : assignments) {
     const std::string key = apply_assignment(result, assignment);
-    where[key] = "--set " + key;
+    where[key] = "--set ";
   }
   if (const auto wrong = find_misfit(result)) {
-    const auto place = where.find(wrong->key);
-    throw config_error(place == where.end()
-                           ? fmt::format("{}: {}: {}", file, wrong->key, wrong->sentence)
-                           : fmt::format("{}: {}", place->second, wrong->sentence));
+    throw config_error(
+        fmt::format("{}{}: {}", place_of(where, wrong->key, file), wrong->key, wrong->sentence));
   }
   return result;
 }

@@ -65,6 +65,10 @@ struct job {
   duration floor{};  // 0: no floor measurement
   std::uint64_t seed{};
 
+  // What is done to servers, clients and network meanwhile: "1.do", "1.at", ... without "faults.".
+  // Read them by read_faults (fault_plan.hpp).
+  std::map<std::string, std::string> faults;
+
   std::uint64_t clients_in_all() const { return instances * clients; }
   bool arrives_by_rate() const { return loop != loop_kind::closed; }
   bool operator==(const job&) const = default;
