@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/faults/schedule.hpp"
 #include "harness/run/gathering.hpp"
 #include "harness/run/watch.hpp"
 #include "harness/stats/littles_law.hpp"
@@ -30,7 +31,12 @@ constexpr duration stuck_after = 20s;
 class conductor {
  public:
   conductor(const setup& s, loop& l, crew& workers, window& w)
-      : setup_(s), job_(s.job), loop_(l), crew_(workers), window_(w) {
+      : setup_(s),
+        job_(s.job),
+        loop_(l),
+        crew_(workers),
+        window_(w),
+        faults_(l, config::read_faults(s.job.faults), s.arena) {
     const std::size_t clients = job_.clients_in_all();
     analyst::shape shape;
     shape.keys = job_.keys.count(clients);
@@ -42,7 +48,7 @@ class conductor {
                                              [this](const interval& i, std::int64_t at_ns) {
                                                if (setup_.on_interval) setup_.on_interval(i, at_ns);
                                              });
-    watch_ = std::make_unique<watch>(setup_, loop_, *gathering_);
+    watch_ = std::make_unique<watch>(setup_, loop_, *gathering_, faults_);
   }
 
   task<void> conduct(result& r);
@@ -58,7 +64,9 @@ class conductor {
   task<void> next_tick();
   void run_tick(phase now, time_point since);
   bool enough(time_point now) const;
-  bool server_is_lost() const { return watch_->server_silent() > job_.give_up_after; }
+  bool server_is_lost() const;
+  bool must_end(result& r) const;
+  void mark_faults(result& r) const;
   int interrupts() const { return setup_.interrupts ? setup_.interrupts->load() : 0; }
   double done_fraction(double elapsed_s) const;
   void draw_conclusions(result& r);
@@ -68,6 +76,7 @@ class conductor {
   loop& loop_;
   crew& crew_;
   window& window_;
+  faults::schedule faults_;
   std::unique_ptr<gathering> gathering_;
   std::unique_ptr<watch> watch_;
   stats::random_source jitter_{0x6a09e667};
@@ -172,24 +181,16 @@ task<void> conductor::measure(result& r) {
   watch_->begin_window(r);
   r.window_start_ns = to_ns(start);
   r.how = ending::complete;
-  while (!enough(loop_.now())) {
+  faults_.begin(start, start + job_.stop_at_most);
+  while (!enough(loop_.now()) && !must_end(r)) {
     co_await next_tick();
     // A sample that comes late came when some thread had just let go of its core: not at random.
     if (loop_.now() - tick_at_ < punctual) gathering_->sample_in_flight();
+    mark_faults(r);
     run_tick(phase::measuring, start);
-    if (interrupts() > 0) {
-      r.how = ending::interrupted;
-      r.why = "interrupted before the measurement was complete";
-      break;
-    }
-    if (server_is_lost()) {
-      r.how = ending::server_lost;
-      r.why = fmt::format("no server at {} answered for {}", setup_.target,
-                          config::print_duration(job_.give_up_after));
-      break;
-    }
   }
   const time_point end = loop_.now();
+  faults_.stop();
   window_.end_ns.store(to_ns(end));
   crew_.stop();
   r.window_ns = (end - start).count();
@@ -204,6 +205,43 @@ task<void> conductor::measure(result& r) {
       host_after.times_throttled.value_or(0) - host_before.times_throttled.value_or(0);
 }
 
+// Whether something ends the measurement before it is complete; the result says what.
+bool conductor::must_end(result& r) const {
+  if (interrupts() > 0) {
+    r.how = ending::interrupted;
+    r.why = "interrupted before the measurement was complete";
+  } else if (!faults_.failure().empty()) {
+    r.how = ending::failed;
+    r.why = faults_.failure();
+  } else if (server_is_lost()) {
+    r.how = ending::server_lost;
+    r.why = fmt::format("no server at {} answered for {}", setup_.target,
+                        config::print_duration(job_.give_up_after));
+  }
+  return r.how != ending::complete;
+}
+
+// A silence that the job itself brings about is what it wants to see, and so is the time after it
+// that the clients need to come back.
+bool conductor::server_is_lost() const {
+  if (watch_->server_silent() <= job_.give_up_after) return false;
+  const time_point disturbed = faults_.last_active();
+  return disturbed == time_point::min() || loop_.now() - disturbed > job_.give_up_after;
+}
+
+// What was done to the run on purpose. The mark of what is on still reaches a little into the
+// future, so that whoever looks at it next finds it on.
+void conductor::mark_faults(result& r) const {
+  const auto seconds = [](duration d) { return std::chrono::duration<double>(d).count(); };
+  r.marks.clear();
+  for (const faults::infliction& f : faults_.all()) {
+    const duration lasted = f.over ? f.lasted : loop_.now() - f.began + 2s;
+    r.marks.push_back(
+        {seconds(f.began - from_ns(r.window_start_ns)), seconds(lasted), f.kind, f.text});
+  }
+  std::ranges::sort(r.marks, {}, &mark::at_s);
+}
+
 bool conductor::enough(time_point now) const {
   const duration elapsed = now - from_ns(window_.start_ns.load());
   if (elapsed >= job_.stop_at_most) return true;
@@ -213,19 +251,20 @@ bool conductor::enough(time_point now) const {
 
 // Lets what is in flight end by itself, then cuts holds short. Every call of a driver has a
 // deadline, so this ends.
-task<void> conductor::drain(result&) {
+task<void> conductor::drain(result& r) {
   const time_point since = loop_.now();
   const duration patience = job_.wait + job_.command_timeout;
   bool hurried = false;
-  while (!crew_.all_quiet()) {
+  while (!crew_.all_quiet() || !faults_.over()) {
     co_await next_tick();
+    mark_faults(r);
     run_tick(phase::draining, since);
     const duration waited = loop_.now() - since;
     if (!hurried && (waited > patience || interrupts() > 1)) {
       crew_.hurry();
       hurried = true;
     }
-    if (waited > 3 * patience + stuck_after) {
+    if (!crew_.all_quiet() && waited > 3 * patience + stuck_after) {
       setup_.on_stuck(
           fmt::format("a client of {} did not end within {} of its deadline; "
                       "this is a defect of its driver",
@@ -253,6 +292,7 @@ task<void> conductor::count_on_server(result& r) {
 }
 
 task<void> conductor::close(const result& r) {
+  co_await faults_.join();
   co_await watch_->end();
   watch_->look(phase::cleaning, 0, 0);
   if (crew_started_) {
@@ -280,7 +320,17 @@ double conductor::done_fraction(double elapsed_s) const {
   return std::min(1.0, std::max(by_cap, std::min(by_time, by_samples)));
 }
 
+void note_end_of_faults(result& r, const faults::schedule& planned) {
+  for (const std::string& sentence : planned.missed()) r.preflight.push_back(sentence);
+  if (r.how == ending::complete && !planned.failure().empty()) {
+    r.how = ending::failed;
+    r.why = planned.failure();
+  }
+}
+
 void conductor::draw_conclusions(result& r) {
+  mark_faults(r);
+  note_end_of_faults(r, faults_);
   gathering_->fill(r);
   const stats::trend trend = stats::find_trend(
       gathering_->p50_series(), std::chrono::duration<double>(interval_length).count());

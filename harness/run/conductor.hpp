@@ -15,6 +15,10 @@
 #include "harness/run/hiccup.hpp"
 #include "harness/run/live.hpp"
 
+namespace lockmark::faults {
+class arena;
+}
+
 namespace lockmark::run {
 
 struct setup {
@@ -29,6 +33,8 @@ struct setup {
   std::string scenario{};
   std::vector<std::string> arguments{};
   std::optional<floor_measurement> floor;
+  // Who inflicts the job's faults; a job that has some is refused without.
+  faults::arena* arena = nullptr;
 
   // How often the user asked to stop; the first one ends the measurement early, the second one
   // does not even wait for what is in flight.
