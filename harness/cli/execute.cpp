@@ -5,8 +5,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <random>
 
+#include "harness/cli/arena_local.hpp"
 #include "harness/run/folder.hpp"
 
 namespace lockmark::cli {
@@ -79,6 +81,18 @@ std::optional<run::floor_measurement> measure_floor(const catalogue& known, cons
                                 response.value_at_quantile(0.99)};
 }
 
+// Nothing for a job without faults.
+std::unique_ptr<local_arena> arena_for(place& where, const config::job& job,
+                                       const std::string& run_id) {
+  const auto plans = config::read_faults(job.faults);
+  if (plans.empty()) return nullptr;
+  local_arena::ground ground;
+  ground.own = where.own ? &*where.own : nullptr;
+  ground.url = where.url;
+  ground.key = fmt::format("lockmark:{}:k0", run_id);
+  return std::make_unique<local_arena>(std::move(ground), plans);
+}
+
 std::atomic<int> signals_seen{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -101,7 +115,7 @@ const std::atomic<int>& interrupts() {
   return signals_seen;
 }
 
-executed execute(const catalogue& known, const place& where, errand e) {
+executed execute(const catalogue& known, place& where, errand e) {
   const lock_kind& lock = lock_for(known, where, e.job);
   if (e.job.workload == "auto") e.job.workload = known.natural_workload(lock);
   const workload_kind& workload = known.workload(e.job.workload);
@@ -110,7 +124,9 @@ executed execute(const catalogue& known, const place& where, errand e) {
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
-  const auto behind = lock.make({where.url, names_of(e.job, run_id), options});
+  const auto arena = arena_for(where, e.job, run_id);
+  const std::string url = arena ? arena->url_of() : where.url;
+  const auto behind = lock.make({url, names_of(e.job, run_id), options});
   run::run_folder folder(e.runs / folder_name(run_id, e.job.lock, e.scenario), e.job);
 
   run::setup s{.job = e.job,
@@ -122,6 +138,7 @@ executed execute(const catalogue& known, const place& where, errand e) {
                .target = where.redacted,
                .topology = where.topology,
                .floor = measure_floor(known, e.job, clock)};
+  s.arena = arena.get();
   s.interrupts = &interrupts();
   s.on_progress = e.on_progress;
   s.on_finding = e.on_finding;

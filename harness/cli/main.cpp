@@ -29,6 +29,7 @@ constexpr row commands[] = {
     {"up", "start local servers and leave them running", up_command},
     {"down", "stop local servers that `up` started", down_command},
     {"status", "show local servers that `up` started", status_command},
+    {"proxy", "", proxy_command},
 };
 
 // A target on the command line may carry a password; what is kept of it never does.
