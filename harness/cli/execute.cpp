@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <random>
 
+#include "harness/cli/participants.hpp"
 #include "harness/run/folder.hpp"
+#include "harness/run/guarding.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -27,14 +29,6 @@ std::string folder_name(const std::string& run_id, const std::string& lock,
     if (c == '/') c = '-';
   }
   return name;
-}
-
-names names_of(const config::job& job, const std::string& run_id) {
-  names n{run_id, {}};
-  const std::uint64_t keys = job.keys.count(job.clients_in_all());
-  n.keys.reserve(keys);
-  for (std::uint64_t k = 0; k < keys; ++k) n.keys.push_back(fmt::format("k{}", k));
-  return n;
 }
 
 const lock_kind& lock_for(const catalogue& known, const place& where, config::job& job) {
@@ -91,6 +85,14 @@ extern "C" void count_signal(int number) {
 
 }  // namespace
 
+names names_of(const config::job& job, const std::string& run_id) {
+  names n{run_id, {}};
+  const std::uint64_t keys = job.keys.count(job.clients_in_all());
+  n.keys.reserve(keys);
+  for (std::uint64_t k = 0; k < keys; ++k) n.keys.push_back(fmt::format("k{}", k));
+  return n;
+}
+
 const std::atomic<int>& interrupts() {
   static const bool installed = [] {
     std::signal(SIGINT, count_signal);
@@ -107,21 +109,34 @@ executed execute(const catalogue& known, const place& where, errand e) {
   const workload_kind& workload = known.workload(e.job.workload);
   const auto options = lock_options(lock, e.job);
   run::check_fit(e.job, lock, workload);
+  const std::uint32_t holders = lock.holders == nullptr ? 1 : lock.holders(options);
+  run::check_guard(e.job, lock, holders);
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
   const auto behind = lock.make({where.url, names_of(e.job, run_id), options});
+  const auto participants =
+      make_participants(where,
+                        {.job = e.job,
+                         .lock = lock,
+                         .workload = workload,
+                         .options = options,
+                         .holders = holders,
+                         .run_id = run_id,
+                         .target_of = [&where](std::uint32_t) { return where.url; }},
+                        clock);
   run::run_folder folder(e.runs / folder_name(run_id, e.job.lock, e.scenario), e.job);
 
   run::setup s{.job = e.job,
                .lock = lock,
                .behind = *behind,
                .workload = workload,
-               .holders = lock.holders == nullptr ? 1 : lock.holders(options),
+               .holders = holders,
                .run_id = run_id,
                .target = where.redacted,
                .topology = where.topology,
                .floor = measure_floor(known, e.job, clock)};
+  s.participants = participants.get();
   s.interrupts = &interrupts();
   s.on_progress = e.on_progress;
   s.on_finding = e.on_finding;
