@@ -77,6 +77,14 @@ std::optional<misfit> find_load_misfit(const job& j) {
     return misfit{"load.think",
                   fmt::format("is for load.loop closed or partly_open only, not {}", loop)};
   }
+  if (j.participants > j.instances) {
+    return misfit{"participants",
+                  fmt::format("{} are more than the {} of load.instances that live in them",
+                              j.participants, j.instances)};
+  }
+  if (j.participants > 0 && j.threads > 0) {
+    return misfit{"load.threads", "means nothing to participants, which have one thread each"};
+  }
   if (j.clients_in_all() > most_clients) {
     return misfit{"load.clients",
                   fmt::format("times load.instances makes {} clients; at most {} are allowed",
@@ -163,6 +171,16 @@ std::string text_form<loop_kind>::print(loop_kind value) {
   return "?";
 }
 
+parsed<guard_kind> text_form<guard_kind>::parse(std::string_view text) {
+  if (text == "none") return guard_kind::none;
+  if (text == "register") return guard_kind::shared_register;
+  return expected(what, text);
+}
+
+std::string text_form<guard_kind>::print(guard_kind value) {
+  return value == guard_kind::none ? "none" : "register";
+}
+
 // clang-format off
 option_table<job> job_options() {
   return {
@@ -183,6 +201,8 @@ option_table<job> job_options() {
             "pause of a client between its attempts, in closed and partly_open loops"),
     declare("load.backlog", &job::backlog, "10000", {0, 100'000'000},
             "due attempts that may wait for a free client; more are dropped and counted"),
+    declare("participants", &job::participants, "0", {0, 1'000},
+            "processes that the instances live in, so that they can really die; 0: in threads"),
     declare("keys", &job::keys, "one", "which key an attempt wants"),
     declare("hold", &job::hold, "0s", "time from grant to the start of the release"),
     declare("wait", &job::wait, "1s", {1ns, 24h}, "an attempt not granted by then has failed"),
@@ -192,6 +212,9 @@ option_table<job> job_options() {
     declare("reentrancy", &job::reentrancy, "1", {1, 100}, "times a holder acquires its lock"),
     declare("session_timeout", &job::session_timeout, "10s", {1ms, 24h},
             "after this silence ZooKeeper takes a client for dead"),
+    declare("guard", &job::guard, "none",
+            "what each holder reads first and writes last: a register beside the servers that "
+            "shows lost updates and what a fencing token would have refused"),
     declare("warmup", &job::warmup, "1s", {0s, 24h}, "load before the measurement begins"),
     declare("stop.samples", &job::stop_samples, "0", {0, 1'000'000'000'000},
             "the measurement ends after this many attempts and stop.duration; 0: does not matter"),

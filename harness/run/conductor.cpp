@@ -6,6 +6,9 @@
 
 #include "harness/faults/schedule.hpp"
 #include "harness/run/gathering.hpp"
+#include "harness/run/guarding.hpp"
+#include "harness/run/participants/process_crew.hpp"
+#include "harness/run/thread_crew.hpp"
 #include "harness/run/watch.hpp"
 #include "harness/stats/littles_law.hpp"
 #include "harness/stats/random.hpp"
@@ -44,7 +47,7 @@ class conductor {
     shape.competitors = job_.keys.kind == config::key_choice::shape::own ? 1 : clients;
     shape.lock_has = s.lock.has;
     shape.holders = s.holders;
-    gathering_ = std::make_unique<gathering>(crew_.workers(), shape, window_,
+    gathering_ = std::make_unique<gathering>(crew_, shape, window_,
                                              [this](const interval& i, std::int64_t at_ns) {
                                                if (setup_.on_interval) setup_.on_interval(i, at_ns);
                                              });
@@ -157,7 +160,7 @@ task<void> conductor::warm_up(result& r) {
   crew_.go(went_);
   std::vector<double> rates;
   std::int64_t before = 0;
-  while (interrupts() == 0 && !server_is_lost()) {
+  while (interrupts() == 0 && !server_is_lost() && crew_.trouble().empty()) {
     const duration elapsed = loop_.now() - went_;
     const bool settled = stats::warmup_ended(rates);
     if (elapsed >= job_.warmup && (settled || elapsed >= longest_warmup * job_.warmup)) break;
@@ -175,6 +178,7 @@ task<void> conductor::measure(result& r) {
   const time_point start = loop_.now();
   const host_sample host_before = sample_host();
   const std::int64_t busy_before = gathering_->latest(&gauges::busy_ns);
+  const std::int64_t elsewhere_before_ns = crew_.cpu_elsewhere_ns();
   r.started_wall_ns = wall_time_ns();
   if (setup_.on_window) setup_.on_window(r);
   window_.start_ns.store(to_ns(start));
@@ -182,7 +186,7 @@ task<void> conductor::measure(result& r) {
   r.window_start_ns = to_ns(start);
   r.how = ending::complete;
   faults_.begin(start, start + job_.stop_at_most);
-  while (!enough(loop_.now()) && !must_end(r)) {
+  while (!enough(loop_.now()) && !must_end(r) && crew_.trouble().empty()) {
     co_await next_tick();
     // A sample that comes late came when some thread had just let go of its core: not at random.
     if (loop_.now() - tick_at_ < punctual) gathering_->sample_in_flight();
@@ -196,8 +200,9 @@ task<void> conductor::measure(result& r) {
   r.window_ns = (end - start).count();
   const host_sample host_after = sample_host();
   const auto length = static_cast<double>(r.window_ns);
-  r.harness_cpu =
-      static_cast<double>(host_after.process_cpu_ns - host_before.process_cpu_ns) / length;
+  r.harness_cpu = static_cast<double>(host_after.process_cpu_ns - host_before.process_cpu_ns +
+                                      crew_.cpu_elsewhere_ns() - elsewhere_before_ns) /
+                  length;
   r.busiest_worker =
       static_cast<double>(gathering_->latest(&gauges::busy_ns) - busy_before) / length;
   r.self.steal = steal_share(host_before, host_after);
@@ -277,7 +282,7 @@ task<void> conductor::drain(result& r) {
 
 // After the last client and before the sessions close, so that exactly the load is in it.
 task<void> conductor::count_on_server(result& r) {
-  for (worker* w : crew_.workers()) r.sent += w->sent();
+  for (const crew_member* w : crew_.members()) r.sent += w->sent();
   r.grants_in_all = static_cast<std::uint64_t>(gathering_->sum(&gauges::granted));
   if (r.how == ending::server_lost) co_return;
   const time_point deadline = loop_.now() + cleaning_within;
@@ -332,6 +337,8 @@ void conductor::draw_conclusions(result& r) {
   mark_faults(r);
   note_end_of_faults(r, faults_);
   gathering_->fill(r);
+  if (crew_.guard() != nullptr) r.found.guard = crew_.guard()->counts();
+  crew_.tell(r);
   const stats::trend trend = stats::find_trend(
       gathering_->p50_series(), std::chrono::duration<double>(interval_length).count());
   r.steady.known = r.timeline.size() >= 4;
@@ -369,7 +376,7 @@ void judge_run(result& r, double cores) {
   m.hiccup_p999_ns = r.hiccup.value_at_quantile(0.999);
   m.dropped = r.totals.counts[counter::dropped];
   m.clients_all_busy = !r.totals[series::queue_lag].empty();
-  m.offered_per_s = offered_per_s(r.job);
+  m.offered_per_s = offered_per_s(r.job) * (1 - r.absent_share);
   if (r.window_ns > 0) m.achieved_per_s = static_cast<double>(r.attempts()) / r.window_s();
   m.busiest_worker = r.busiest_worker;
   m.process_cpu = r.harness_cpu / cores;
@@ -415,13 +422,17 @@ result run_job(const setup& s, const real_clock& clock) {
   check_fit(s.job, s.lock, s.workload);
   const auto what = s.workload.make();
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
-  window measured;
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  window own_window;
+  own_guard guard(s.job, s.lock, s.holders);
+  const cast roles{s.job, keys, *what, s.behind, s.lock.has, own_window, s.run_id, guard.get()};
   result r = blank_result(s);
-  r.workers = workers_for(s.job);
   r.host = describe_host();
   loop l{clock};
-  crew workers(clock, roles, r.workers);
+  std::optional<thread_crew> own;
+  if (s.participants == nullptr) own.emplace(clock, roles, workers_for(s.job));
+  crew& workers = own ? static_cast<crew&>(*own) : *s.participants;
+  window& measured = own ? own_window : s.participants->measured();
+  r.workers = static_cast<std::uint32_t>(workers.members().size());
   hiccup_meter meter(clock, measured);
   conductor baton(s, l, workers, measured);
   run_to_end(l, baton.conduct(r));
@@ -439,10 +450,11 @@ result run_job_simulated(const setup& s, simulated_clock& clock) {
   const auto what = s.workload.make();
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
   window measured;
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  own_guard guard(s.job, s.lock, s.holders);
+  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id, guard.get()};
   result r = blank_result(s);
   loop l{clock};
-  crew workers(l, roles);
+  thread_crew workers(l, roles);
   conductor baton(s, l, workers, measured);
   run_to_end(l, baton.conduct(r));
   r.harness_cpu = r.busiest_worker = 0;

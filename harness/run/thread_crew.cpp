@@ -1,4 +1,4 @@
-#include "harness/run/crew.hpp"
+#include "harness/run/thread_crew.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,10 +14,15 @@ constexpr duration look_again_after = 1ms;
 
 }  // namespace
 
-struct crew::member {
+struct thread_crew::member final : crew_member {
   member(const real_clock& clock, const cast& c, share mine)
       : own_loop(std::make_unique<loop>(clock)), where(*own_loop), work(where, c, mine) {}
   member(loop& l, const cast& c) : where(l), work(l, c, share{}) {}
+
+  check::journal& journal() override { return work.journal(); }
+  run::recorder& recorder() override { return work.recorder(); }
+  const run::gauges& gauges() const override { return work.gauges(); }
+  traffic sent() const override { return work.sent(); }
 
   // Runs the worker to its end and keeps what it threw.
   task<void> live(time_point open_by) {
@@ -38,19 +43,20 @@ struct crew::member {
   std::atomic<bool> ended{false};
 };
 
-crew::crew(const real_clock& clock, const cast& c, std::uint32_t workers) {
+thread_crew::thread_crew(const real_clock& clock, const cast& c, std::uint32_t workers)
+    : guard_(c.guard) {
   for (std::uint32_t i = 0; i < workers; ++i) {
     members_.push_back(std::make_unique<member>(clock, c, share{i, workers}));
   }
 }
 
-crew::crew(loop& l, const cast& c) {
+thread_crew::thread_crew(loop& l, const cast& c) : guard_(c.guard) {
   members_.push_back(std::make_unique<member>(l, c));
 }
 
-crew::~crew() = default;
+thread_crew::~thread_crew() = default;
 
-void crew::start(time_point open_by) {
+void thread_crew::start(time_point open_by) {
   for (const auto& m : members_) {
     if (m->own_loop == nullptr) {
       m->here = std::make_unique<scope>(m->where);
@@ -64,7 +70,7 @@ void crew::start(time_point open_by) {
   }
 }
 
-void crew::rethrow_failure() {
+void thread_crew::rethrow_failure() {
   for (const auto& m : members_) {
     if (m->ended.load(std::memory_order_acquire) && m->failure) {
       std::rethrow_exception(m->failure);
@@ -72,35 +78,35 @@ void crew::rethrow_failure() {
   }
 }
 
-bool crew::all_ready() {
+bool thread_crew::all_ready() {
   rethrow_failure();
   return std::all_of(members_.begin(), members_.end(),
                      [](const auto& m) { return m->work.ready(); });
 }
 
-bool crew::all_quiet() {
+bool thread_crew::all_quiet() {
   rethrow_failure();
   return std::all_of(members_.begin(), members_.end(),
                      [](const auto& m) { return m->work.quiet(); });
 }
 
-void crew::go(time_point start) {
+void thread_crew::go(time_point start) {
   for (const auto& m : members_) m->work.go(start);
 }
 
-void crew::stop() {
+void thread_crew::stop() {
   for (const auto& m : members_) m->work.stop();
 }
 
-void crew::hurry() {
+void thread_crew::hurry() {
   for (const auto& m : members_) m->work.hurry();
 }
 
-void crew::close() {
+void thread_crew::close() {
   for (const auto& m : members_) m->work.close();
 }
 
-task<void> crew::join(loop& conductor) {
+task<void> thread_crew::join(loop& conductor) {
   for (const auto& m : members_) {
     while (!m->ended.load(std::memory_order_acquire)) {
       co_await conductor.sleep_for(look_again_after);
@@ -110,9 +116,9 @@ task<void> crew::join(loop& conductor) {
   }
 }
 
-std::vector<worker*> crew::workers() {
-  std::vector<worker*> all;
-  for (const auto& m : members_) all.push_back(&m->work);
+std::vector<crew_member*> thread_crew::members() {
+  std::vector<crew_member*> all;
+  for (const auto& m : members_) all.push_back(m.get());
   return all;
 }
 
