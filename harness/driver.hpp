@@ -5,6 +5,8 @@
 //
 // A run calls:  prepare()  ->  open() per instance  ->  acquire / renew / release ...  ->
 //               session.close() per instance  ->  wipe().
+// When instances live in processes of their own, each has a driver that sees only open() and tidy()
+// of this; so open() relies on the state of the servers, never on a prepare() of the same object.
 //
 // Rules for every driver:
 //   * It neither measures, prints, retries nor reads a clock (the loop tells the time).
@@ -179,6 +181,10 @@ class driver {
 
   // Removes everything that the run may have left on the server, also locks in doubt.
   virtual task<void> wipe(loop& l, time_point deadline) = 0;
+
+  // Of a run in several processes: removes what only this one knows of, after its last session.
+  // Another process's driver does the rest. Throws no_server.
+  virtual task<void> tidy(loop&, time_point) { co_return; }
 
   virtual task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) = 0;
 

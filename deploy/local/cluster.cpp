@@ -1,5 +1,6 @@
 #include "deploy/local/cluster.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -93,7 +94,7 @@ cluster cluster::start(const topology& what, options with) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = fork();
-  if (pid == 0) run_keeper(what, with.port, keepers.get());
+  if (pid == 0) run_keeper(what, with, keepers.get());
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
     throw start_error(fmt::format("no keeper for {}: {}", what.name, std::strerror(errno)));
@@ -119,6 +120,20 @@ void cluster::kill(std::string_view server, int signal) {
 
 void cluster::restart(std::string_view server) {
   state_->request(fmt::format("restart {}", server));
+}
+
+void cluster::revive(std::string_view server, bool with_data) {
+  state_->request(fmt::format("{} {}", with_data ? "revive" : "revive-empty", server));
+}
+
+void cluster::jump_clock(std::string_view server, duration ahead) {
+  const std::string file = clock_file(directory(), server).string();
+  const unique_fd clock{open(file.c_str(), O_WRONLY | O_CLOEXEC)};
+  const std::int64_t ns = ahead.count();
+  if (!clock || pwrite(clock.get(), &ns, sizeof ns, 0) != static_cast<ssize_t>(sizeof ns)) {
+    throw start_error(
+        fmt::format("the clock of {} cannot be moved: {}", server, std::strerror(errno)));
+  }
 }
 
 void cluster::detach() {

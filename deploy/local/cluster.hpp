@@ -8,7 +8,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +17,6 @@
 #include "deploy/local/topology.hpp"
 
 namespace lockmark::local {
-
-struct options {
-  std::optional<int> port;  // of the first server, the next ones follow it; none: free ones
-};
 
 class cluster {
  public:
@@ -45,6 +40,12 @@ class cluster {
   // it runs, starts it on its old port and data and returns when it answers. Throw start_error.
   void kill(std::string_view server, int signal);
   void restart(std::string_view server);
+  // As restart(), but does not wait until the others have taken the server back, which they may be
+  // unable to do. Without its data: what it had stored is removed before.
+  void revive(std::string_view server, bool with_data = true);
+  // The server's wall clock is that much ahead of the host's from now on. REQUIRES: started with a
+  // clock shim.
+  void jump_clock(std::string_view server, duration ahead);
 
   // Lets the cluster outlive this object and process; whoever holds info().keeper ends it by
   // SIGTERM. The object is empty afterwards.

@@ -36,7 +36,7 @@ struct stop_requested {};
 
 class keeper {
  public:
-  keeper(topology what, std::optional<int> first_port, unique_fd& control);
+  keeper(topology what, options with, unique_fd& control);
   void run();
 
  private:
@@ -54,13 +54,16 @@ class keeper {
   void serve();
   reply obey(const std::string& message);
   void kill_server(server& which, int signal);
+  void revive(server& which, bool with_data);
+  std::vector<std::string> environment_of(const server& which) const;
   void stop_all() noexcept;
   void wait_for_all(time_point deadline);
   void kill_escaped() noexcept;
 
   server& find(const std::string& name);
   pid_t launch_in(const std::filesystem::path& folder, const std::filesystem::path& log,
-                  const std::vector<std::string>& argv);
+                  const std::vector<std::string>& argv,
+                  const std::vector<std::string>& environment = {});
   bool has_ended(pid_t pid) const { return !living_.contains(pid); }
   bool wait_for_end(pid_t pid, time_point deadline);
   std::string pause(duration at_most);
@@ -71,6 +74,7 @@ class keeper {
 
   real_clock clock_;
   topology topology_;
+  options with_;
   port_source ports_;
   unique_fd& control_;
   unique_fd signals_;
@@ -102,9 +106,10 @@ void send_reply(const unique_fd& control, const reply& answer) {
   if (control) send(control.get(), text.data(), text.size(), MSG_NOSIGNAL);
 }
 
-keeper::keeper(topology what, std::optional<int> first_port, unique_fd& control)
+keeper::keeper(topology what, options with, unique_fd& control)
     : topology_(std::move(what)),
-      ports_(first_port),
+      with_(std::move(with)),
+      ports_(with_.port),
       control_(control),
       signals_(watch_signals()),
       directory_(topology_.name) {}
@@ -129,11 +134,16 @@ void keeper::run() {
 void keeper::start() {
   remove_abandoned_directories();
   site where{directory_.path(), ports_};
+  where.keeps_data = with_.keeps_data;
   plan planned = topology_.make(where);
   target_ = planned.target;
   for (server_spec& spec : planned.servers) {
     std::filesystem::create_directory(where.folder(spec.name));
     std::for_each(spec.files.begin(), spec.files.end(), write_file);
+    if (!with_.clock_shim.empty()) {
+      write_file(
+          {clock_file(directory_.path(), spec.name), std::string(sizeof(std::int64_t), '\0')});
+    }
     std::for_each(spec.prepare.begin(), spec.prepare.end(),
                   [this](const command& step) { run_command(step); });
     servers_.push_back({std::move(spec)});
@@ -147,7 +157,15 @@ void keeper::start() {
 
 void keeper::start_server(server& which) {
   site where{directory_.path(), ports_};
-  which.pid = launch_in(where.folder(which.spec.name), where.log(which.spec.name), which.spec.argv);
+  which.pid = launch_in(where.folder(which.spec.name), where.log(which.spec.name), which.spec.argv,
+                        environment_of(which));
+}
+
+std::vector<std::string> keeper::environment_of(const server& which) const {
+  if (with_.clock_shim.empty()) return {};
+  return {fmt::format("LD_PRELOAD={}", with_.clock_shim),
+          fmt::format("LOCKMARK_CLOCK_FILE={}",
+                      clock_file(directory_.path(), which.spec.name).string())};
 }
 
 // Not while one of them is down: the others may be unable to join without it.
@@ -197,8 +215,9 @@ void keeper::run_command(const command& what) {
 }
 
 pid_t keeper::launch_in(const std::filesystem::path& folder, const std::filesystem::path& log,
-                        const std::vector<std::string>& argv) {
-  const pid_t pid = spawn({argv, folder, log});
+                        const std::vector<std::string>& argv,
+                        const std::vector<std::string>& environment) {
+  const pid_t pid = spawn({argv, folder, log, environment});
   living_[pid] = true;
   ended_.erase(pid);
   return pid;
@@ -237,6 +256,9 @@ reply keeper::obey(const std::string& message) {
     start_server(which);
     wait_until_ready(which);
     wait_until_joined();
+  } else if (verb == "revive" || verb == "revive-empty") {
+    words >> name;
+    revive(find(name), verb == "revive");
   } else {
     throw start_error(fmt::format("the keeper knows no command '{}'", message));
   }
@@ -254,6 +276,19 @@ void keeper::kill_server(server& which, int signal) {
   if (has_ended(which.pid)) return;
   kill(-which.pid, signal);
   if (signal == SIGKILL) wait_for_end(which.pid, clock_.now() + grace);
+}
+
+void keeper::revive(server& which, bool with_data) {
+  kill_server(which, SIGKILL);
+  if (!with_data && which.spec.data.empty()) {
+    throw start_error(fmt::format("{} cannot come back without its data", which.spec.name));
+  }
+  for (const std::string& part : which.spec.data) {
+    if (with_data) break;
+    std::filesystem::remove_all(directory_.path() / which.spec.name / part);
+  }
+  start_server(which);
+  wait_until_ready(which);
 }
 
 // --- stopping ---
@@ -376,7 +411,11 @@ int leave_owner(int control) {
 
 }  // namespace
 
-void run_keeper(const topology& what, std::optional<int> first_port, int control) noexcept {
+std::filesystem::path clock_file(const std::filesystem::path& cluster, std::string_view server) {
+  return cluster / server / "clock";
+}
+
+void run_keeper(const topology& what, const options& with, int control) noexcept {
   setsid();  // a terminal's Ctrl-C and hang-up are for the owner
   // Not the owner's name: `pkill -9 lockmark` shall leave the one that cleans up.
   prctl(PR_SET_NAME, "lm-keeper");
@@ -385,7 +424,7 @@ void run_keeper(const topology& what, std::optional<int> first_port, int control
   umask(077);
   unique_fd owner{leave_owner(control)};
   try {
-    keeper{what, first_port, owner}.run();
+    keeper{what, with, owner}.run();
   } catch (const start_error& error) {
     send_reply(owner, {{}, error.what(), error.log()});
   } catch (const std::exception& error) {

@@ -11,8 +11,9 @@
 // The price: the keeper closes every descriptor it inherited, since it would otherwise keep the
 // owner's pipes open and other keepers alive, and it never starts a thread.
 //
-// Messages to the keeper: "kill SIGNAL NAME", "restart NAME", "detach". Each is answered by a
-// `reply` as JSON; the first reply comes unasked, when all servers answer or the start has failed.
+// Messages to the keeper: "kill SIGNAL NAME", "restart NAME", "revive NAME", "revive-empty NAME",
+// "detach" (see cluster.hpp). Each is answered by a `reply` as JSON; the first reply comes unasked,
+// when all servers answer or the start has failed.
 #pragma once
 
 #include "deploy/local/process.hpp"
@@ -23,7 +24,9 @@ namespace lockmark::local {
 // What the forked child runs until the owner's end of `control` closes, or a SIGTERM or SIGINT
 // arrives. `control` is the keeper's end of the pair. All signals must be blocked since before the
 // fork, so that no handler of the owner's runs in the child.
-[[noreturn]] void run_keeper(const topology& what, std::optional<int> first_port,
-                             int control) noexcept;
+[[noreturn]] void run_keeper(const topology& what, const options& with, int control) noexcept;
+
+// Where the clock shim of a server reads how far its clock is ahead, in ns.
+std::filesystem::path clock_file(const std::filesystem::path& cluster, std::string_view server);
 
 }  // namespace lockmark::local

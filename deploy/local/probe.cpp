@@ -92,24 +92,28 @@ probe galera_probe() {
   return {galera_question(), judge_galera};
 }
 
-bool answers(const probe& ask, int port, duration time_limit) {
+std::string answer_of(const probe& ask, int port, duration time_limit) {
   const time_point deadline = real_clock{}.now() + time_limit;
   const unique_fd connection = connect_to(port, deadline);
-  if (!connection) return false;
+  if (!connection) return {};
   const auto size = static_cast<ssize_t>(ask.question.size());
   if (send(connection.get(), ask.question.data(), ask.question.size(), MSG_NOSIGNAL) != size) {
-    return false;
+    return {};
   }
   std::string answer;
   while (wait_for(connection, POLLIN, deadline)) {
     char bytes[1024];
     const ssize_t count = recv(connection.get(), bytes, sizeof bytes, 0);
-    if (count <= 0) return false;
+    if (count <= 0) return {};
     answer.append(bytes, static_cast<std::size_t>(count));
     const verdict said = ask.judge(answer);
-    if (said != verdict::more) return said == verdict::ready;
+    if (said != verdict::more) return said == verdict::ready ? answer : std::string{};
   }
-  return false;
+  return {};
+}
+
+bool answers(const probe& ask, int port, duration time_limit) {
+  return !answer_of(ask, port, time_limit).empty();
 }
 
 }  // namespace lockmark::local

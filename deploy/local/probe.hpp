@@ -30,6 +30,10 @@ probe mariadb_probe();    // waits for the handshake packet, protocol 10
 // does as a member of the primary component that has all of its state.
 probe galera_probe();
 
+// The same, with the answer: empty where none came whole within time_limit, or not as one of a
+// server that serves.
+std::string answer_of(const probe& ask, int port, duration time_limit);
+
 // Asks once over a new connection to 127.0.0.1:port; true when the judge said ready within
 // time_limit.
 bool answers(const probe& ask, int port, duration time_limit);

@@ -58,6 +58,7 @@ void restore_signals() {
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(out, STDERR_FILENO);
+  for (const std::string& each : what.environment) putenv(const_cast<char*>(each.c_str()));
   if (chdir(what.working_directory.c_str()) == 0) {
     // Nothing but the three standard streams may reach a server, whoever opened it and how.
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);

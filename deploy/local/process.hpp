@@ -35,7 +35,8 @@ class unique_fd {
 struct launch {
   std::vector<std::string> argv;  // argv[0] is an absolute path
   std::filesystem::path working_directory;
-  std::filesystem::path log;  // standard output and error are appended here
+  std::filesystem::path log;                  // standard output and error are appended here
+  std::vector<std::string> environment = {};  // "NAME=value", besides the caller's
 };
 
 // Starts a program as the leader of its own process group, with standard input empty, the soft

@@ -12,6 +12,7 @@ server_spec redis_server(site& where, const std::string& name) {
   server.port = where.ports.take(name);
   server.ready = redis_probe();
   server.time_limit = std::chrono::seconds{10};
+  server.data = {"appendonlydir", "dump.rdb"};
   server.argv = {
       where.program("redis-server", "redis-server"),
       "--port",
@@ -22,11 +23,12 @@ server_spec redis_server(site& where, const std::string& name) {
       "--protected-mode",
       "yes",
       // No snapshots and no log: a fork in the middle of a run would be measured as a stall, and
-      // locks of minutes are not worth keeping over a restart.
+      // locks of minutes are not worth keeping over a restart. Where they shall be kept, a log that
+      // is written before each answer outlives the process; syncing it is for the machine's death.
       "--save",
       "",
       "--appendonly",
-      "no",
+      where.keeps_data ? "yes" : "no",
       "--dir",
       where.folder(name).string(),
       // Thousands of clients that connect at once: a full backlog costs a client a second.

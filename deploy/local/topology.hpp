@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ struct server_spec {
   std::vector<text_file> files;   // written first, readable by the owner only
   std::vector<command> prepare;   // run once, in order, before the first start
   std::vector<std::string> argv;  // must stay in the foreground and log to its output
+  // What is removed where it shall come back without its data, relative to its folder. None: it
+  // cannot.
+  std::vector<std::string> data;
   probe ready;
   // Asked besides whenever all servers run, after after_start has: whether it is what the topology
   // wants it to be, such as a member of a whole cluster. Without a judge it is not asked.
@@ -48,12 +52,22 @@ struct plan {
   std::string target;                // the URL under which drivers find it
 };
 
+// What a cluster can be given besides its topology.
+struct options {
+  std::optional<int> port = {};  // of the first server, the next ones follow it; none: free ones
+  // Servers that would not keep their data over a restart, as Redis, do.
+  bool keeps_data = false;
+  // The preload shim (clock_shim/) that lets cluster::jump_clock() work; empty: none is loaded.
+  std::string clock_shim = {};
+};
+
 // Where a plan is to stand, and where its programs are found.
 struct site {
   std::filesystem::path directory;  // absolute, exists, the owner's alone
   port_source& ports;
   std::string (*program)(std::string_view name, std::string_view package) = find_program;
   std::string (*needed_file)(std::string_view path, std::string_view package) = need_file;
+  bool keeps_data = false;  // see options
 
   std::filesystem::path folder(std::string_view server) const { return directory / server; }
   std::filesystem::path log(std::string_view server) const;

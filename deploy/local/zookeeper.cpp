@@ -73,6 +73,7 @@ server_spec server_for(const site& where, const member& one) {
   server.port = one.client_port;
   server.ready = zookeeper_probe();
   server.time_limit = std::chrono::seconds{30};
+  server.data = {(one.data / "version-2").lexically_relative(folder).string()};
   server.files.push_back({folder / "zoo.cfg", configuration(one)});
   server.argv = command_line(where, folder, one.heap);
   return server;

@@ -77,6 +77,11 @@ class redis_driver final : public driver {
     co_await ask_all<nothing>(l, deadline, &redis_driver::wipe_at);
   }
 
+  task<void> tidy(loop& l, time_point deadline) override {
+    doomed_ = run_.left.take();
+    if (!doomed_.empty()) co_await ask_all<nothing>(l, deadline, &redis_driver::wipe_at);
+  }
+
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
     std::unique_ptr<lock_session> s = recipe_.make_session(l, run_, who);
     co_await s->connect(deadline);

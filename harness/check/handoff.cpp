@@ -24,12 +24,15 @@ handoff handoffs::granted(const event& e) {
   handoff h;
   if (k.last_holder != none) {
     h.took_ns = e.at_ns - k.released_ns;
-    if (k.last_holder == e.client) {
+    if (k.orphaned) {
+      h.kind = handoff_kind::orphaned;
+    } else if (k.last_holder == e.client) {
       h.kind = handoff_kind::self_reacquire;
     } else {
       h.kind = k.waiters_at_release > 0 ? handoff_kind::transfer : handoff_kind::idle;
     }
   }
+  k.orphaned = false;
   k.holder = e.client;
   k.granted_ns = e.at_ns;
   return h;
@@ -41,7 +44,15 @@ std::int64_t handoffs::released(const event& e) {
   k.released_ns = e.at_ns;
   k.waiters_at_release = k.waiters;
   k.last_holder = e.client;
+  k.orphaned = false;
   if (k.holder == e.client) k.holder = none;
+  return held_ns;
+}
+
+std::int64_t handoffs::died(const event& e) {
+  const bool was_last_granted = keys_[e.key].holder == e.client;
+  const std::int64_t held_ns = released(e);
+  keys_[e.key].orphaned = was_last_granted;
   return held_ns;
 }
 

@@ -2,7 +2,8 @@
 //
 // A hand-off runs from the sending of a release to the next grant of that key. It is a *transfer*
 // when the owner changed while somebody was already waiting, a *self-reacquire* when the same
-// client took the key again; a grant that nobody was waiting for is neither.
+// client took the key again; a grant that nobody was waiting for is neither. After a holder that
+// died it is none of these: the key was *orphaned*, until its lease or session had run out.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace lockmark::check {
 
-enum class handoff_kind : std::uint8_t { first, transfer, self_reacquire, idle };
+enum class handoff_kind : std::uint8_t { first, transfer, self_reacquire, idle, orphaned };
 
 struct handoff {
   handoff_kind kind = handoff_kind::first;
@@ -28,6 +29,7 @@ class handoffs {
   handoff granted(const event& e);
   // Returns how long the key was held.
   std::int64_t released(const event& e);
+  std::int64_t died(const event& e);
 
   // Sum over keys of the time with a waiter and no holder, up to the last event of each key.
   std::int64_t idle_while_wanted_ns() const { return idle_while_wanted_ns_; }
@@ -42,6 +44,7 @@ class handoffs {
     std::uint32_t waiters_at_release = 0;
     std::uint32_t holder = none;
     std::uint32_t last_holder = none;
+    bool orphaned = false;  // the last holder died
   };
   key_state& advance(const event& e);
 

@@ -14,6 +14,7 @@ namespace lockmark::check {
 enum class event_kind : std::uint8_t {
   began,      // a client wants the key: its attempt is sent
   released,   // the holder starts to release
+  died,       // the holder's process has died, and holds nothing any more
   ended,      // an attempt ended without a grant (refused, in doubt)
   granted,    // the client was told that it holds the key; token
   committed,  // optimistic: the commit was confirmed; token = the version it replaced
@@ -28,17 +29,29 @@ struct event {
   event_kind kind = event_kind::began;
 };
 
+class event_writer;  // event_ring.hpp
+
 // One thread's events. note() is the writer's alone and costs a few nanoseconds; publish() hands
 // over what was noted, together with the promise that nothing earlier than `complete_until_ns` will
 // come any more; collect() is the reader's.
+//
+// With an outlet, the reader is another process, which sees each event as soon as it is noted.
 class journal {
  public:
+  explicit journal(event_writer* outlet = nullptr) : outlet_(outlet) {}
+
   // REQUIRES: at_ns never falls.
-  void note(const event& e) { noted_.push_back(e); }
+  void note(const event& e) {
+    if (outlet_ != nullptr) [[unlikely]] {
+      return pass_on(e);
+    }
+    noted_.push_back(e);
+  }
 
   std::size_t pending() const { return noted_.size(); }
 
   void publish(std::int64_t complete_until_ns) {
+    if (outlet_ != nullptr) return promise(complete_until_ns);
     const std::lock_guard guard(mutex_);
     if (published_.empty()) {
       published_.swap(noted_);
@@ -67,14 +80,18 @@ class journal {
   }
 
  private:
+  void pass_on(const event& e);
+  void promise(std::int64_t complete_until_ns);
+
+  event_writer* const outlet_;
   std::vector<event> noted_;
   std::mutex mutex_;
   std::vector<event> published_;
   std::int64_t complete_until_ns_ = 0;
 };
 
-// Whether `a` is read before `b`. At the same instant a release comes before a grant, because holds
-// are half-open intervals: [granted, release sent).
+// Whether `a` is read before `b`. At the same instant a release (or a death) comes before a grant,
+// because holds are half-open intervals: [granted, release sent).
 inline bool before(const event& a, const event& b) {
   return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.kind < b.kind;
 }

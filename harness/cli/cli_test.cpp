@@ -205,11 +205,15 @@ TEST_P(server_runs, of_every_shipped_job_work) {
   }
 }
 
-// Every shipped job, read from its file, runs in memory.
+// Every shipped job, read from its file, runs in memory, unless it hurts servers.
 TEST_F(runs, of_every_shipped_job_work_in_memory) {
   ASSERT_FALSE(shipped_jobs().empty());
   for (const std::string& job : shipped_jobs()) {
     const ended e = run(dir_.path(), brief({"run", job, "--on", "memory:", "--out", out()}));
+    if (read_text(job).find("\nfaults:") != std::string::npos) {
+      EXPECT_EQ(e.status, 2) << job << ": " << e.out << e.err;
+      continue;
+    }
     EXPECT_THAT(e.status, AnyOf(0, 3)) << job << ": " << e.out << e.err;
     EXPECT_THAT(e.out, HasSubstr("run folder: ")) << job;
   }

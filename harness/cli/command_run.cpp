@@ -45,7 +45,8 @@ int run(const context& c, const given& g) {
         "--on: say where to run: a URL such as redis://host:port, local:redis, local:zookeeper, "
         "local:mysql, or memory:");
   }
-  const place where = find_place(g.target.empty() ? usual_target(c.known, job.job) : g.target);
+  place where = find_place(g.target.empty() ? usual_target(c.known, job.job) : g.target,
+                           needs_of(config::read_faults(job.job.faults)));
   errand e{job.job, job.name, g.out, c.arguments, {}, {}};
   progress_display display(job.name, g.quiet);
   e.on_finding = [&display](const std::string& sentence) {

@@ -127,8 +127,9 @@ class table_maker {
   int make();
 
  private:
+  std::vector<config::fault_plan> faults_of_all() const;
   void measure_place(const named_target& t);
-  void measure_row(const place& where, const line& l);
+  void measure_row(place& where, const line& l);
   void fail(const std::string& what, const char* why);
   void remember(int status);
   void save() const;
@@ -160,9 +161,19 @@ int table_maker::make() {
   return status_;
 }
 
+// Of all scenarios: they share their servers.
+std::vector<config::fault_plan> table_maker::faults_of_all() const {
+  std::vector<config::fault_plan> all;
+  for (const std::string& scenario : given_.scenarios) {
+    const auto plans = config::read_faults(find_job(scenario, {"stop.duration=1s"}).job.faults);
+    all.insert(all.end(), plans.begin(), plans.end());
+  }
+  return all;
+}
+
 void table_maker::measure_place(const named_target& t) {
   std::vector<line> lines;
-  place where = find_place(t.target);
+  place where = find_place(t.target, needs_of(faults_of_all()));
   where.topology = t.name;
   for (const std::string& scenario : given_.scenarios) {
     for (const lock_kind& lock : context_.known.locks()) {
@@ -181,7 +192,7 @@ void table_maker::measure_place(const named_target& t) {
 }
 
 // What goes wrong with one row does not take the others with it.
-void table_maker::measure_row(const place& where, const line& l) {
+void table_maker::measure_row(place& where, const line& l) {
   std::vector<std::string> set{fmt::format("lock={}", l.lock->name)};
   if (!l.option.empty()) set.push_back(fmt::format("options.{}", l.option));
   for (std::string& more : depth_of(given_, *l.lock)) set.push_back(std::move(more));

@@ -5,9 +5,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <random>
 
+#include "harness/cli/arena_local.hpp"
+#include "harness/cli/participants.hpp"
 #include "harness/run/folder.hpp"
+#include "harness/run/guarding.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -27,14 +31,6 @@ std::string folder_name(const std::string& run_id, const std::string& lock,
     if (c == '/') c = '-';
   }
   return name;
-}
-
-names names_of(const config::job& job, const std::string& run_id) {
-  names n{run_id, {}};
-  const std::uint64_t keys = job.keys.count(job.clients_in_all());
-  n.keys.reserve(keys);
-  for (std::uint64_t k = 0; k < keys; ++k) n.keys.push_back(fmt::format("k{}", k));
-  return n;
 }
 
 const lock_kind& lock_for(const catalogue& known, const place& where, config::job& job) {
@@ -79,6 +75,19 @@ std::optional<run::floor_measurement> measure_floor(const catalogue& known, cons
                                 response.value_at_quantile(0.99)};
 }
 
+// Nothing for a job without faults.
+std::unique_ptr<local_arena> arena_for(place& where, const config::job& job,
+                                       const std::string& run_id) {
+  const auto plans = config::read_faults(job.faults);
+  if (plans.empty()) return nullptr;
+  local_arena::ground ground;
+  ground.own = where.own ? &*where.own : nullptr;
+  ground.url = where.url;
+  ground.participants = static_cast<std::uint32_t>(job.participants);
+  ground.key = fmt::format("lockmark:{}:k0", run_id);
+  return std::make_unique<local_arena>(std::move(ground), plans);
+}
+
 std::atomic<int> signals_seen{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -91,6 +100,14 @@ extern "C" void count_signal(int number) {
 
 }  // namespace
 
+names names_of(const config::job& job, const std::string& run_id) {
+  names n{run_id, {}};
+  const std::uint64_t keys = job.keys.count(job.clients_in_all());
+  n.keys.reserve(keys);
+  for (std::uint64_t k = 0; k < keys; ++k) n.keys.push_back(fmt::format("k{}", k));
+  return n;
+}
+
 const std::atomic<int>& interrupts() {
   static const bool installed = [] {
     std::signal(SIGINT, count_signal);
@@ -101,27 +118,50 @@ const std::atomic<int>& interrupts() {
   return signals_seen;
 }
 
-executed execute(const catalogue& known, const place& where, errand e) {
+executed execute(const catalogue& known, place& where, errand e) {
   const lock_kind& lock = lock_for(known, where, e.job);
   if (e.job.workload == "auto") e.job.workload = known.natural_workload(lock);
   const workload_kind& workload = known.workload(e.job.workload);
   const auto options = lock_options(lock, e.job);
   run::check_fit(e.job, lock, workload);
+  const std::uint32_t holders = lock.holders == nullptr ? 1 : lock.holders(options);
+  run::check_guard(e.job, lock, holders);
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
-  const auto behind = lock.make({where.url, names_of(e.job, run_id), options});
+  const auto arena = arena_for(where, e.job, run_id);
+  // With participants, what this process itself asks is no part of the load, nor of its faults.
+  const bool apart = arena && e.job.participants > 0;
+  const std::string url = arena && !apart ? arena->url_of() : where.url;
+  const auto behind = lock.make({url, names_of(e.job, run_id), options});
+  const auto way_of = [&](std::uint32_t participant) {
+    return arena ? arena->url_of(participant) : where.url;
+  };
+  const auto participants =
+      make_participants(where,
+                        {.job = e.job,
+                         .lock = lock,
+                         .workload = workload,
+                         .options = options,
+                         .holders = holders,
+                         .run_id = run_id,
+                         .target_of = way_of},
+                        clock);
+  const auto players = players_of(participants.get());
+  if (arena) arena->bind(players.get());
   run::run_folder folder(e.runs / folder_name(run_id, e.job.lock, e.scenario), e.job);
 
   run::setup s{.job = e.job,
                .lock = lock,
                .behind = *behind,
                .workload = workload,
-               .holders = lock.holders == nullptr ? 1 : lock.holders(options),
+               .holders = holders,
                .run_id = run_id,
                .target = where.redacted,
                .topology = where.topology,
                .floor = measure_floor(known, e.job, clock)};
+  s.arena = arena.get();
+  s.participants = participants.get();
   s.interrupts = &interrupts();
   s.on_progress = e.on_progress;
   s.on_finding = e.on_finding;

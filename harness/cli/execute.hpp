@@ -28,7 +28,10 @@ struct executed {
 };
 
 // Throws usage_error, no_server or local::start_error when nothing was measured.
-executed execute(const catalogue& known, const place& where, errand e);
+executed execute(const catalogue& known, place& where, errand e);
+
+// The names of the run's keys, the same in every process of the run.
+names names_of(const config::job& job, const std::string& run_id);
 
 // How often SIGINT or SIGTERM has come since the program began. The first call installs the
 // handlers; a third signal ends the process at once.

@@ -8,6 +8,7 @@
 
 #include "deploy/local/error.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/participants.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/config/target.hpp"
 #include "harness/driver.hpp"
@@ -29,6 +30,7 @@ constexpr row commands[] = {
     {"up", "start local servers and leave them running", up_command},
     {"down", "stop local servers that `up` started", down_command},
     {"status", "show local servers that `up` started", status_command},
+    {"proxy", "", proxy_command},
 };
 
 // A target on the command line may carry a password; what is kept of it never does.
@@ -96,6 +98,10 @@ int main(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv, argv + argc);
     lockmark::cli::hide_passwords(argc, argv);
+    // What lockmark starts for itself is no command of the user's, and in no help.
+    if (words.size() == 2 && words[1] == "participant") {
+      return lockmark::cli::be_participant(lockmark::cli::catalogue());
+    }
     return lockmark::cli::run(words);
   } catch (const lockmark::local::start_error& e) {
     if (!e.log().empty()) fmt::print(stderr, "{}\n", e.log());

@@ -46,13 +46,16 @@ place at(const std::string& url, const std::string& topology) {
 
 }  // namespace
 
-place find_place(const std::string& target) {
+place find_place(const std::string& target, const fault_needs& needs) {
   const config::target wanted = parse(target);
   if (wanted.scheme != "local") return at(target, "");
   for (const local::cluster_info& up : local::registry().status()) {
-    if (up.topology == wanted.path) return at(up.target, wanted.path);
+    if (up.topology == wanted.path && !needs.own_servers) return at(up.target, wanted.path);
   }
-  local::cluster own = local::cluster::start(wanted.path);
+  local::options with;
+  with.keeps_data = needs.kept_data;
+  if (needs.clock_shim) with.clock_shim = clock_shim_path();
+  local::cluster own = local::cluster::start(wanted.path, with);
   place p = at(own.target(), wanted.path);
   p.own = std::move(own);
   return p;

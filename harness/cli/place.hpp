@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "deploy/local/cluster.hpp"
+#include "harness/cli/arena_local.hpp"
 
 namespace lockmark::cli {
 
@@ -18,7 +19,8 @@ struct place {
 };
 
 // Reads "redis://...", "memory:", ... ; starts the servers of "local:NAME", unless `lockmark up`
-// has them running already. Throws usage_error and local::start_error.
-place find_place(const std::string& target);
+// has them running already and the job's faults can do with those. Throws usage_error and
+// local::start_error.
+place find_place(const std::string& target, const fault_needs& needs = {});
 
 }  // namespace lockmark::cli

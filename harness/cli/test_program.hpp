@@ -49,6 +49,7 @@ class program {
   std::string out() const;  // so far
   std::string err() const;
   void signal(int number) const;
+  pid_t pid() const { return pid_; }
   // True as soon as it has printed `text` so often to stderr; false when it ended or 30 s passed
   // before. Progress is a line a second.
   bool says(std::string_view text, int times = 1) const;

@@ -67,11 +67,11 @@ outcome read_nat(std::string_view text, std::map<host_port, host_port>& to) {
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
     const auto arrow = pair.find('>');
     const auto from = read_address(pair.substr(0, arrow));
-    const auto onto = arrow == std::string_view::npos ? std::nullopt
-                                                      : read_address(pair.substr(arrow + 1));
+    const auto onto =
+        arrow == std::string_view::npos ? std::nullopt : read_address(pair.substr(arrow + 1));
     if (!from || !onto) {
-      return problem{fmt::format("has a nat entry {} that is not HOST:PORT>HOST:PORT",
-                                 in_quotes(pair))};
+      return problem{
+          fmt::format("has a nat entry {} that is not HOST:PORT>HOST:PORT", in_quotes(pair))};
     }
     to[*from] = *onto;
   }
@@ -102,8 +102,8 @@ outcome read_one(const std::string& name, const std::string& value, target& t) {
     *to = value;
     return std::nullopt;
   }
-  return problem{fmt::format("has an unknown name in its query; the known ones are {}",
-                             known_names)};
+  return problem{
+      fmt::format("has an unknown name in its query; the known ones are {}", known_names)};
 }
 
 }  // namespace

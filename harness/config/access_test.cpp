@@ -14,8 +14,8 @@ TEST(access, reads_a_password_from_a_variable_or_a_file) {
   setenv("LOCKMARK_TEST_PASSWORD", "hun@ter/2", 1);
   EXPECT_EQ(parse_target("redis://u@h?password-env=LOCKMARK_TEST_PASSWORD")->password, "hun@ter/2");
   unsetenv("LOCKMARK_TEST_PASSWORD");
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("lockmark_access_test_" + std::to_string(getpid()));
+  const auto path =
+      std::filesystem::temp_directory_path() / ("lockmark_access_test_" + std::to_string(getpid()));
   std::ofstream(path) << "hunter2\n";
   const auto read = parse_target("mysql://u@h?password-file=" + path.string());
   std::filesystem::remove(path);

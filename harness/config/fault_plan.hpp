@@ -12,7 +12,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/time/clock.hpp"
@@ -34,16 +36,16 @@ enum class fault_kind : std::uint8_t {
 // "minority", "leader". Which ones exist depends on where the job runs.
 struct fault_plan {
   fault_kind what{};
-  std::string who;
+  std::string who{};
   duration at{};          // since the window began
   duration lasts{};       // `for`; 0: for good (kill), or the default of the kind
   duration every{};       // 0: once
   duration by{};          // delay, jump_clock
-  std::string on;         // not empty: bytes of a request; instead of `at`, as soon as a request of
+  std::string on{};       // not empty: bytes of a request; instead of `at`, as soon as a request of
                           // `who` that holds them was answered, before its next one leaves
   std::uint64_t nth = 1;  // of `on`
-  bool keeps_data = true;     // kill of a server: whether it comes back with its data
-  std::string command, undo;  // run
+  bool keeps_data = true;         // kill of a server: whether it comes back with its data
+  std::string command{}, undo{};  // run
 
   bool operator==(const fault_plan&) const = default;
 };
@@ -52,9 +54,22 @@ struct fault_plan {
 // of their numbers. Throws config_error that names the key ("faults.1.at: ...").
 std::vector<fault_plan> read_faults(const std::map<std::string, std::string>& keys);
 
+// What read_faults would throw, with key and sentence apart; nothing where the plans are fine.
+struct fault_problem {
+  std::string key;  // "faults.1.at"; perhaps one that is missing
+  std::string sentence;
+};
+std::optional<fault_problem> find_fault_problem(const std::map<std::string, std::string>& keys);
+
+// Whether it is aimed at lock clients ("holder", "participant 2"), not at servers or replication.
+bool hits_participants(const fault_plan& plan);
+
 // "kill_master", "pause_holder": what a mark and a metric call it; lower case, no number.
 std::string name_of(const fault_plan& plan);
 // "the master was killed and came back without its data after 3 s": a sentence for people.
 std::string describe(const fault_plan& plan);
+
+// A command of the user's as it may be shown: without the passwords of the URLs in it.
+std::string without_passwords(std::string_view text);
 
 }  // namespace lockmark::config

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "harness/config/fault_plan.hpp"
+
 namespace lockmark::config {
 namespace {
 
@@ -23,7 +25,7 @@ constexpr std::uint64_t most_clients = 1'000'000;
 
 // A sentence about one key of a job whose values are fine each for itself.
 struct misfit {
-  std::string_view key;
+  std::string key;
   std::string sentence;
 };
 
@@ -75,6 +77,14 @@ std::optional<misfit> find_load_misfit(const job& j) {
     return misfit{"load.think",
                   fmt::format("is for load.loop closed or partly_open only, not {}", loop)};
   }
+  if (j.participants > j.instances) {
+    return misfit{"participants",
+                  fmt::format("{} are more than the {} of load.instances that live in them",
+                              j.participants, j.instances)};
+  }
+  if (j.participants > 0 && j.threads > 0) {
+    return misfit{"load.threads", "means nothing to participants, which have one thread each"};
+  }
   if (j.clients_in_all() > most_clients) {
     return misfit{"load.clients",
                   fmt::format("times load.instances makes {} clients; at most {} are allowed",
@@ -98,18 +108,31 @@ std::optional<misfit> find_stop_misfit(const job& j) {
 std::optional<misfit> find_misfit(const job& j) {
   if (auto found = find_name_misfit(j)) return found;
   if (auto found = find_load_misfit(j)) return found;
-  return find_stop_misfit(j);
+  if (auto found = find_stop_misfit(j)) return found;
+  if (auto found = find_fault_problem(j.faults)) return misfit{found->key, found->sentence};
+  return std::nullopt;
 }
 
-// "key" -> where it was given last, as errors begin: "file:12: key" or "--set key".
+// "key" -> where it was given last, as errors begin: "file:12: " or "--set ".
 using places = std::map<std::string, std::string, std::less<>>;
+
+// Where a key was given, or, if it is what is missing, another one of the same fault.
+std::string place_of(const places& where, const std::string& key, const std::string& file) {
+  const auto place = where.find(key);
+  if (place != where.end()) return place->second;
+  const std::string group = key.substr(0, key.rfind('.') + 1);
+  const auto beside = where.lower_bound(group);
+  const bool is_beside =
+      group.starts_with("faults.") && beside != where.end() && beside->first.starts_with(group);
+  return is_beside ? beside->second : fmt::format("{}: ", file);
+}
 
 void read_file_into(job& target, places& where, const std::string& yaml, const std::string& file) {
   const auto table = job_options();
   for (const setting& given : read_settings(yaml, file)) {
-    const std::string place = fmt::format("{}:{}: {}", file, given.line, given.key);
+    const std::string place = fmt::format("{}:{}: ", file, given.line);
     if (const auto wrong = apply(table, target, given)) {
-      throw config_error(fmt::format("{}: {}", place, wrong->sentence));
+      throw config_error(fmt::format("{}{}: {}", place, given.key, wrong->sentence));
     }
     where[given.key] = place;
   }
@@ -148,6 +171,16 @@ std::string text_form<loop_kind>::print(loop_kind value) {
   return "?";
 }
 
+parsed<guard_kind> text_form<guard_kind>::parse(std::string_view text) {
+  if (text == "none") return guard_kind::none;
+  if (text == "register") return guard_kind::shared_register;
+  return expected(what, text);
+}
+
+std::string text_form<guard_kind>::print(guard_kind value) {
+  return value == guard_kind::none ? "none" : "register";
+}
+
 // clang-format off
 option_table<job> job_options() {
   return {
@@ -168,6 +201,8 @@ option_table<job> job_options() {
             "pause of a client between its attempts, in closed and partly_open loops"),
     declare("load.backlog", &job::backlog, "10000", {0, 100'000'000},
             "due attempts that may wait for a free client; more are dropped and counted"),
+    declare("participants", &job::participants, "0", {0, 1'000},
+            "processes that the instances live in, so that they can really die; 0: in threads"),
     declare("keys", &job::keys, "one", "which key an attempt wants"),
     declare("hold", &job::hold, "0s", "time from grant to the start of the release"),
     declare("wait", &job::wait, "1s", {1ns, 24h}, "an attempt not granted by then has failed"),
@@ -177,6 +212,9 @@ option_table<job> job_options() {
     declare("reentrancy", &job::reentrancy, "1", {1, 100}, "times a holder acquires its lock"),
     declare("session_timeout", &job::session_timeout, "10s", {1ms, 24h},
             "after this silence ZooKeeper takes a client for dead"),
+    declare("guard", &job::guard, "none",
+            "what each holder reads first and writes last: a register beside the servers that "
+            "shows lost updates and what a fencing token would have refused"),
     declare("warmup", &job::warmup, "1s", {0s, 24h}, "load before the measurement begins"),
     declare("stop.samples", &job::stop_samples, "0", {0, 1'000'000'000'000},
             "the measurement ends after this many attempts and stop.duration; 0: does not matter"),
@@ -191,6 +229,8 @@ option_table<job> job_options() {
     declare("floor", &job::floor, "500ms", {0s, 1h},
             "how long the harness first measures itself without a server; 0s: not at all"),
     declare("seed", &job::seed, "1", {0, UINT64_MAX}, "the same seed gives the same plan"),
+    declare_group("faults", &job::faults,
+                  "what goes wrong meanwhile: a list of {do: pause, who: holder, at: 2s, for: 5s}"),
   };
 }
 // clang-format on
@@ -208,13 +248,11 @@ job parse_job(const std::string& yaml, const std::string& file,
   read_file_into(result, where, yaml, file);
   for (const std::string& assignment : assignments) {
     const std::string key = apply_assignment(result, assignment);
-    where[key] = "--set " + key;
+    where[key] = "--set ";
   }
   if (const auto wrong = find_misfit(result)) {
-    const auto place = where.find(wrong->key);
-    throw config_error(place == where.end()
-                           ? fmt::format("{}: {}: {}", file, wrong->key, wrong->sentence)
-                           : fmt::format("{}: {}", place->second, wrong->sentence));
+    throw config_error(
+        fmt::format("{}{}: {}", place_of(where, wrong->key, file), wrong->key, wrong->sentence));
   }
   return result;
 }

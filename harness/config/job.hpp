@@ -31,6 +31,16 @@ struct text_form<loop_kind> {
   static std::string print(loop_kind value);
 };
 
+// What the holders of a key read and write, outside the lock's servers.
+enum class guard_kind { none, shared_register };
+
+template <>
+struct text_form<guard_kind> {
+  static constexpr std::string_view what = "none or register";
+  static parsed<guard_kind> parse(std::string_view text);
+  static std::string print(guard_kind value);
+};
+
 // Meanings, units, defaults and bounds of the members stand in job_options() (job.cpp); a job{} is
 // all zeros and no valid job, so begin with default_job().
 struct job {
@@ -47,6 +57,8 @@ struct job {
   distribution think;
   std::uint64_t backlog{};
 
+  std::uint64_t participants{};  // processes that the instances live in; 0: this one
+
   key_choice keys;
   distribution hold;
   duration wait{};
@@ -55,6 +67,7 @@ struct job {
   retry_policy retry;
   std::uint64_t reentrancy{};
   duration session_timeout{};
+  guard_kind guard{};
 
   duration warmup{};
   std::uint64_t stop_samples{};  // 0: none
@@ -64,6 +77,10 @@ struct job {
   duration give_up_after{};
   duration floor{};  // 0: no floor measurement
   std::uint64_t seed{};
+
+  // What is done to servers, clients and network meanwhile: "1.do", "1.at", ... without "faults.".
+  // Read them by read_faults (fault_plan.hpp).
+  std::map<std::string, std::string> faults;
 
   std::uint64_t clients_in_all() const { return instances * clients; }
   bool arrives_by_rate() const { return loop != loop_kind::closed; }

@@ -118,6 +118,7 @@ TEST(job, says_what_is_wrong_in_a_file) {
       {"load: {loop: opened}\n",
        "j.yaml:1: load.loop: expected closed, open, poisson or partly_open, not 'opened'"},
       {"renew: yes\n", "j.yaml:1: renew: expected true or false, not 'yes'"},
+      {"guard: mutex\n", "j.yaml:1: guard: expected none or register, not 'mutex'"},
       {"keys: two\n",
        "j.yaml:1: keys: expected one, own, uniform(KEYS), zipf(KEYS, EXPONENT) or hotspot(KEYS, "
        "HOT_KEYS, HOT_SHARE), not 'two'"},
@@ -162,6 +163,10 @@ TEST(job, says_what_does_not_fit_together) {
        "j.yaml:1: load.clients: times load.instances makes 10000000000 clients; at most 1000000 "
        "are "
        "allowed"},
+      {"load: {instances: 3}\nparticipants: 4\n" + ends,
+       "j.yaml:2: participants: 4 are more than the 3 of load.instances that live in them"},
+      {"load: {instances: 3, threads: 2}\nparticipants: 3\n" + ends,
+       "j.yaml:1: load.threads: means nothing to participants, which have one thread each"},
       {"", "j.yaml: stop: needs stop.samples, stop.duration or both, or the run has no end"},
       {"stop: {duration: 5m,\n at_most: 1m}\n",
        "j.yaml:2: stop.at_most: of 1m is shorter than stop.duration of 5m"},
@@ -287,8 +292,8 @@ TEST(shipped_jobs, are_valid_and_explained) {
     EXPECT_TRUE(line.starts_with("# ") && line.size() > 40) << path;
   }
   const std::set<std::string> expected{
-      "contended", "herd",        "hotspot",   "long_hold_renewed", "one_client",
-      "open_rate", "partly_open", "reentrant", "short_wait",        "uncontended"};
+      "contended", "herd",        "hotspot",   "long_hold_renewed", "one_client", "open_rate",
+      "outage",    "partly_open", "reentrant", "short_wait",        "uncontended"};
   EXPECT_EQ(names, expected);
 }
 

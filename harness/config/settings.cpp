@@ -69,9 +69,10 @@ class flattener {
       if (const auto wrong = key_problem(entry.first.Scalar())) fail(file_, line, wrong->sentence);
       const std::string key = prefix + entry.first.Scalar();
       add_once(key, line);
-      if (entry.second.IsMap() && entry.second.size() > 0) {
-        if (depth == deepest) fail(file_, line, fmt::format("{}: is nested too deeply", key));
-        add_group(entry.second, key + ".", depth + 1);
+      if (is_group(entry.second)) {
+        add_inner_group(key, entry.second, line, depth);
+      } else if (is_list_of_groups(entry.second)) {
+        add_list(key, entry.second, depth + 1);
       } else {
         add_value(key, entry.second, line);
       }
@@ -81,6 +82,28 @@ class flattener {
   std::vector<setting> take() { return std::move(settings_); }
 
  private:
+  static bool is_group(const YAML::Node& value) { return value.IsMap() && value.size() > 0; }
+
+  static bool is_list_of_groups(const YAML::Node& value) {
+    return value.IsSequence() && value.size() > 0 &&
+           std::all_of(value.begin(), value.end(), [](const auto& item) { return is_group(item); });
+  }
+
+  void add_inner_group(const std::string& key, const YAML::Node& group, int line, int depth) {
+    if (depth == deepest) fail(file_, line, fmt::format("{}: is nested too deeply", key));
+    add_group(group, key + ".", depth + 1);
+  }
+
+  void add_list(const std::string& key, const YAML::Node& items, int depth) {
+    int number = 0;
+    for (const auto& item : items) {
+      const std::string numbered = fmt::format("{}.{}", key, ++number);
+      const int line = line_of(item.Mark());
+      add_once(numbered, line);
+      add_inner_group(numbered, item, line, depth);
+    }
+  }
+
   void add_once(const std::string& key, int line) {
     const auto [first, is_new] = lines_.emplace(key, line);
     if (is_new) return;

@@ -1,7 +1,8 @@
 // YAML text as a flat list of settings, and back: strict about form, ignorant of meaning.
 //
-// Nested groups become dotted keys ("load: {clients: 4}" is "load.clients"). Which keys exist and
-// what their texts mean is the business of the options (option.hpp).
+// Nested groups become dotted keys ("load: {clients: 4}" is "load.clients"), and the groups of a
+// list are numbered from 1 ("faults: [{do: kill}]" is "faults.1.do"). Which keys exist and what
+// their texts mean is the business of the options (option.hpp).
 #pragma once
 
 #include <optional>

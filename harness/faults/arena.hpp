@@ -37,6 +37,9 @@ class arena {
   // came.
   virtual task<bool> awaited(loop& l, config::fault_plan plan, time_point deadline) = 0;
 
+  // The window is over: every awaited() in progress ends with false.
+  virtual void stop_waiting() noexcept {}
+
   // In force when this returns. Throws no_server or usage_error where it could not be done; the run
   // then ends with that sentence.
   virtual task<wound> begin(loop& l, config::fault_plan plan) = 0;

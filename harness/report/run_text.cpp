@@ -140,6 +140,26 @@ std::string gap_text(const subject& s) {
                      time_text(gap.at("length_ns")), gap.at("began_ns").get<double>() / 1e9);
 }
 
+// What was done to the run, or happened to it.
+std::vector<line> mark_lines(const subject& s) {
+  std::vector<line> lines;
+  if (!s.content.contains("marks")) return lines;
+  for (const json& m : s.at("marks")) {
+    lines.push_back({lines.empty() ? "meanwhile" : "",
+                     fmt::format("at {:.2f} s: {}", m.at("at_s").get<double>(),
+                                 m.at("text").get<std::string>())});
+  }
+  return lines;
+}
+
+std::string guard_text(const json& g) {
+  const bool fenced = g.at("fenced").get<bool>();
+  return fmt::format("{} writes, {} lost updates; a fence would have refused {}",
+                     g.at("writes").dump(), g.at("lost_updates").dump(),
+                     fenced ? fmt::format("{} accesses", g.at("stale_accesses").dump())
+                            : "none, for want of tokens");
+}
+
 std::string pipe_text(const subject& s) {
   const json& durations = s.at("durations");
   if (!durations.contains("pipe") || durations.at("pipe").at("count") == 0) return "";
@@ -195,6 +215,9 @@ std::vector<line> safety_lines(const subject& s) {
   if (!examples.empty()) {
     lines.push_back({"", "(times since the measured window began)"});
   }
+  if (safety.contains("guard") && safety.at("guard").is_object()) {
+    lines.push_back({"guard", guard_text(safety.at("guard"))});
+  }
   return lines;
 }
 
@@ -207,6 +230,8 @@ std::vector<line> lines_of(const subject& s) {
       lines.push_back({"preflight", sentence.get<std::string>()});
     }
   }
+  const auto marks = mark_lines(s);
+  lines.insert(lines.end(), marks.begin(), marks.end());
   const auto safety = safety_lines(s);
   lines.insert(lines.end(), safety.begin(), safety.end());
   lines.push_back({"success", success_text(s)});

@@ -97,6 +97,7 @@ bool actor::answered(const outcome<grant>& answer) {
     holding_ = true;
     gauges::add(stage_.gauges.holding, 1);
     note(check::event_kind::granted, granted_, token_);
+    if (stage_.guard != nullptr) had_read_ = stage_.guard->read(plan_.key, token_);
     return true;
   }
   if (answer.refused()) {
@@ -179,6 +180,7 @@ void actor::broke(std::string_view) {
 }
 
 request actor::giving_back() {
+  if (stage_.guard != nullptr) stage_.guard->write(plan_.key, token_, had_read_);
   release_sent_ = stage_.where.now();
   record(series::hold, release_sent_ - granted_);
   note(check::event_kind::released, release_sent_, token_);

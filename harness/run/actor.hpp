@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "harness/async/signal.hpp"
+#include "harness/check/guard.hpp"
 #include "harness/check/history.hpp"
 #include "harness/config/job.hpp"
 #include "harness/config/key_choice.hpp"
@@ -29,6 +30,7 @@ struct stage {
   run::gauges& gauges;
   run::recorder& recorder;
   check::journal& journal;
+  check::guard* guard = nullptr;  // what holders read and write; null: nothing
 };
 
 // Where an attempt's lateness came from: the harness's timer, or no client being free.
@@ -117,6 +119,7 @@ class actor final : public client {
   doubt doubt_ = doubt::deadline;
   std::uint32_t failures_ = 0;
   std::uint64_t token_ = 0;
+  std::uint64_t had_read_ = 0;  // in the guarded register
   time_point intended_, sent_, granted_, release_sent_, finished_;
 };
 

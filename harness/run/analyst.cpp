@@ -41,6 +41,7 @@ void analyst::see(const event& e) {
     case event_kind::ended: return ended(e);
     case event_kind::granted: return granted(e);
     case event_kind::released: return released(e);
+    case event_kind::died: return died(e);
     case event_kind::committed:
       updates_.committed(e);
       change_in_flight(e.at_ns, -1);
@@ -66,6 +67,9 @@ void analyst::granted(const event& e) {
   if (lock_has_.has(feature::fencing_token)) tokens_.granted(e);
   const check::handoff h = handoffs_.granted(e);
   count_grant(e);
+  if (h.kind == check::handoff_kind::orphaned) {
+    found_.longest_orphaned_ns = std::max(found_.longest_orphaned_ns, h.took_ns);
+  }
   if (!in_window_) return;
   found_.handed_ns += h.took_ns;
   if (h.kind == check::handoff_kind::transfer) found_.transfer.record(h.took_ns);
@@ -75,6 +79,15 @@ void analyst::granted(const event& e) {
 void analyst::released(const event& e) {
   exclusion_.released(e);
   const std::int64_t held_ns = handoffs_.released(e);
+  change_in_flight(e.at_ns, -1);
+  if (in_window_) found_.held_ns += held_ns;
+}
+
+// The hold ends with its client, though its lock may stand on the server until the lease is over.
+void analyst::died(const event& e) {
+  ++found_.orphaned;
+  exclusion_.released(e);
+  const std::int64_t held_ns = handoffs_.died(e);
   change_in_flight(e.at_ns, -1);
   if (in_window_) found_.held_ns += held_ns;
 }

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "harness/check/exclusion.hpp"
+#include "harness/check/guard.hpp"
 #include "harness/check/handoff.hpp"
 #include "harness/check/lost_update.hpp"
 #include "harness/check/token_order.hpp"
@@ -32,6 +34,9 @@ struct findings {
   std::vector<grant_stamp> grant_stamps;     // all of the window, if the shape asks for them
   std::uint64_t stale_tokens = 0;
   std::uint64_t lost_updates = 0;
+  std::optional<check::guard_counts> guard;  // of a job with a guarded resource
+  std::uint64_t orphaned = 0;                // holds whose client died
+  std::int64_t longest_orphaned_ns = 0;      // from such a death to the next grant of the key
   std::uint64_t transfers = 0;  // changes of owner in the whole history: chances to go wrong
 
   // In the window:
@@ -77,6 +82,7 @@ class analyst {
   void ended(const check::event& e);
   void granted(const check::event& e);
   void released(const check::event& e);
+  void died(const check::event& e);
   void count_grant(const check::event& e);
   void see_gap(std::int64_t until_ns);
   void change_in_flight(std::int64_t at_ns, int by);

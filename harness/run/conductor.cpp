@@ -4,7 +4,11 @@
 
 #include <algorithm>
 
+#include "harness/faults/schedule.hpp"
 #include "harness/run/gathering.hpp"
+#include "harness/run/guarding.hpp"
+#include "harness/run/participants/process_crew.hpp"
+#include "harness/run/thread_crew.hpp"
 #include "harness/run/watch.hpp"
 #include "harness/stats/littles_law.hpp"
 #include "harness/stats/random.hpp"
@@ -30,7 +34,12 @@ constexpr duration stuck_after = 20s;
 class conductor {
  public:
   conductor(const setup& s, loop& l, crew& workers, window& w)
-      : setup_(s), job_(s.job), loop_(l), crew_(workers), window_(w) {
+      : setup_(s),
+        job_(s.job),
+        loop_(l),
+        crew_(workers),
+        window_(w),
+        faults_(l, config::read_faults(s.job.faults), s.arena) {
     const std::size_t clients = job_.clients_in_all();
     analyst::shape shape;
     shape.keys = job_.keys.count(clients);
@@ -38,11 +47,11 @@ class conductor {
     shape.competitors = job_.keys.kind == config::key_choice::shape::own ? 1 : clients;
     shape.lock_has = s.lock.has;
     shape.holders = s.holders;
-    gathering_ = std::make_unique<gathering>(crew_.workers(), shape, window_,
+    gathering_ = std::make_unique<gathering>(crew_, shape, window_,
                                              [this](const interval& i, std::int64_t at_ns) {
                                                if (setup_.on_interval) setup_.on_interval(i, at_ns);
                                              });
-    watch_ = std::make_unique<watch>(setup_, loop_, *gathering_);
+    watch_ = std::make_unique<watch>(setup_, loop_, *gathering_, faults_);
   }
 
   task<void> conduct(result& r);
@@ -58,7 +67,9 @@ class conductor {
   task<void> next_tick();
   void run_tick(phase now, time_point since);
   bool enough(time_point now) const;
-  bool server_is_lost() const { return watch_->server_silent() > job_.give_up_after; }
+  bool server_is_lost() const;
+  bool must_end(result& r) const;
+  void mark_faults(result& r) const;
   int interrupts() const { return setup_.interrupts ? setup_.interrupts->load() : 0; }
   double done_fraction(double elapsed_s) const;
   void draw_conclusions(result& r);
@@ -68,6 +79,7 @@ class conductor {
   loop& loop_;
   crew& crew_;
   window& window_;
+  faults::schedule faults_;
   std::unique_ptr<gathering> gathering_;
   std::unique_ptr<watch> watch_;
   stats::random_source jitter_{0x6a09e667};
@@ -148,7 +160,7 @@ task<void> conductor::warm_up(result& r) {
   crew_.go(went_);
   std::vector<double> rates;
   std::int64_t before = 0;
-  while (interrupts() == 0 && !server_is_lost()) {
+  while (interrupts() == 0 && !server_is_lost() && crew_.trouble().empty()) {
     const duration elapsed = loop_.now() - went_;
     const bool settled = stats::warmup_ended(rates);
     if (elapsed >= job_.warmup && (settled || elapsed >= longest_warmup * job_.warmup)) break;
@@ -166,42 +178,73 @@ task<void> conductor::measure(result& r) {
   const time_point start = loop_.now();
   const host_sample host_before = sample_host();
   const std::int64_t busy_before = gathering_->latest(&gauges::busy_ns);
+  const std::int64_t elsewhere_before_ns = crew_.cpu_elsewhere_ns();
   r.started_wall_ns = wall_time_ns();
   if (setup_.on_window) setup_.on_window(r);
   window_.start_ns.store(to_ns(start));
   watch_->begin_window(r);
   r.window_start_ns = to_ns(start);
   r.how = ending::complete;
-  while (!enough(loop_.now())) {
+  faults_.begin(start, start + job_.stop_at_most);
+  while (!enough(loop_.now()) && !must_end(r) && crew_.trouble().empty()) {
     co_await next_tick();
     // A sample that comes late came when some thread had just let go of its core: not at random.
     if (loop_.now() - tick_at_ < punctual) gathering_->sample_in_flight();
+    mark_faults(r);
     run_tick(phase::measuring, start);
-    if (interrupts() > 0) {
-      r.how = ending::interrupted;
-      r.why = "interrupted before the measurement was complete";
-      break;
-    }
-    if (server_is_lost()) {
-      r.how = ending::server_lost;
-      r.why = fmt::format("no server at {} answered for {}", setup_.target,
-                          config::print_duration(job_.give_up_after));
-      break;
-    }
   }
   const time_point end = loop_.now();
+  faults_.stop();
   window_.end_ns.store(to_ns(end));
   crew_.stop();
   r.window_ns = (end - start).count();
   const host_sample host_after = sample_host();
   const auto length = static_cast<double>(r.window_ns);
-  r.harness_cpu =
-      static_cast<double>(host_after.process_cpu_ns - host_before.process_cpu_ns) / length;
+  r.harness_cpu = static_cast<double>(host_after.process_cpu_ns - host_before.process_cpu_ns +
+                                      crew_.cpu_elsewhere_ns() - elsewhere_before_ns) /
+                  length;
   r.busiest_worker =
       static_cast<double>(gathering_->latest(&gauges::busy_ns) - busy_before) / length;
   r.self.steal = steal_share(host_before, host_after);
   r.self.times_throttled =
       host_after.times_throttled.value_or(0) - host_before.times_throttled.value_or(0);
+}
+
+// Whether something ends the measurement before it is complete; the result says what.
+bool conductor::must_end(result& r) const {
+  if (interrupts() > 0) {
+    r.how = ending::interrupted;
+    r.why = "interrupted before the measurement was complete";
+  } else if (!faults_.failure().empty()) {
+    r.how = ending::failed;
+    r.why = faults_.failure();
+  } else if (server_is_lost()) {
+    r.how = ending::server_lost;
+    r.why = fmt::format("no server at {} answered for {}", setup_.target,
+                        config::print_duration(job_.give_up_after));
+  }
+  return r.how != ending::complete;
+}
+
+// A silence that the job itself brings about is what it wants to see, and so is the time after it
+// that the clients need to come back.
+bool conductor::server_is_lost() const {
+  if (watch_->server_silent() <= job_.give_up_after) return false;
+  const time_point disturbed = faults_.last_active();
+  return disturbed == time_point::min() || loop_.now() - disturbed > job_.give_up_after;
+}
+
+// What was done to the run on purpose. The mark of what is on still reaches a little into the
+// future, so that whoever looks at it next finds it on.
+void conductor::mark_faults(result& r) const {
+  const auto seconds = [](duration d) { return std::chrono::duration<double>(d).count(); };
+  r.marks.clear();
+  for (const faults::infliction& f : faults_.all()) {
+    const duration lasted = f.over ? f.lasted : loop_.now() - f.began + 2s;
+    r.marks.push_back(
+        {seconds(f.began - from_ns(r.window_start_ns)), seconds(lasted), f.kind, f.text});
+  }
+  std::ranges::sort(r.marks, {}, &mark::at_s);
 }
 
 bool conductor::enough(time_point now) const {
@@ -213,19 +256,20 @@ bool conductor::enough(time_point now) const {
 
 // Lets what is in flight end by itself, then cuts holds short. Every call of a driver has a
 // deadline, so this ends.
-task<void> conductor::drain(result&) {
+task<void> conductor::drain(result& r) {
   const time_point since = loop_.now();
   const duration patience = job_.wait + job_.command_timeout;
   bool hurried = false;
-  while (!crew_.all_quiet()) {
+  while (!crew_.all_quiet() || !faults_.over()) {
     co_await next_tick();
+    mark_faults(r);
     run_tick(phase::draining, since);
     const duration waited = loop_.now() - since;
     if (!hurried && (waited > patience || interrupts() > 1)) {
       crew_.hurry();
       hurried = true;
     }
-    if (waited > 3 * patience + stuck_after) {
+    if (!crew_.all_quiet() && waited > 3 * patience + stuck_after) {
       setup_.on_stuck(
           fmt::format("a client of {} did not end within {} of its deadline; "
                       "this is a defect of its driver",
@@ -238,7 +282,7 @@ task<void> conductor::drain(result&) {
 
 // After the last client and before the sessions close, so that exactly the load is in it.
 task<void> conductor::count_on_server(result& r) {
-  for (worker* w : crew_.workers()) r.sent += w->sent();
+  for (const crew_member* w : crew_.members()) r.sent += w->sent();
   r.grants_in_all = static_cast<std::uint64_t>(gathering_->sum(&gauges::granted));
   if (r.how == ending::server_lost) co_return;
   const time_point deadline = loop_.now() + cleaning_within;
@@ -253,6 +297,7 @@ task<void> conductor::count_on_server(result& r) {
 }
 
 task<void> conductor::close(const result& r) {
+  co_await faults_.join();
   co_await watch_->end();
   watch_->look(phase::cleaning, 0, 0);
   if (crew_started_) {
@@ -280,8 +325,20 @@ double conductor::done_fraction(double elapsed_s) const {
   return std::min(1.0, std::max(by_cap, std::min(by_time, by_samples)));
 }
 
+void note_end_of_faults(result& r, const faults::schedule& planned) {
+  for (const std::string& sentence : planned.missed()) r.preflight.push_back(sentence);
+  if (r.how == ending::complete && !planned.failure().empty()) {
+    r.how = ending::failed;
+    r.why = planned.failure();
+  }
+}
+
 void conductor::draw_conclusions(result& r) {
+  mark_faults(r);
+  note_end_of_faults(r, faults_);
   gathering_->fill(r);
+  if (crew_.guard() != nullptr) r.found.guard = crew_.guard()->counts();
+  crew_.tell(r);
   const stats::trend trend = stats::find_trend(
       gathering_->p50_series(), std::chrono::duration<double>(interval_length).count());
   r.steady.known = r.timeline.size() >= 4;
@@ -319,7 +376,7 @@ void judge_run(result& r, double cores) {
   m.hiccup_p999_ns = r.hiccup.value_at_quantile(0.999);
   m.dropped = r.totals.counts[counter::dropped];
   m.clients_all_busy = !r.totals[series::queue_lag].empty();
-  m.offered_per_s = offered_per_s(r.job);
+  m.offered_per_s = offered_per_s(r.job) * (1 - r.absent_share);
   if (r.window_ns > 0) m.achieved_per_s = static_cast<double>(r.attempts()) / r.window_s();
   m.busiest_worker = r.busiest_worker;
   m.process_cpu = r.harness_cpu / cores;
@@ -365,13 +422,17 @@ result run_job(const setup& s, const real_clock& clock) {
   check_fit(s.job, s.lock, s.workload);
   const auto what = s.workload.make();
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
-  window measured;
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  window own_window;
+  own_guard guard(s.job, s.lock, s.holders);
+  const cast roles{s.job, keys, *what, s.behind, s.lock.has, own_window, s.run_id, guard.get()};
   result r = blank_result(s);
-  r.workers = workers_for(s.job);
   r.host = describe_host();
   loop l{clock};
-  crew workers(clock, roles, r.workers);
+  std::optional<thread_crew> own;
+  if (s.participants == nullptr) own.emplace(clock, roles, workers_for(s.job));
+  crew& workers = own ? static_cast<crew&>(*own) : *s.participants;
+  window& measured = own ? own_window : s.participants->measured();
+  r.workers = static_cast<std::uint32_t>(workers.members().size());
   hiccup_meter meter(clock, measured);
   conductor baton(s, l, workers, measured);
   run_to_end(l, baton.conduct(r));
@@ -389,10 +450,11 @@ result run_job_simulated(const setup& s, simulated_clock& clock) {
   const auto what = s.workload.make();
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
   window measured;
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  own_guard guard(s.job, s.lock, s.holders);
+  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id, guard.get()};
   result r = blank_result(s);
   loop l{clock};
-  crew workers(l, roles);
+  thread_crew workers(l, roles);
   conductor baton(s, l, workers, measured);
   run_to_end(l, baton.conduct(r));
   r.harness_cpu = r.busiest_worker = 0;

@@ -11,11 +11,17 @@
 #include <memory>
 #include <string>
 
-#include "harness/run/crew.hpp"
 #include "harness/run/hiccup.hpp"
 #include "harness/run/live.hpp"
+#include "harness/run/worker.hpp"
+
+namespace lockmark::faults {
+class arena;
+}
 
 namespace lockmark::run {
+
+class process_crew;
 
 struct setup {
   config::job job;
@@ -29,6 +35,10 @@ struct setup {
   std::string scenario{};
   std::vector<std::string> arguments{};
   std::optional<floor_measurement> floor;
+  // Who inflicts the job's faults; a job that has some is refused without.
+  faults::arena* arena = nullptr;
+  // The instances live in these processes, which were made for this job and run; null: in threads.
+  process_crew* participants = nullptr;
 
   // How often the user asked to stop; the first one ends the measurement early, the second one
   // does not even wait for what is in flight.
@@ -56,7 +66,8 @@ result run_job(const setup& s, const real_clock& clock);
 // The same under simulated time, on one loop, without threads and without host figures.
 result run_job_simulated(const setup& s, simulated_clock& clock);
 
-// Refuses, with a usage_error, a job whose workload and lock do not fit.
+// Refuses, with a usage_error, a job whose workload and lock do not fit. (run_job also refuses a
+// guard of what several may hold at once.)
 void check_fit(const config::job& job, const lock_kind& lock, const workload_kind& workload);
 
 // Attempts that the job lets begin per second; 0: a closed loop, which begins one when another

@@ -8,17 +8,18 @@ namespace {
 // Shorter stretches, at the edges of the window, count in the totals but are no point of a series.
 constexpr double least_point_s = 0.25;
 
-std::vector<check::journal*> journals_of(const std::vector<worker*>& workers) {
+std::vector<check::journal*> journals_of(const std::vector<crew_member*>& workers) {
   std::vector<check::journal*> all;
-  for (worker* w : workers) all.push_back(&w->journal());
+  for (crew_member* w : workers) all.push_back(&w->journal());
   return all;
 }
 
 }  // namespace
 
-gathering::gathering(std::vector<worker*> workers, const analyst::shape& shape, const window& w,
+gathering::gathering(crew& workers, const analyst::shape& shape, const window& w,
                      interval_sink sink)
-    : workers_(std::move(workers)),
+    : crew_(workers),
+      workers_(workers.members()),
       window_(w),
       sink_(std::move(sink)),
       analyst_(shape, w),
@@ -26,6 +27,7 @@ gathering::gathering(std::vector<worker*> workers, const analyst::shape& shape, 
       waiting_(workers_.size()) {}
 
 void gathering::collect() {
+  crew_.fetch();
   merger_.drain([this](const check::event& e) { analyst_.see(e); });
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     for (auto& full : workers_[i]->recorder().take()) waiting_[i].push_back(std::move(full));
@@ -33,20 +35,35 @@ void gathering::collect() {
   merge_whole_intervals();
 }
 
+// Those who have died are not waited for.
+bool gathering::can_merge() const {
+  bool some = false;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (waiting_[i].empty() && !workers_[i]->gone()) return false;
+    some = some || !waiting_[i].empty();
+  }
+  return some;
+}
+
 // The k-th intervals of all workers cover the same stretch of time.
 void gathering::merge_whole_intervals() {
-  const auto has_one = [](const auto& queue) { return !queue.empty(); };
-  while (std::all_of(waiting_.begin(), waiting_.end(), has_one)) {
-    std::unique_ptr<interval> merged = std::move(waiting_[0].front());
-    waiting_[0].pop_front();
-    for (std::size_t i = 1; i < waiting_.size(); ++i) {
-      std::unique_ptr<interval> other = std::move(waiting_[i].front());
+  while (can_merge()) {
+    std::unique_ptr<interval> merged;
+    run::recorder* lender = nullptr;
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      if (waiting_[i].empty()) continue;
+      std::unique_ptr<interval> next = std::move(waiting_[i].front());
       waiting_[i].pop_front();
-      merged->merge(*other);
-      workers_[i]->recorder().give_back(std::move(other));
+      if (merged == nullptr) {
+        merged = std::move(next);
+        lender = &workers_[i]->recorder();
+        continue;
+      }
+      merged->merge(*next);
+      workers_[i]->recorder().give_back(std::move(next));
     }
     take(*merged);
-    workers_[0]->recorder().give_back(std::move(merged));
+    lender->give_back(std::move(merged));
   }
 }
 
@@ -82,13 +99,14 @@ void gathering::sample_in_flight() {
 
 std::int64_t gathering::sum(std::atomic<std::int64_t> gauges::*which) const {
   std::int64_t total = 0;
-  for (worker* w : workers_) total += (w->gauges().*which).load(std::memory_order_relaxed);
+  for (const crew_member* w : workers_)
+    total += (w->gauges().*which).load(std::memory_order_relaxed);
   return total;
 }
 
 std::int64_t gathering::latest(std::atomic<std::int64_t> gauges::*which) const {
   std::int64_t last = 0;
-  for (worker* w : workers_) {
+  for (const crew_member* w : workers_) {
     last = std::max(last, (w->gauges().*which).load(std::memory_order_relaxed));
   }
   return last;

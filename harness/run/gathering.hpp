@@ -8,8 +8,8 @@
 
 #include "harness/check/merge.hpp"
 #include "harness/run/analyst.hpp"
+#include "harness/run/crew.hpp"
 #include "harness/run/result.hpp"
-#include "harness/run/worker.hpp"
 
 namespace lockmark::run {
 
@@ -17,8 +17,8 @@ class gathering {
  public:
   using interval_sink = std::function<void(const interval&, std::int64_t at_ns)>;
 
-  gathering(std::vector<worker*> workers, const analyst::shape& shape, const window& w,
-            interval_sink sink);
+  // The crew and the window must outlive this.
+  gathering(crew& workers, const analyst::shape& shape, const window& w, interval_sink sink);
 
   // Reads the events and intervals that the workers have handed over so far.
   void collect();
@@ -48,7 +48,10 @@ class gathering {
   void take(const interval& whole);
   void add_point(const interval& whole, double at_s);
 
-  std::vector<worker*> workers_;
+  bool can_merge() const;
+
+  crew& crew_;
+  const std::vector<crew_member*> workers_;
   const window& window_;
   interval_sink sink_;
   analyst analyst_;

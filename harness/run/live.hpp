@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "harness/run/result.hpp"
 
@@ -44,6 +46,7 @@ struct live_view {
   std::int64_t holding = 0;    // of these, the ones that hold their key, now
   double offered_per_s = 0;    // 0: a closed loop
   double server_silent_s = 0;
+  std::vector<std::string> faults{};  // kinds of those that are on now (mark::kind), each once
 };
 
 }  // namespace lockmark::run

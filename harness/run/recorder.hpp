@@ -80,6 +80,21 @@ class recorder {
     current_->start_ns = now_ns;
   }
 
+  // Instead of a writer here: one that another process has recorded.
+  void deliver(std::unique_ptr<interval> whole) {
+    const std::lock_guard guard(mutex_);
+    full_.push_back(std::move(whole));
+  }
+
+  // An empty interval to fill.
+  std::unique_ptr<interval> blank() {
+    const std::lock_guard guard(mutex_);
+    if (spare_.empty()) return std::make_unique<interval>();
+    std::unique_ptr<interval> used = std::move(spare_.back());
+    spare_.pop_back();
+    return used;
+  }
+
   // Reader: the intervals that have ended, oldest first.
   std::vector<std::unique_ptr<interval>> take() {
     const std::lock_guard guard(mutex_);

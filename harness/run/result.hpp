@@ -95,6 +95,7 @@ struct result {
   double harness_cpu = 0;     // cores used, in the window
   double busiest_worker = 0;  // share of a core
   std::uint32_t workers = 1;
+  double absent_share = 0;  // of the load that participants owed, who had died in the window
 
   self_measurement self;
   validity verdict;
@@ -113,8 +114,10 @@ struct result {
   }
   // Times that the lock was proved to be none.
   std::uint64_t violations() const {
-    // A grant to a second holder usually shows twice, as an overlap and by its token.
-    return std::max(found.certain_violations, found.stale_tokens) + found.lost_updates +
+    // A grant to a second holder usually shows more than once: as an overlap, by its token, and in
+    // the guarded resource.
+    const std::uint64_t guarded = found.guard ? found.guard->proofs() : 0;
+    return std::max({found.certain_violations, found.stale_tokens, guarded}) + found.lost_updates +
            totals.counts[counter::broken_promises];
   }
 };

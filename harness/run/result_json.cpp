@@ -281,6 +281,16 @@ json hold_json(const result& r, const check::hold& h) {
           {"open_at_end", h.open_at_end}};
 }
 
+json guard_json(const result& r) {
+  if (!r.found.guard) return json();
+  const check::guard_counts& g = *r.found.guard;
+  return {{"writes", g.writes},
+          {"lost_updates", g.lost_updates},
+          {"stale_accesses", g.stale_accesses},
+          {"writes_without_token", g.writes_without_token},
+          {"fenced", g.fenced}};
+}
+
 json safety_section(const result& r) {
   json examples = json::array();
   for (const check::violation& v : r.found.violations) {
@@ -297,6 +307,10 @@ json safety_section(const result& r) {
   j["stale_tokens"] = r.found.stale_tokens;
   j["lost_updates"] = r.found.lost_updates;
   j["broken_promises"] = r.totals.counts[counter::broken_promises];
+  j["orphaned"] = {
+      {"holds", r.found.orphaned},
+      {"longest_ns", r.found.longest_orphaned_ns > 0 ? json(r.found.longest_orphaned_ns) : json()}};
+  j["guard"] = guard_json(r);
   j["examples"] = std::move(examples);
   return j;
 }
@@ -310,6 +324,7 @@ json harness_section(const result& r) {
   }
   json j;
   j["workers"] = r.workers;
+  j["participants"] = r.job.participants;
   j["cpu_cores_used"] = number(r.harness_cpu);
   j["busiest_worker_share"] = number(r.busiest_worker);
   j["steal_share"] = number(r.self.steal);

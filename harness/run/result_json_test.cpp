@@ -134,6 +134,19 @@ TEST(result_json, violations_name_both_holders) {
   EXPECT_EQ(v["second"]["release_sent_ns"], 155'000'000);
 }
 
+// A job without a guarded resource has nothing to say of it; in one that has, two holders show.
+TEST(result_json, the_guarded_resource) {
+  sample_run s;
+  EXPECT_TRUE(to_json(s.r)["safety"]["guard"].is_null());
+  s.r.found.guard = check::guard_counts{.writes = 4'900, .lost_updates = 2, .stale_accesses = 6};
+  const json j = to_json(s.r);
+  EXPECT_EQ(j["safety"]["guard"]["writes"], 4'900);
+  EXPECT_EQ(j["safety"]["guard"]["stale_accesses"], 6);
+  EXPECT_EQ(j["safety"]["guard"]["fenced"], false);
+  EXPECT_EQ(j["verdict"]["violations"], 3) << "six stale accesses are at least three holds";
+  EXPECT_EQ(j["verdict"]["held"], false);
+}
+
 // INVALID is no bound, whatever else the judge said.
 TEST(result_json, invalid_is_never_a_bound) {
   sample_run s;

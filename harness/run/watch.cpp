@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harness/faults/schedule.hpp"
 #include "harness/run/conductor.hpp"
 
 namespace lockmark::run {
@@ -19,8 +20,8 @@ double seconds(duration d) {
 
 }  // namespace
 
-watch::watch(const setup& s, loop& l, gathering& g)
-    : setup_(s), loop_(l), gathering_(g), background_(l), over_(l) {}
+watch::watch(const setup& s, loop& l, gathering& g, const faults::schedule& planned)
+    : setup_(s), loop_(l), gathering_(g), faults_(planned), background_(l), over_(l) {}
 
 void watch::begin(time_point went, server_counters before) {
   went_ = granted_before_at_ = live_at_ = went;
@@ -97,6 +98,7 @@ void watch::show_live(phase now) {
   view.holding = gathering_.sum(&gauges::holding);
   view.offered_per_s = offered_per_s(setup_.job);
   view.server_silent_s = seconds(server_silent());
+  view.faults = faults_.active();
   setup_.on_live(view);
 }
 

@@ -6,6 +6,10 @@
 #include "harness/run/gathering.hpp"
 #include "harness/run/live.hpp"
 
+namespace lockmark::faults {
+class schedule;
+}
+
 namespace lockmark::run {
 
 struct setup;
@@ -13,7 +17,7 @@ struct setup;
 class watch {
  public:
   // What is looked at must outlive the watch.
-  watch(const setup& s, loop& l, gathering& g);
+  watch(const setup& s, loop& l, gathering& g, const faults::schedule& planned);
 
   // The load begins; `before` is what the server's counters said.
   void begin(time_point went, server_counters before);
@@ -38,6 +42,7 @@ class watch {
   const setup& setup_;
   loop& loop_;
   gathering& gathering_;
+  const faults::schedule& faults_;
   scope background_;
   signal over_;
   bool counting_ = true;

@@ -28,6 +28,14 @@ struct cast {
   features lock_has;
   const run::window& window;
   std::string run_id;
+  check::guard* guard = nullptr;  // of the job's guarded resource; null: none
+};
+
+// Where a worker puts what its conductor reads at any moment, when that is another process. Null:
+// in the worker itself.
+struct outlets {
+  run::gauges* gauges = nullptr;
+  check::event_writer* events = nullptr;
 };
 
 // Which part of the load a worker carries: instance i belongs to worker i mod workers.
@@ -35,7 +43,7 @@ using pace::share;
 
 class worker {
  public:
-  worker(loop& l, const cast& c, share mine);
+  worker(loop& l, const cast& c, share mine, outlets out = {});
   ~worker();
 
   // The whole life of the worker; ends when every session is closed.
@@ -52,7 +60,7 @@ class worker {
   // No client runs any more; the sessions stay open until close().
   bool quiet() const { return quiet_.load(std::memory_order_acquire); }
 
-  run::gauges& gauges() { return gauges_; }
+  const run::gauges& gauges() const { return gauges_; }
   run::recorder& recorder() { return recorder_; }
   check::journal& journal() { return journal_; }
   // What the sessions sent between go() and the last client's end. REQUIRES: quiet().
@@ -75,13 +83,14 @@ class worker {
   task<void> tick();
   void assign(time_point intended);
   void publish(time_point now);
-  void end_interval(time_point now);
+  void end_interval(time_point end);
   traffic traffic_so_far() const;
 
   loop& loop_;
   const cast& cast_;
   const share mine_;
-  run::gauges gauges_;
+  run::gauges own_gauges_;
+  run::gauges& gauges_;
   run::recorder recorder_;
   check::journal journal_;
   stage stage_;

@@ -141,4 +141,12 @@ void histogram::add_at_index(std::size_t index, std::int64_t count) {
   max_ns_ = std::max(max_ns_, highest_at(index));
 }
 
+void histogram::set_exact(const exact& e) {
+  min_ns_ = e.min_ns;
+  max_ns_ = e.max_ns;
+  sum_ns_ = e.sum_ns;
+  clamped_low_ = e.clamped_low;
+  clamped_high_ = e.clamped_high;
+}
+
 }  // namespace lockmark::stats

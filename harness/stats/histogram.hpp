@@ -86,10 +86,24 @@ class histogram {
   std::span<const std::int64_t> counts() const { return counts_; }
   // Counters beyond this index are zero.
   std::size_t used_counts() const { return empty() ? 0 : index_of(max_ns_) + 1; }
+  // Counters below this index are zero.
+  std::size_t unused_counts() const { return empty() ? 0 : index_of(min_ns_); }
   // Adds observations of which only the counter is known: minimum, maximum and sum are then those
   // of the bucket's lowest, highest and middle value. std::invalid_argument outside the layout or
   // for a negative count.
   void add_at_index(std::size_t index, std::int64_t count);
+
+  // What the counters do not tell. set_exact() is for who has just added all counters of another
+  // histogram by index, and knows these of it.
+  struct exact {
+    std::int64_t min_ns = highest_ns;
+    std::int64_t max_ns = 0;
+    __int128 sum_ns = 0;
+    std::int64_t clamped_low = 0;
+    std::int64_t clamped_high = 0;
+  };
+  exact exactly() const { return {min_ns_, max_ns_, sum_ns_, clamped_low_, clamped_high_}; }
+  void set_exact(const exact& e);
 
   bool operator==(const histogram&) const = default;
 

@@ -1,0 +1,216 @@
+#include "deploy/local/roles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "deploy/local/error.hpp"
+#include "deploy/local/probe.hpp"
+#include "deploy/local/shell.hpp"
+
+namespace lockmark::local {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration patience = 2s;
+constexpr duration mariadb_patience = 10s;
+
+enum class role { none, leads, follows };
+
+verdict judge_info(std::string_view answer) {
+  return answer.find("second_repl_offset") == answer.npos ? verdict::more : verdict::ready;
+}
+
+// One reply that fits into one line, or an error.
+verdict judge_line(std::string_view answer) {
+  return answer.find("\r\n") == answer.npos ? verdict::more : verdict::ready;
+}
+
+verdict judge_two_lines(std::string_view answer) {
+  const auto first = answer.find("\r\n");
+  if (first == answer.npos) return verdict::more;
+  return answer.find("\r\n", first + 2) == answer.npos ? verdict::more : verdict::ready;
+}
+
+// "*2\r\n$9\r\n127.0.0.1\r\n$4\r\n6379\r\n", or "*-1\r\n"
+verdict judge_address(std::string_view answer) {
+  if (answer.starts_with("*-1") || answer.starts_with("-")) return verdict::not_yet;
+  return std::count(answer.begin(), answer.end(), '\n') == 5 ? verdict::ready : verdict::more;
+}
+
+// "$SIZE\r\n...\r\n"
+verdict judge_bulk(std::string_view answer) {
+  if (answer.starts_with("-")) return verdict::not_yet;
+  const auto end = answer.find("\r\n");
+  if (end == answer.npos) return verdict::more;
+  std::size_t size = 0;
+  std::from_chars(answer.data() + 1, answer.data() + end, size);
+  return answer.size() >= end + 2 + size + 2 ? verdict::ready : verdict::more;
+}
+
+// Through the socket of root, which needs no password. The answer, empty where it failed.
+std::string ask_mariadb(const cluster_info& cluster, const server_info& server,
+                        std::string_view statement) {
+  const ran said =
+      run_shell(fmt::format("cd '{}' && exec mariadb --no-defaults --user=root "
+                            "--socket={}/data/mariadb.sock --connect-timeout=2 --skip-column-names "
+                            "--execute=\"{}\"",
+                            cluster.directory, server.name, statement),
+                mariadb_patience);
+  return said.status == 0 ? fmt::format("{}\n", said.output) : std::string{};
+}
+
+bool is(const cluster_info& cluster, std::string_view kind) {
+  return cluster.topology.starts_with(kind);
+}
+
+role role_of(const cluster_info& cluster, const server_info& server) {
+  const auto either = [](bool known, bool leads) {
+    return !known ? role::none : leads ? role::leads : role::follows;
+  };
+  if (is(cluster, "redis-sentinel") || is(cluster, "redis-cluster")) {
+    const std::string said = answer_of({"INFO replication\r\n", judge_info}, server.port, patience);
+    return either(!said.empty(), said.find("role:master") != said.npos);
+  }
+  if (is(cluster, "zookeeper-")) {
+    const std::string said = answer_of(zookeeper_probe(), server.port, patience);
+    return either(!said.empty(), said.find("Mode: leader") != said.npos);
+  }
+  if (is(cluster, "mysql-replicated")) {
+    const std::string said = ask_mariadb(cluster, server, "SELECT @@read_only");
+    return either(!said.empty(), said.starts_with("0"));
+  }
+  return role::leads;
+}
+
+// The port of the master that a sentinel believes in; 0: none does. One that was cut off or is
+// paused may still think of itself as master.
+int agreed_master(const cluster_info& cluster) {
+  for (const server_info& server : cluster.servers) {
+    if (serves(server)) continue;
+    const std::string said = answer_of(
+        {"SENTINEL GET-MASTER-ADDR-BY-NAME lockmark\r\n", judge_address}, server.port, patience);
+    if (said.size() < 4) continue;
+    const auto begin = said.rfind('\n', said.size() - 3) + 1;
+    int port = 0;
+    std::from_chars(said.data() + begin, said.data() + said.size(), port);
+    if (port != 0) return port;
+  }
+  return 0;
+}
+
+std::vector<std::string> with_role(const cluster_info& cluster, role wanted) {
+  std::vector<std::string> names;
+  for (const server_info& server : cluster.servers) {
+    if (serves(server) && role_of(cluster, server) == wanted) names.push_back(server.name);
+  }
+  return names;
+}
+
+const server_info* at_port(const cluster_info& cluster, int port) {
+  const auto found = std::find_if(cluster.servers.begin(), cluster.servers.end(),
+                                  [port](const auto& s) { return s.port == port; });
+  return found == cluster.servers.end() ? nullptr : &*found;
+}
+
+// "SLOT", "FIRST-LAST" or, of one that moves, "[...]".
+bool covers(const std::string& range, int slot) {
+  int first = -1;
+  const char* const end = range.data() + range.size();
+  const auto [rest, error] = std::from_chars(range.data(), end, first);
+  if (error != std::errc{}) return false;
+  int last = first;
+  if (rest != end && *rest == '-') std::from_chars(rest + 1, end, last);
+  return first <= slot && slot <= last;
+}
+
+// A line of CLUSTER NODES: id, address@bus, flags, master, ping, pong, epoch, link, ranges ... The
+// port of the node if it is a master of that slot; 0 otherwise.
+int port_if_owner(const std::string& line, int slot) {
+  std::istringstream words(line);
+  std::string id, address, flags, word;
+  words >> id >> address >> flags;
+  if (flags.find("master") == flags.npos || flags.find("fail") != flags.npos) return 0;
+  for (int skipped = 0; skipped < 5; ++skipped) words >> word;
+  while (words >> word) {
+    if (!covers(word, slot)) continue;
+    const std::string port = address.substr(address.find(':') + 1);
+    return std::stoi(port.substr(0, port.find('@')));
+  }
+  return 0;
+}
+
+// True if a server took it.
+bool tell_everybody(const cluster_info& cluster, const std::string& redis, std::string_view mariadb,
+                    role whom) {
+  bool any = false;
+  for (const server_info& server : cluster.servers) {
+    if (!serves(server)) continue;
+    if (is(cluster, "mysql")) {
+      const bool meant = whom == role::none || role_of(cluster, server) == whom;
+      if (meant) any = !ask_mariadb(cluster, server, mariadb).empty() || any;
+    } else {
+      const std::string said = answer_of({redis, judge_two_lines}, server.port, patience);
+      any = said.starts_with("+OK") || any;
+    }
+  }
+  return any;
+}
+
+}  // namespace
+
+bool serves(const server_info& server) {
+  return !server.name.starts_with("sentinel");
+}
+
+std::vector<std::string> leaders(const cluster_info& cluster) {
+  if (is(cluster, "redis-sentinel")) {
+    const server_info* agreed = at_port(cluster, agreed_master(cluster));
+    if (agreed != nullptr) return {agreed->name};
+  }
+  return with_role(cluster, role::leads);
+}
+
+std::vector<std::string> followers(const cluster_info& cluster) {
+  return with_role(cluster, role::follows);
+}
+
+std::string owner_of(const cluster_info& cluster, std::string_view key) {
+  for (const server_info& server : cluster.servers) {
+    const std::string slot_line =
+        answer_of({fmt::format("CLUSTER KEYSLOT {}\r\n", key), judge_line}, server.port, patience);
+    if (!slot_line.starts_with(":")) continue;
+    const int slot = std::stoi(slot_line.substr(1));
+    std::istringstream lines(answer_of({"CLUSTER NODES\r\n", judge_bulk}, server.port, patience));
+    for (std::string line; std::getline(lines, line);) {
+      const server_info* owner = at_port(cluster, port_if_owner(line, slot));
+      if (owner != nullptr) return owner->name;
+    }
+  }
+  return {};
+}
+
+bool can_cut_replication(std::string_view topology) {
+  return topology == "redis-sentinel" || topology == "redis-cluster" ||
+         topology == "mysql-replicated";
+}
+
+void cut_replication(const cluster_info& cluster) {
+  const bool done =
+      tell_everybody(cluster, "ACL SETUSER default -psync -sync\r\nCLIENT KILL TYPE replica\r\n",
+                     "STOP SLAVE IO_THREAD", role::follows);
+  if (!done)
+    throw start_error(fmt::format("the replication of {} could not be cut", cluster.topology));
+}
+
+void mend_replication(const cluster_info& cluster) {
+  const bool done = tell_everybody(cluster, "ACL SETUSER default +psync +sync\r\nPING\r\n",
+                                   "START SLAVE IO_THREAD", role::none);
+  if (!done)
+    throw start_error(fmt::format("the replication of {} could not be mended", cluster.topology));
+}
+
+}  // namespace lockmark::local

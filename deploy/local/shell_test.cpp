@@ -1,0 +1,49 @@
+// Commands of the shell: how they end, what they said, and that none lasts for ever.
+#include "deploy/local/shell.hpp"
+
+#include <gtest/gtest.h>
+
+namespace lockmark::local {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(run_shell, tells_how_a_command_ended_and_what_it_said) {
+  const ran fine = run_shell("echo out; echo err >&2", 5s);
+  EXPECT_EQ(fine.status, 0);
+  EXPECT_EQ(fine.output, "out\nerr");
+  EXPECT_EQ(run_shell("exit 3", 5s).status, 3);
+  EXPECT_EQ(run_shell("kill -9 $$", 5s).status, 137);
+  EXPECT_EQ(run_shell("/no/such/program", 5s).status, 127);
+}
+
+TEST(run_shell, reads_nothing_from_the_terminal) {
+  EXPECT_EQ(run_shell("cat", 5s).status, 0);
+}
+
+TEST(run_shell, keeps_the_end_of_much_output) {
+  const ran much = run_shell("seq 100000", 10s);
+  EXPECT_TRUE(much.output.ends_with("\n99999\n100000"));
+  EXPECT_LE(much.output.size(), 2000U);
+}
+
+// With everything that it has started.
+TEST(run_shell, kills_what_takes_too_long) {
+  const ran slow = run_shell("sleep 1000 & echo $!; wait", 200ms);
+  EXPECT_FALSE(slow.in_time);
+  EXPECT_EQ(slow.status, 137);
+  // Gone, or a zombie that nobody has reaped.
+  EXPECT_NE(
+      run_shell("sleep 0.1; grep -q '^State:.[^ZX]' /proc/" + slow.output + "/status", 5s).status,
+      0);
+}
+
+// As a daemon that was started by the command.
+TEST(run_shell, does_not_wait_for_what_runs_on) {
+  const ran left = run_shell("sleep 1000 & echo $!", 5s);
+  EXPECT_TRUE(left.in_time);
+  EXPECT_EQ(run_shell("kill " + left.output, 5s).status, 0);
+}
+
+}  // namespace
+}  // namespace lockmark::local

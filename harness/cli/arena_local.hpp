@@ -1,0 +1,112 @@
+// Inflicts faults on what lockmark can reach: servers that it started itself, participants that are
+// processes, its own links to any server (through proxies), and by commands of the user's whatever
+// those can.
+//
+// What really happens:
+//   pause, kill     signals; a killed server is started again on its old port, and where `data:
+//                   lost`, what it had stored is removed before (MariaDB cannot: it would have to
+//                   be installed again)
+//   cut, stall,     of servers and participants: the links from clients to servers. Servers go on
+//   delay           reaching each other; so do sentinels
+//   cut replication see local::cut_replication
+//   jump_clock      a preload shim in each server of the cluster
+//
+// "The holder's request" (on) is one that is answered while no other participant holds a key: the
+// bytes of those who ask in vain are the same.
+//
+// Two faults that hit one link at a time end together, with the first of them that ends.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deploy/local/cluster.hpp"
+#include "harness/cli/network.hpp"
+#include "harness/faults/arena.hpp"
+#include "harness/faults/players.hpp"
+#include "harness/faults/side_thread.hpp"
+
+namespace lockmark::cli {
+
+// What a job's faults need of the place where it runs, before it is made.
+struct fault_needs {
+  bool own_servers = false;  // not those of `lockmark up`, which others may be using
+  bool kept_data = false;    // a killed server comes back with its data
+  bool clock_shim = false;
+  bool proxies = false;
+};
+fault_needs needs_of(const std::vector<config::fault_plan>& plans);
+
+// Where liblockmark_clock.so is: beside this program. Throws usage_error if it is not.
+std::string clock_shim_path();
+
+class local_arena final : public faults::arena {
+ public:
+  struct ground {
+    local::cluster* own = nullptr;  // servers that lockmark started for this run; null: others'
+    std::string url;                // of the target, with its password
+    std::uint32_t participants = 0;
+    std::string key;  // the name of the run's first key in Redis: whose master is "the master"
+    std::string program = "/proc/self/exe";  // lockmark, which is its own proxies, too
+  };
+
+  // Starts proxies if a plan needs them. Throws usage_error as check() does, and proxy_error.
+  local_arena(ground where, const std::vector<config::fault_plan>& plans);
+  ~local_arena() override;
+
+  // The way to the servers, for the clients in this process or for those of a participant.
+  std::string url_of(std::uint32_t participant = 0) const;
+  // Who plays; needed before begin() if a plan aims at participants.
+  void bind(faults::players* who) { players_ = who; }
+
+  void check(const config::fault_plan& plan) const override;
+  task<bool> awaited(loop& l, config::fault_plan plan, time_point deadline) override;
+  void stop_waiting() noexcept override;
+  task<faults::wound> begin(loop& l, config::fault_plan plan) override;
+  task<void> end(loop& l, config::fault_plan plan, faults::wound which) override;
+  task<void> end_all(loop& l) override;
+
+ private:
+  // What is on: what was hit, so that it can be healed.
+  struct injury {
+    config::fault_plan plan;
+    std::vector<std::string> servers{};
+    std::vector<std::uint32_t> participants{};
+    network::link_list links{};
+  };
+
+  void check_participants(const config::fault_plan& plan) const;
+  void check_servers(const config::fault_plan& plan) const;
+  void check_links(const config::fault_plan& plan) const;
+  std::vector<std::string> serving() const;
+  std::vector<std::string> find_servers(const config::fault_plan& plan) const;
+
+  task<std::vector<std::uint32_t>> find_participants(loop& l, std::string who, std::ptrdiff_t held);
+  task<time_point> strike(loop& l, injury* at);
+  task<time_point> strike_participants(loop& l, injury* at, std::ptrdiff_t held);
+  task<time_point> strike_servers(loop& l, injury* at);
+  task<void> set_links(loop& l, injury* at, bool healthy);
+  task<void> heal(loop& l, injury* at);
+  void strike_process(const injury& at);
+  void heal_process(const injury& at);
+  bool others_hold(std::uint32_t participant) const;
+  task<void> command(loop& l, std::string text);
+  std::ptrdiff_t take_held(const config::fault_plan& plan);
+
+  ground where_;
+  std::vector<known_server> servers_;  // all that the URL or the cluster names
+  std::unique_ptr<network> network_;
+  faults::players* players_ = nullptr;
+  std::map<int, injury> on_;
+  // Links at which the answer to an awaited request is held back, by whose plan it was.
+  std::vector<std::pair<config::fault_plan, std::size_t>> held_;
+  int last_handle_ = 0;
+  bool stopping_ = false;
+  faults::side_thread servers_thread_;
+  faults::side_thread commands_thread_;
+};
+
+}  // namespace lockmark::cli

@@ -1,0 +1,352 @@
+// The proxies as a process of their own, between real sockets: each mode, the awaited answer, and
+// what happens when they die or their parent does.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <thread>
+
+#include "harness/async/scope.hpp"
+#include "harness/faults/proxy/fd.hpp"
+#include "harness/faults/proxy/process.hpp"
+#include "harness/faults/proxy/watchword.hpp"
+
+namespace lockmark::faults {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons(port);
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return where;
+}
+
+bool readable_within(const fd& socket, duration limit) {
+  pollfd watched{socket.get(), POLLIN, 0};
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
+  return poll(&watched, 1, static_cast<int>(ms)) > 0;
+}
+
+// No socket when the connection was refused.
+fd connect_to(std::uint16_t port) {
+  fd made{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const sockaddr_in where = loopback(port);
+  const auto* generic = reinterpret_cast<const sockaddr*>(&where);
+  return connect(made.get(), generic, sizeof where) == 0 ? std::move(made) : fd{};
+}
+
+void say(const fd& to, std::string_view text) {
+  EXPECT_EQ(send(to.get(), text.data(), text.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(text.size()));
+}
+
+// Exactly so many bytes; fewer when the connection ended, or nothing came for a while.
+std::string hear(const fd& from, std::size_t size) {
+  std::string text;
+  std::array<char, 65536> room;
+  while (text.size() < size && readable_within(from, 5s)) {
+    const ssize_t got = recv(from.get(), room.data(), std::min(room.size(), size - text.size()), 0);
+    if (got <= 0) break;
+    text.append(room.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+bool has_ended(const fd& connection) {
+  char byte = 0;
+  return readable_within(connection, 5s) && recv(connection.get(), &byte, 1, 0) <= 0;
+}
+
+class server {
+ public:
+  server() : door_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in here = loopback(0);
+    socklen_t size = sizeof here;
+    auto* generic = reinterpret_cast<sockaddr*>(&here);
+    EXPECT_EQ(bind(door_.get(), generic, size), 0);
+    EXPECT_EQ(getsockname(door_.get(), generic, &size), 0);
+    EXPECT_EQ(listen(door_.get(), 16), 0);
+    port_ = ntohs(here.sin_port);
+  }
+  std::uint16_t port() const { return port_; }
+  // No socket when nobody came.
+  fd accepted(duration limit = 5s) const {
+    if (!readable_within(door_, limit)) return fd{};
+    return fd{accept(door_.get(), nullptr, nullptr)};
+  }
+
+ private:
+  fd door_;
+  std::uint16_t port_ = 0;
+};
+
+class proxies : public testing::Test {
+ protected:
+  proxies() { link_ = process_.open({"127.0.0.1", server_.port()}); }
+
+  // A client's connection through the proxy, and its other end.
+  std::pair<fd, fd> join() {
+    fd client = connect_to(link_.port);
+    fd served = server_.accepted();
+    EXPECT_TRUE(client && served);
+    return {std::move(client), std::move(served)};
+  }
+  void set(link_mode mode, duration by = {}) {
+    run_to_end(loop_, process_.set(loop_, {link_.link}, mode, by));
+  }
+
+  real_clock clock_;
+  loop loop_{clock_};
+  server server_;
+  proxy_process process_{{LOCKMARK_PROXY}};
+  proxied link_;
+};
+
+TEST_F(proxies, pass_bytes_both_ways) {
+  const auto [client, served] = join();
+  say(client, "request");
+  EXPECT_EQ(hear(served, 7), "request");
+  say(served, "answer");
+  EXPECT_EQ(hear(client, 6), "answer");
+}
+
+// More than all buffers on the way can hold, to a receiver that comes late.
+TEST_F(proxies, pass_much_in_order) {
+  const auto [client, served] = join();
+  std::string much;
+  while (much.size() < 20'000'000) much += std::to_string(much.size());
+  std::thread sender([&, &from = client] { say(from, much); });
+  EXPECT_EQ(hear(served, much.size()), much);
+  sender.join();
+}
+
+TEST_F(proxies, pass_the_end_of_one_side_and_let_the_other_speak) {
+  const auto [client, served] = join();
+  say(client, "last");
+  shutdown(client.get(), SHUT_WR);
+  EXPECT_EQ(hear(served, 100), "last");
+  say(served, "answer");
+  EXPECT_EQ(hear(client, 6), "answer");
+}
+
+TEST_F(proxies, break_connections_and_refuse_new_ones_when_cut) {
+  const auto [client, served] = join();
+  set(link_mode::cut);
+  EXPECT_TRUE(has_ended(client));
+  EXPECT_TRUE(has_ended(served));
+  EXPECT_FALSE(connect_to(link_.port));
+  set(link_mode::pass);
+  const auto [again, served_again] = join();
+  say(again, "x");
+  EXPECT_EQ(hear(served_again, 1), "x");
+}
+
+TEST_F(proxies, hold_everything_back_when_stalled_and_deliver_it_later) {
+  const auto [client, served] = join();
+  set(link_mode::stall);
+  say(client, "request");
+  say(served, "answer");
+  const fd newcomer = connect_to(link_.port);
+  EXPECT_TRUE(newcomer);
+  EXPECT_FALSE(readable_within(served, 50ms));
+  EXPECT_FALSE(readable_within(client, 0ms));
+  EXPECT_FALSE(server_.accepted(0ms));
+  set(link_mode::pass);
+  EXPECT_EQ(hear(served, 7), "request");
+  EXPECT_EQ(hear(client, 6), "answer");
+  EXPECT_TRUE(server_.accepted());
+}
+
+// A client that dies meanwhile is noticed afterwards, behind what it had said.
+TEST_F(proxies, deliver_also_the_end_after_a_stall) {
+  auto [client, served] = join();
+  set(link_mode::stall);
+  say(client, "last");
+  client.reset();
+  EXPECT_FALSE(readable_within(served, 50ms));
+  set(link_mode::pass);
+  EXPECT_EQ(hear(served, 4), "last");
+  EXPECT_TRUE(has_ended(served));
+}
+
+TEST_F(proxies, deliver_late_and_in_order_when_delayed) {
+  const auto [client, served] = join();
+  set(link_mode::delay, 60ms);
+  const time_point sent = clock_.now();
+  say(client, "a");
+  poll(nullptr, 0, 20);
+  say(client, "b");
+  EXPECT_EQ(hear(served, 1), "a");
+  EXPECT_GE(clock_.now() - sent, 60ms);
+  EXPECT_EQ(hear(served, 1), "b");
+  EXPECT_GE(clock_.now() - sent, 80ms);
+  say(served, "c");
+  shutdown(served.get(), SHUT_WR);
+  EXPECT_EQ(hear(client, 100), "c");
+  EXPECT_GE(clock_.now() - sent, 140ms);
+}
+
+TEST_F(proxies, deliver_what_was_delayed_at_once_when_they_pass_again) {
+  const auto [client, served] = join();
+  set(link_mode::delay, 1h);
+  say(client, "a");
+  EXPECT_FALSE(readable_within(served, 50ms));
+  set(link_mode::pass);
+  say(client, "b");
+  EXPECT_EQ(hear(served, 2), "ab");
+}
+
+// One link's fault is not another's.
+TEST_F(proxies, keep_links_apart) {
+  const proxied other = process_.open({"127.0.0.1", server_.port()});
+  EXPECT_NE(other.port, link_.port);
+  set(link_mode::cut);
+  EXPECT_TRUE(connect_to(other.port));
+  EXPECT_FALSE(connect_to(link_.port));
+}
+
+class awaited_answers : public proxies {
+ protected:
+  // Waits in the loop on a thread of its own, as a run does, while the test plays both ends.
+  void await(std::string word, std::uint64_t nth, duration limit = 10s) {
+    waiting_ = std::thread(
+        [this, word, nth, limit] { run_to_end(loop_, wait(word, nth, clock_.now() + limit)); });
+    poll(nullptr, 0, 50);  // until the process knows
+  }
+  task<void> wait(std::string word, std::uint64_t nth, time_point deadline) {
+    try {
+      task<std::ptrdiff_t> hit =
+          process_.await(loop_, {link_.link}, std::move(word), nth, deadline);
+      hit_ = co_await std::move(hit);
+    } catch (const proxy_error& error) {
+      error_ = error.what();
+    }
+  }
+  void TearDown() override {
+    if (waiting_.joinable()) waiting_.join();
+  }
+
+  std::thread waiting_;
+  std::ptrdiff_t hit_ = -2;
+  std::string error_;
+};
+
+// The n-th request reaches its server, and its answer waits until it may go on.
+TEST_F(awaited_answers, are_held_back_until_told_to_go_on) {
+  const auto [client, served] = join();
+  const auto [other, other_served] = join();
+  await("SETNX", 2);
+  say(client, "SETNX");
+  EXPECT_EQ(hear(served, 5), "SETNX");
+  say(served, "1");
+  EXPECT_EQ(hear(client, 1), "1");
+  say(client, "..SET");
+  EXPECT_EQ(hear(served, 5), "..SET");
+  say(client, "NX..");
+  EXPECT_EQ(hear(served, 4), "NX..");
+  say(served, "2");
+  waiting_.join();
+  EXPECT_EQ(hit_, static_cast<std::ptrdiff_t>(link_.link));
+  EXPECT_FALSE(readable_within(client, 50ms));
+  say(client, "next");
+  EXPECT_FALSE(readable_within(served, 50ms));
+  say(other, "SETNX");
+  EXPECT_EQ(hear(other_served, 5), "SETNX");
+  say(other_served, "3");
+  EXPECT_EQ(hear(other, 1), "3");
+  run_to_end(loop_, process_.go(loop_, {link_.link}));
+  EXPECT_EQ(hear(client, 1), "2");
+  EXPECT_EQ(hear(served, 4), "next");
+}
+
+TEST_F(awaited_answers, that_never_come_are_waited_for_until_the_deadline) {
+  const auto [client, served] = join();
+  await("SETNX", 1, 200ms);
+  waiting_.join();
+  EXPECT_EQ(hit_, -1);
+  say(client, "SETNX");
+  EXPECT_EQ(hear(served, 5), "SETNX");
+  say(served, "1");
+  EXPECT_EQ(hear(client, 1), "1");
+}
+
+// The link may be cut while an answer is held back: nothing of it gets through.
+TEST_F(awaited_answers, are_lost_when_the_link_is_cut) {
+  const auto [client, served] = join();
+  await("GET", 1);
+  say(client, "GET");
+  EXPECT_EQ(hear(served, 3), "GET");
+  say(served, "1");
+  waiting_.join();
+  EXPECT_EQ(hit_, static_cast<std::ptrdiff_t>(link_.link));
+  set(link_mode::cut);
+  run_to_end(loop_, process_.go(loop_, {link_.link}));
+  EXPECT_EQ(hear(client, 1), "");
+}
+
+TEST_F(awaited_answers, fail_when_the_proxies_die) {
+  const auto [client, served] = join();
+  await("GET", 1);
+  kill(process_.pid(), SIGKILL);
+  waiting_.join();
+  EXPECT_THAT(error_, HasSubstr("the proxies have died"));
+}
+
+// Nobody hangs: clients and servers see a broken connection, the parent a sentence.
+TEST_F(proxies, that_die_break_their_connections) {
+  const auto [client, served] = join();
+  kill(process_.pid(), SIGKILL);
+  EXPECT_TRUE(has_ended(client));
+  EXPECT_TRUE(has_ended(served));
+  EXPECT_THROW(set(link_mode::cut), proxy_error);
+  EXPECT_THROW(process_.open({"127.0.0.1", 1}), proxy_error);
+}
+
+TEST_F(proxies, die_with_their_parent) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const fd out{ends[0]}, in{ends[1]};
+  const pid_t parent = fork();
+  if (parent == 0) {
+    proxy_process own({LOCKMARK_PROXY});
+    const std::uint16_t port = own.open({"127.0.0.1", server_.port()}).port;
+    if (write(in.get(), &port, sizeof port) != sizeof port) _exit(1);
+    for (;;) pause();
+  }
+  std::uint16_t port = 0;
+  ASSERT_EQ(read(out.get(), &port, sizeof port), static_cast<ssize_t>(sizeof port));
+  const fd client = connect_to(port);
+  ASSERT_TRUE(client);
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  EXPECT_TRUE(has_ended(client));
+  EXPECT_FALSE(connect_to(port));
+}
+
+TEST(proxy_process, says_what_it_cannot_do) {
+  EXPECT_THROW(proxy_process({"/nowhere/proxy"}), proxy_error);
+  proxy_process process({LOCKMARK_PROXY});
+  EXPECT_THROW(process.open({"no such host", 1}), proxy_error);
+}
+
+TEST(count_word, counts_across_pieces) {
+  std::string tail;
+  EXPECT_EQ(count_word("SETNX", tail, "..SETNX..SET"), 1U);
+  EXPECT_EQ(count_word("SETNX", tail, "N"), 0U);
+  EXPECT_EQ(count_word("SETNX", tail, "XSETNX"), 2U);
+  EXPECT_EQ(count_word("SETNX", tail, "SETNX"), 1U);
+  EXPECT_EQ(count_word("aa", tail = "", "aaa"), 2U);
+  EXPECT_EQ(count_word("aa", tail, "a"), 1U);
+}
+
+}  // namespace
+}  // namespace lockmark::faults

@@ -1,0 +1,389 @@
+#include "harness/faults/proxy/switchboard.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+
+#include "harness/faults/proxy/watchword.hpp"
+
+namespace lockmark::faults {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t room_size = 64 * 1024;
+constexpr int backlog = 4096;
+constexpr std::uint32_t readable = EPOLLIN;
+constexpr std::uint32_t writable = EPOLLOUT;
+constexpr duration longest_wait = 1h;
+
+struct address {
+  sockaddr_storage bytes{};
+  socklen_t size = 0;
+  const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&bytes); }
+};
+
+address resolve(const std::string& host, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const std::string service = fmt::format("{}", port);
+  const int error = getaddrinfo(host.c_str(), service.c_str(), &hints, &found);
+  if (error != 0) {
+    throw std::runtime_error(
+        fmt::format("the host '{}' is unknown: {}", host, gai_strerror(error)));
+  }
+  address first;
+  std::memcpy(&first.bytes, found->ai_addr, found->ai_addrlen);
+  first.size = found->ai_addrlen;
+  freeaddrinfo(found);
+  return first;
+}
+
+void set_option(int socket, int level, int name, int value) {
+  setsockopt(socket, level, name, &value, sizeof value);
+}
+
+// A close that the other side sees as a reset, whatever it has not read yet.
+void abort_at_close(int socket) {
+  const linger at_once{1, 0};
+  setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+}  // namespace
+
+// One client's connection, and the one made to the server on its behalf.
+struct switchboard::connection {
+  std::uint64_t number = 0;
+  link* at = nullptr;
+  fd client, server;
+  std::uint32_t client_events = 0, server_events = 0;  // what epoll watches; 0: not at all
+  bool connecting = true;
+  way up, down;                 // from the client, from the server
+  std::string tail;             // see count_word
+  bool expects_answer = false;  // to the awaited request
+  bool held = false;            // at that answer
+};
+
+// Where one server's clients come in.
+struct switchboard::link {
+  std::size_t number = 0;
+  address server;
+  std::uint16_t here = 0;
+  fd door;  // always bound, so that nobody takes the port
+  std::uint32_t door_events = 0;
+  link_mode mode = link_mode::pass;
+  duration by{};
+  std::string word;  // empty: nothing is awaited
+  std::uint64_t to_come = 0;
+  std::vector<std::uint64_t> connections;  // also some that have ended
+};
+
+switchboard::switchboard(std::function<void(std::size_t)> on_hit)
+    : on_hit_(std::move(on_hit)), epoll_(epoll_create1(EPOLL_CLOEXEC)), room_(room_size) {
+  if (!epoll_) throw std::runtime_error(fmt::format("no epoll: {}", std::strerror(errno)));
+}
+
+switchboard::~switchboard() = default;
+
+std::size_t switchboard::open(const std::string& host, std::uint16_t port,
+                              std::uint16_t listen_on) {
+  auto made = std::make_unique<link>();
+  made->number = links_.size();
+  made->server = resolve(host, port);
+  made->here = listen_on;
+  keep_port(*made);
+  listen(*made);
+  links_.push_back(std::move(made));
+  return links_.size() - 1;
+}
+
+std::uint16_t switchboard::port(std::size_t number) const {
+  return links_.at(number)->here;
+}
+
+// The first time any free port, unless one was asked for; later the same again. Linux cannot make a
+// socket stop listening, so it becomes another one.
+void switchboard::keep_port(link& at) {
+  at.door = fd{};
+  at.door_events = 0;
+  fd door{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  set_option(door.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_port = htons(at.here);
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof here;
+  auto* const generic = reinterpret_cast<sockaddr*>(&here);
+  if (bind(door.get(), generic, size) != 0 || getsockname(door.get(), generic, &size) != 0) {
+    throw std::runtime_error(fmt::format("no proxy on port {}: {}", at.here, std::strerror(errno)));
+  }
+  at.here = ntohs(here.sin_port);
+  at.door = std::move(door);
+}
+
+void switchboard::listen(link& at) {
+  if (::listen(at.door.get(), backlog) != 0) {
+    throw std::runtime_error(fmt::format("no proxy on port {}: {}", at.here, std::strerror(errno)));
+  }
+  want(at.door.get(), at.door_events, readable,
+       at.number << 2 | static_cast<std::uint64_t>(role::door));
+}
+
+// --- modes ---
+
+void switchboard::set(std::size_t number, link_mode mode, duration by) {
+  link& at = *links_.at(number);
+  const link_mode before = at.mode;
+  at.mode = mode;
+  at.by = by;
+  if (mode == link_mode::cut) {
+    cut_all(at);
+    if (before != link_mode::cut) keep_port(at);
+    return;
+  }
+  if (before == link_mode::cut) listen(at);
+  // Those who connect to a stalled server wait in the queue of the door.
+  want(at.door.get(), at.door_events, mode == link_mode::stall ? 0 : readable,
+       at.number << 2 | static_cast<std::uint64_t>(role::door));
+  for (const std::uint64_t each : std::vector(at.connections)) {
+    const auto found = connections_.find(each);
+    if (found == connections_.end()) continue;
+    if (mode == link_mode::pass) {
+      found->second->up.hurry();
+      found->second->down.hurry();
+    }
+    settle(*found->second);
+  }
+}
+
+void switchboard::cut_all(link& at) {
+  for (const std::uint64_t each : std::vector(at.connections)) {
+    const auto found = connections_.find(each);
+    if (found == connections_.end()) continue;
+    abort_at_close(found->second->client.get());
+    abort_at_close(found->second->server.get());
+    drop(each);
+  }
+}
+
+void switchboard::await(std::size_t number, std::string word, std::uint64_t nth) {
+  link& at = *links_.at(number);
+  at.word = std::move(word);
+  at.to_come = nth;
+  for (const std::uint64_t each : at.connections) {
+    const auto found = connections_.find(each);
+    if (found != connections_.end()) found->second->tail.clear();
+  }
+}
+
+void switchboard::go(std::size_t number) {
+  link& at = *links_.at(number);
+  at.word.clear();
+  for (const std::uint64_t each : std::vector(at.connections)) {
+    const auto found = connections_.find(each);
+    if (found == connections_.end()) continue;
+    found->second->held = found->second->expects_answer = false;
+    settle(*found->second);
+  }
+}
+
+bool switchboard::frozen(const connection& c) const {
+  return c.held || c.at->mode == link_mode::stall;
+}
+
+// --- carrying ---
+
+void switchboard::carry_until_readable(int other) {
+  std::uint32_t has = 0;
+  want(other, has, readable, static_cast<std::uint64_t>(role::other));
+  bool spoken = false;
+  std::array<epoll_event, 64> events;
+  while (!spoken) {
+    const auto wait_ns = std::min(until_due(), longest_wait).count();
+    const timespec limit{wait_ns / 1'000'000'000, wait_ns % 1'000'000'000};
+    const int count =
+        epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()), &limit, nullptr);
+    for (int n = 0; n < count; ++n) {
+      const epoll_event& e = events[static_cast<std::size_t>(n)];
+      spoken = spoken || e.data.u64 == static_cast<std::uint64_t>(role::other);
+      happened(e.data.u64, e.events);
+    }
+    deliver_due();
+  }
+  want(other, has, 0, 0);
+}
+
+// Tags are a number of a link or a connection, and which of its sockets. One event may have ended
+// what the next one of the same batch is about.
+void switchboard::happened(std::uint64_t tag, std::uint32_t events) {
+  const auto whose = static_cast<role>(tag & 3);
+  const std::uint64_t number = tag >> 2;
+  if (whose == role::other) return;
+  if (whose == role::door) return accept(*links_[number]);
+  const auto found = connections_.find(number);
+  if (found == connections_.end()) return;
+  connection& c = *found->second;
+  if (frozen(c)) return;
+  const bool at_client = whose == role::client;
+  if (c.connecting) {
+    if (!at_client) connected(c);
+    return;
+  }
+  if ((events & writable) != 0) (at_client ? c.down : c.up).write_due(clock_.now());
+  if ((events & (readable | EPOLLHUP | EPOLLERR)) != 0) {
+    carry(c, at_client ? c.up : c.down, !at_client);
+  }
+  settle(c);
+}
+
+void switchboard::accept(link& at) {
+  if (at.mode == link_mode::stall || at.mode == link_mode::cut) return;
+  fd client{accept4(at.door.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+  if (!client) return;
+  fd server{socket(at.server.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  if (!server) return abort_at_close(client.get());
+  for (const int each : {client.get(), server.get()}) {
+    set_option(each, IPPROTO_TCP, TCP_NODELAY, 1);
+  }
+  const int error = connect(server.get(), at.server.generic(), at.server.size);
+  if (error != 0 && errno != EINPROGRESS) return abort_at_close(client.get());
+  auto c = std::make_unique<connection>();
+  c->number = ++last_number_;
+  c->at = &at;
+  c->up.join(client.get(), server.get());
+  c->down.join(server.get(), client.get());
+  c->client = std::move(client);
+  c->server = std::move(server);
+  std::erase_if(at.connections, [&](auto n) { return !connections_.contains(n); });
+  at.connections.push_back(c->number);
+  connection& made = *c;
+  connections_.emplace(made.number, std::move(c));
+  settle(made);
+}
+
+void switchboard::connected(connection& c) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  getsockopt(c.server.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error != 0) {
+    abort_at_close(c.client.get());
+    return drop(c.number);
+  }
+  c.connecting = false;
+  settle(c);
+}
+
+void switchboard::carry(connection& c, way& along, bool answers) {
+  if (along.ended() || along.broken() || along.full()) return;
+  const std::string_view bytes = along.read(room_);
+  if (!bytes.empty()) return receive(c, along, bytes, answers);
+  if (!along.ended()) return;
+  if (c.at->mode != link_mode::delay) return along.keep_end(time_point::min());
+  const time_point due = clock_.now() + c.at->by;
+  along.keep_end(due);
+  due_.emplace(due, c.number);
+}
+
+void switchboard::receive(connection& c, way& along, std::string_view bytes, bool answers) {
+  if (answers && c.expects_answer) {
+    c.expects_answer = false;
+    c.held = true;
+    along.keep(bytes, time_point::min());
+    return on_hit_(c.at->number);
+  }
+  if (!answers && !c.at->word.empty()) watch_for_word(c, bytes);
+  if (c.at->mode != link_mode::delay) return along.pass_on(bytes);
+  const time_point due = clock_.now() + c.at->by;
+  along.keep(bytes, due);
+  due_.emplace(due, c.number);
+}
+
+void switchboard::watch_for_word(connection& c, std::string_view bytes) {
+  link& at = *c.at;
+  const std::uint64_t seen = count_word(at.word, c.tail, bytes);
+  if (seen < at.to_come) {
+    at.to_come -= seen;
+    return;
+  }
+  at.word.clear();
+  c.expects_answer = true;
+}
+
+// After anything happened to a connection: writes what may go on, ends what is over, and watches
+// for what can happen next.
+void switchboard::settle(connection& c) {
+  if (c.up.broken() || c.down.broken()) {
+    abort_at_close(c.client.get());
+    abort_at_close(c.server.get());
+    return drop(c.number);
+  }
+  std::uint32_t client = 0, server = 0;
+  if (!frozen(c) && c.connecting) server = writable;
+  if (!frozen(c) && !c.connecting) {
+    for (way* each : {&c.up, &c.down}) {
+      if (!each->empty() && !each->blocked()) each->write_due(clock_.now());
+    }
+    if (c.up.broken() || c.down.broken()) return settle(c);
+    if (c.up.passed_end() && c.down.passed_end()) return drop(c.number);
+    const bool late = c.at->mode == link_mode::delay;
+    const auto may_read = [late](const way& w) {
+      return !w.ended() && (late ? !w.full() : w.empty());
+    };
+    if (may_read(c.up)) client |= readable;
+    if (may_read(c.down)) server |= readable;
+    if (c.up.blocked()) server |= writable;
+    if (c.down.blocked()) client |= writable;
+  }
+  want(c.client.get(), c.client_events, client,
+       c.number << 2 | static_cast<std::uint64_t>(role::client));
+  want(c.server.get(), c.server_events, server,
+       c.number << 2 | static_cast<std::uint64_t>(role::server));
+}
+
+void switchboard::drop(std::uint64_t number) {
+  connections_.erase(number);  // closing takes the sockets out of epoll
+}
+
+// --- what is due later ---
+
+duration switchboard::until_due() const {
+  if (due_.empty()) return longest_wait;
+  return std::max<duration>(due_.top().first - clock_.now(), 0ns);
+}
+
+void switchboard::deliver_due() {
+  if (due_.empty()) return;
+  const time_point now = clock_.now();
+  while (!due_.empty() && due_.top().first <= now) {
+    const auto found = connections_.find(due_.top().second);
+    due_.pop();
+    if (found != connections_.end()) settle(*found->second);
+  }
+}
+
+// A socket of which nothing is wanted is not watched at all: epoll would go on telling that its
+// other side has hung up.
+void switchboard::want(int descriptor, std::uint32_t& has, std::uint32_t events,
+                       std::uint64_t tag) {
+  if (has == events) return;
+  epoll_event e{};
+  e.events = events;
+  e.data.u64 = tag;
+  const int what = events == 0 ? EPOLL_CTL_DEL : has == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  epoll_ctl(epoll_.get(), what, descriptor, &e);
+  has = events;
+}
+
+}  // namespace lockmark::faults

@@ -1,0 +1,81 @@
+// When the faults of a job happen: begins and ends each at its time, and notes what was done.
+//
+// A coroutine per plan on the conductor's loop. How a fault is inflicted is the arena's business,
+// how it is shown is that of who reads all() and active().
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/async/scope.hpp"
+#include "harness/async/signal.hpp"
+#include "harness/faults/arena.hpp"
+
+namespace lockmark::faults {
+
+// One fault that was inflicted.
+struct infliction {
+  std::string kind;    // config::name_of
+  std::string text;    // a sentence without a full stop: what was done, and to whom
+  time_point began{};  // stamped before the blow
+  duration lasted{};   // 0: a moment, or not over yet
+  bool over = false;
+};
+
+class schedule {
+ public:
+  // Throws usage_error, with a sentence, where there are plans and no arena, or the arena cannot
+  // carry out one of them. The arena must outlive the schedule.
+  schedule(loop& l, std::vector<config::fault_plan> plans, arena* where);
+  // REQUIRES: never begun, or over().
+  ~schedule();
+
+  // The window begins; requests that plans wait for come until `latest`.
+  void begin(time_point window, time_point latest);
+
+  // Nothing new begins; what is on ends, though not before this returns. May be called again.
+  void stop();
+  // Whether all has ended. True also where nothing ever began.
+  bool over() const { return over_; }
+  // stop(), and waits until all has ended. Never throws.
+  task<void> join();
+
+  // In the order in which they came into force; a slow one may have begun before its predecessor.
+  const std::vector<infliction>& all() const { return all_; }
+  // The kinds that are on now, each once.
+  std::vector<std::string> active() const;
+  // When something last was on; now, if something is. time_point::min(): nothing was yet.
+  time_point last_active() const;
+
+  // Why a fault could not be inflicted or ended: a sentence; empty where all could.
+  const std::string& failure() const { return failure_; }
+  // Faults whose moment (`on`) never came: a sentence each.
+  const std::vector<std::string>& missed() const { return missed_; }
+
+ private:
+  struct appointment;
+
+  task<void> keep(appointment* mine);
+  task<bool> wait(appointment* mine, time_point due);
+  task<void> inflict(appointment* mine);
+  task<void> finish();
+  void fail(const appointment& mine, const std::string& sentence);
+  void close(std::size_t number);
+
+  loop& loop_;
+  arena* where_;
+  std::vector<std::unique_ptr<appointment>> appointments_;
+  scope running_;
+  scope finishing_;
+  std::vector<infliction> all_;
+  std::vector<std::string> missed_;
+  std::string failure_;
+  time_point window_{};
+  time_point latest_{};
+  time_point last_ended_ = time_point::min();
+  bool stopping_ = false;
+  bool over_ = true;
+};
+
+}  // namespace lockmark::faults

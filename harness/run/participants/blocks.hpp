@@ -1,0 +1,75 @@
+// What lockmark and its participants share, as it lies in memory: one block for all, and one for
+// each participant. Plain data and atomics; nobody here knows what is done with it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <span>
+
+#include "harness/check/event_ring.hpp"
+#include "harness/check/guard.hpp"
+#include "harness/run/participants/record_channel.hpp"
+#include "harness/run/phases.hpp"
+
+namespace lockmark::run {
+
+// Written by the conductor, read by all; behind it the guarded registers.
+struct alignas(64) common_block {
+  run::window window;
+  std::atomic<std::int64_t> go_ns{0};  // when the load begins; readable after the order to go
+};
+
+enum class standing : std::uint8_t { starting, ready, quiet, ended, failed };
+enum class failure_kind : std::uint8_t { usage, no_server, other };
+
+// Written by its participant, but for what a reader says it has read; behind it the room for
+// events and for records.
+struct alignas(64) participant_block {
+  std::atomic<standing> state{standing::starting};
+  std::atomic<std::int64_t> cpu_ns{0};  // of the whole process
+  failure_kind failure{};               // readable once it has failed, as is the sentence
+  std::array<char, 1024> sentence{};
+  run::gauges gauges;
+  check::ring_state events;
+  channel_state intervals;
+};
+static_assert(std::atomic<standing>::is_always_lock_free);
+
+// Where everything lies in a memory of so many bytes. Both sides compute it from the same numbers.
+struct common_layout {
+  std::size_t registers = 0;
+
+  std::size_t bytes() const {
+    return sizeof(common_block) + registers * sizeof(check::guarded_register);
+  }
+  common_block& block(std::byte* at) const { return *reinterpret_cast<common_block*>(at); }
+  std::span<check::guarded_register> guarded(std::byte* at) const {
+    return {reinterpret_cast<check::guarded_register*>(at + sizeof(common_block)), registers};
+  }
+};
+
+struct participant_layout {
+  std::size_t events = 0;          // a power of two
+  std::size_t interval_bytes = 0;  // room for intervals that nobody has read yet
+
+  // For one of so many participants, which all share the memory that is spent on this: events for
+  // a second or more of the fastest lock, intervals for ten seconds.
+  static participant_layout for_one_of(std::size_t participants);
+
+  std::size_t bytes() const {
+    return sizeof(participant_block) + events * sizeof(check::event) + interval_bytes;
+  }
+  participant_block& block(std::byte* at) const {
+    return *reinterpret_cast<participant_block*>(at);
+  }
+  std::span<check::event> event_room(std::byte* at) const {
+    return {reinterpret_cast<check::event*>(at + sizeof(participant_block)), events};
+  }
+  std::span<char> interval_room(std::byte* at) const {
+    return {reinterpret_cast<char*>(at + sizeof(participant_block) + events * sizeof(check::event)),
+            interval_bytes};
+  }
+};
+
+}  // namespace lockmark::run

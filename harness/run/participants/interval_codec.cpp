@@ -1,0 +1,125 @@
+#include "harness/run/participants/interval_codec.hpp"
+
+#include <stdexcept>
+
+namespace lockmark::run {
+namespace {
+
+using histogram = stats::histogram;
+
+// Numbers in groups of seven bits, the lowest first; the eighth bit says that more follow.
+class byte_writer {
+ public:
+  void number(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) byte(value | 0x80);
+    byte(value);
+  }
+  void count(std::int64_t value) { number(static_cast<std::uint64_t>(value)); }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void byte(std::uint64_t value) {
+    bytes_.push_back(static_cast<char>(static_cast<unsigned char>(value)));
+  }
+  std::string bytes_;
+};
+
+class byte_reader {
+ public:
+  explicit byte_reader(std::string_view bytes) : rest_(bytes) {}
+
+  bool empty() const { return rest_.empty(); }
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) break;
+      const auto next = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      value |= static_cast<std::uint64_t>(next & 0x7f) << shift;
+      if (next < 0x80) return value;
+    }
+    throw std::runtime_error("a participant's interval ends in the middle of a number");
+  }
+  std::int64_t count() { return static_cast<std::int64_t>(number()); }
+
+ private:
+  std::string_view rest_;
+};
+
+void write(byte_writer& out, const histogram& h) {
+  const auto counts = h.counts();
+  std::uint64_t used = 0;
+  for (std::size_t i = h.unused_counts(); i < h.used_counts(); ++i) used += counts[i] != 0 ? 1 : 0;
+  out.number(used);
+  if (used == 0) return;
+  std::size_t before = 0;
+  for (std::size_t i = h.unused_counts(); i < h.used_counts(); ++i) {
+    if (counts[i] == 0) continue;
+    out.number(i - before);
+    out.count(counts[i]);
+    before = i;
+  }
+  const histogram::exact e = h.exactly();
+  out.count(e.min_ns);
+  out.count(e.max_ns);
+  out.number(static_cast<std::uint64_t>(e.sum_ns >> 64));
+  out.number(static_cast<std::uint64_t>(e.sum_ns));
+  out.count(e.clamped_low);
+  out.count(e.clamped_high);
+}
+
+void read(byte_reader& in, histogram& h) {
+  const std::uint64_t used = in.number();
+  if (used == 0) return;
+  std::size_t at = 0;
+  for (std::uint64_t i = 0; i < used; ++i) {
+    at += in.number();
+    h.add_at_index(at, in.count());
+  }
+  histogram::exact e;
+  e.min_ns = in.count();
+  e.max_ns = in.count();
+  e.sum_ns = static_cast<__int128>(in.number()) << 64;
+  e.sum_ns |= in.number();
+  e.clamped_low = in.count();
+  e.clamped_high = in.count();
+  h.set_exact(e);
+}
+
+// Calls visit(member) for each number of a traffic.
+template <class Traffic, class Visit>
+void for_each_number(Traffic& t, Visit&& visit) {
+  for (auto* n : {&t.commands, &t.round_trips, &t.bytes_out, &t.bytes_in, &t.wakeups, &t.reconnects,
+                  &t.pipe_ns}) {
+    visit(*n);
+  }
+}
+static_assert(sizeof(traffic) == 7 * sizeof(std::uint64_t), "a number of traffic is forgotten");
+
+}  // namespace
+
+std::string encode(const interval& whole) {
+  byte_writer out;
+  out.count(whole.start_ns);
+  out.count(whole.end_ns);
+  for (const histogram& h : whole.durations) write(out, h);
+  for (std::size_t c = 0; c < counter_names.size(); ++c) {
+    out.number(whole.counts[static_cast<counter>(c)]);
+  }
+  for_each_number(whole.sent, [&](std::uint64_t n) { out.number(n); });
+  return out.take();
+}
+
+void decode(std::string_view bytes, interval& into) {
+  byte_reader in(bytes);
+  into.start_ns = in.count();
+  into.end_ns = in.count();
+  for (histogram& h : into.durations) read(in, h);
+  for (std::size_t c = 0; c < counter_names.size(); ++c) {
+    into.counts[static_cast<counter>(c)] = in.number();
+  }
+  for_each_number(into.sent, [&](std::uint64_t& n) { n = in.number(); });
+  if (!in.empty()) throw std::runtime_error("a participant's interval is longer than it should be");
+}
+
+}  // namespace lockmark::run

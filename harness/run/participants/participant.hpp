@@ -1,0 +1,25 @@
+// The other side of process_crew: what lockmark does when it was started as a participant.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "harness/run/participants/assignment.hpp"
+#include "harness/workload.hpp"
+
+namespace lockmark::run {
+
+// What a participant works with. It never calls the driver's prepare() or wipe(): the conductor's
+// process has its own driver for those, so open() may rely on the servers' state only.
+struct equipment {
+  const lock_kind& lock;
+  const workload_kind& workload;
+  std::unique_ptr<driver> behind;
+};
+using outfitter = std::function<equipment(const assignment&)>;
+
+// Does the work of a participant to its end and returns the exit status. Throws usage_error when
+// this process was not started as one.
+int be_participant(const outfitter& equip);
+
+}  // namespace lockmark::run

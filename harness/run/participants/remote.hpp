@@ -1,0 +1,88 @@
+// One participant as lockmark sees it: its process, what it hands over, and how its history ends.
+//
+// Reads its memory, never waits for it, and writes nothing but orders and what it has read.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harness/check/cut_history.hpp"
+#include "harness/run/crew.hpp"
+#include "harness/run/participants/assignment.hpp"
+#include "harness/run/participants/shared_memory.hpp"
+#include "harness/run/participants/spawn.hpp"
+
+namespace lockmark::run {
+
+class remote final : public crew_member {
+ public:
+  // `task`: without its times; `optimistic`: the lock is.
+  remote(assignment task, bool optimistic);
+
+  // Starts the process and tells it what to do.
+  void start(const std::string& program, int common_memory, time_point open_by);
+  bool started() const { return process_ != nullptr; }
+  // REQUIRES: started().
+  participant_process& process() { return *process_; }
+  const participant_process& process() const { return *process_; }
+  void tell(order what);
+
+  // Reads what was handed over. With `over`, the process has ended and this is all there is.
+  void fetch();
+  void end(int wait_status);
+
+  // A death that somebody is about to cause, or to allow for.
+  void expect_death(time_point at);
+
+  standing state() const { return block().state.load(std::memory_order_acquire); }
+  // Throws what the participant has failed with, if it has.
+  void rethrow_failure() const;
+  // It has died before it was told to close: by itself, or by somebody.
+  bool died() const { return died_; }
+  bool death_was_expected() const { return expected_ns_ != 0; }
+  // When its history ends. REQUIRES: died().
+  std::int64_t died_ns() const { return died_ns_; }
+  int wait_status() const { return wait_status_; }
+  // Ended or died, and reaped.
+  bool over() const { return over_; }
+  // More was noted than was read in time: what it did after that is not known.
+  bool overflowed() const { return overflowed_; }
+  // Nothing that it does can be earlier than this any more.
+  std::int64_t promised_ns() const { return promised_ns_; }
+  std::int64_t holding() const { return block().gauges.holding.load(std::memory_order_relaxed); }
+  std::int64_t cpu_ns() const { return block().cpu_ns.load(std::memory_order_relaxed); }
+  std::uint32_t number() const { return task_.number; }
+
+  check::journal& journal() override { return journal_; }
+  run::recorder& recorder() override { return recorder_; }
+  const run::gauges& gauges() const override { return block().gauges; }
+  traffic sent() const override { return sent_; }
+  bool gone() const override { return over_ || overflowed_; }
+
+ private:
+  participant_block& block() const { return task_.own.block(memory_.data()); }
+  void fetch_intervals();
+  void end_history(std::int64_t at_ns);
+
+  assignment task_;
+  shared_memory memory_;
+  check::event_reader events_;
+  record_reader intervals_;
+  std::unique_ptr<participant_process> process_;
+
+  check::journal journal_;
+  run::recorder recorder_;
+  check::cut_history history_;
+  std::vector<check::event> fresh_;
+  traffic sent_;
+  std::int64_t promised_ns_ = 0;
+  std::int64_t expected_ns_ = 0;
+  std::int64_t died_ns_ = 0;
+  int wait_status_ = 0;
+  bool history_over_ = false;
+  bool died_ = false;
+  bool over_ = false;
+  bool overflowed_ = false;
+};
+
+}  // namespace lockmark::run

@@ -1,0 +1,32 @@
+// Memory that two processes map at once: a memfd, all zeros when it is new.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "harness/run/participants/owned_fd.hpp"
+
+namespace lockmark::run {
+
+class shared_memory {
+ public:
+  // New. Throws std::system_error when the system has none left.
+  explicit shared_memory(std::size_t size);
+  // What another process made and passed on. Throws std::system_error when it is smaller.
+  shared_memory(owned_fd made, std::size_t size);
+  shared_memory(const shared_memory&) = delete;
+  shared_memory& operator=(const shared_memory&) = delete;
+  ~shared_memory();
+
+  int fd() const { return fd_.get(); }
+  std::byte* data() const { return data_; }
+
+ private:
+  void map();
+
+  owned_fd fd_;
+  std::size_t size_;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace lockmark::run

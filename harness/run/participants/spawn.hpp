@@ -1,0 +1,56 @@
+// A participant as a process: started, watched, signalled, reaped. Knows nothing of what it does.
+//
+// It is lockmark once more, exec'ed, in a process group of its own, so that a terminal's Ctrl-C
+// does not reach it. When the thread that started it ends, in whatever way, the kernel kills it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "harness/run/participants/owned_fd.hpp"
+#include "harness/time/clock.hpp"
+
+namespace lockmark::run {
+
+// Descriptors in the new process.
+inline constexpr int control_fd = 3;
+inline constexpr int common_memory_fd = 4;
+inline constexpr int own_memory_fd = 5;
+
+class participant_process {
+ public:
+  // Executes `program participant`. Throws std::system_error when the system has no process or
+  // descriptor left; a program that cannot be executed ends with status 127.
+  participant_process(const std::string& program, int common_memory, int own_memory);
+  participant_process(const participant_process&) = delete;
+  participant_process& operator=(const participant_process&) = delete;
+  // Kills what still runs, and reaps it.
+  ~participant_process();
+
+  pid_t pid() const { return pid_; }
+  // Our end of its control_fd, a socket.
+  int control() const { return control_.get(); }
+  // Readable from its end on.
+  int ended_fd() const { return ended_.get(); }
+
+  // Its status as waitpid gives it, once it has ended; reaps it. Does not wait.
+  std::optional<int> status();
+  // Sends SIGKILL and waits until it has taken effect, 200 ms at most.
+  void kill();
+  // The same with SIGSTOP.
+  void pause();
+  void resume();
+
+ private:
+  pid_t pid_ = 0;
+  owned_fd control_;
+  owned_fd ended_;
+  std::optional<int> status_;
+};
+
+// "ended with exit status 3" or "was killed by signal 9".
+std::string describe_status(int wait_status);
+
+}  // namespace lockmark::run

@@ -1,0 +1,117 @@
+// Faults as part of a run: when they happen, what is noted of them, and how they end it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "drivers/memory/memory.hpp"
+#include "harness/faults/arena.hpp"
+#include "harness/run/conductor.hpp"
+#include "workloads/mutex.hpp"
+
+namespace lockmark::run {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Hurts nobody.
+class mild_arena final : public faults::arena {
+ public:
+  void check(const config::fault_plan&) const override {}
+  task<bool> awaited(loop& l, config::fault_plan, time_point) override {
+    co_await l.sleep_for(1s);
+    co_return false;
+  }
+  task<faults::wound> begin(loop& l, config::fault_plan plan) override {
+    faults::wound made;
+    made.whom = plan.who == "master" ? "redis-1" : "participant 2";
+    made.began = l.now();
+    if (fails) throw no_server("redis-1 is not there");
+    co_return made;
+  }
+  task<void> end(loop&, config::fault_plan, faults::wound) override { co_return; }
+  task<void> end_all(loop& l) override {
+    co_await l.sleep_for(2s);
+    ended_all = true;
+  }
+
+  bool fails = false;
+  bool ended_all = false;
+};
+
+class faulted_runs : public testing::Test {
+ protected:
+  result simulate(const std::string& faults, faults::arena* arena) {
+    const lock_kind kind = memory::kinds().front();
+    const config::job job = config::parse_job(
+        "load: {instances: 2}\nhold: 1ms\nwarmup: 500ms\nstop: {duration: 10s}\nfaults:\n" + faults,
+        "test.yaml");
+    std::map<std::string, std::string, std::less<>> options;
+    for (const lock_option& o : kind.options) options[std::string(o.name)] = o.preset;
+    const auto behind = kind.make({"memory:", {"test", {"k0"}}, options});
+    const workload_kind workload = workloads::mutex();
+    simulated_clock clock;
+    setup s{.job = job,
+            .lock = kind,
+            .behind = *behind,
+            .workload = workload,
+            .run_id = "test",
+            .target = "memory:",
+            .topology = "memory",
+            .floor = std::nullopt};
+    s.arena = arena;
+    s.on_live = [this](const live_view& view) { active_.push_back(view.faults); };
+    return run_job_simulated(s, clock);
+  }
+
+  mild_arena arena_;
+  std::vector<std::vector<std::string>> active_;  // by second of the window
+};
+
+TEST_F(faulted_runs, show_what_was_done_to_them) {
+  const result r = simulate(
+      "  - {do: kill, who: holder, at: 6s}\n"
+      "  - {do: pause, who: master, at: 2s, for: 3s}\n",
+      &arena_);
+  EXPECT_EQ(r.how, ending::complete);
+  ASSERT_EQ(r.marks.size(), 2U);
+  EXPECT_NEAR(r.marks[0].at_s, 2, 1e-6);
+  EXPECT_NEAR(r.marks[0].for_s, 3, 1e-6);
+  EXPECT_EQ(r.marks[0].kind, "pause_master");
+  EXPECT_EQ(r.marks[0].text, "the master was paused for 3 s (redis-1)");
+  EXPECT_NEAR(r.marks[1].at_s, 6, 1e-6);
+  EXPECT_EQ(r.marks[1].for_s, 0);
+  EXPECT_EQ(r.marks[1].text, "the holder was killed (participant 2)");
+  EXPECT_TRUE(arena_.ended_all);
+}
+
+TEST_F(faulted_runs, tell_those_who_watch_what_is_on) {
+  simulate("  - {do: pause, who: master, at: 2500ms, for: 2s}\n", &arena_);
+  ASSERT_GE(active_.size(), 8U);
+  EXPECT_THAT(active_[0], IsEmpty());
+  EXPECT_THAT(active_[3], ElementsAre("pause_master"));
+  EXPECT_THAT(active_[6], IsEmpty());
+}
+
+TEST_F(faulted_runs, end_where_a_fault_fails) {
+  arena_.fails = true;
+  const result r = simulate("  - {do: pause, who: master, at: 2s, for: 3s}\n", &arena_);
+  EXPECT_EQ(r.how, ending::failed);
+  EXPECT_EQ(r.why, "faults.1: pause_master failed: redis-1 is not there");
+  EXPECT_LT(r.window_s(), 3);
+  EXPECT_TRUE(arena_.ended_all);
+}
+
+TEST_F(faulted_runs, say_which_fault_never_came) {
+  const result r = simulate("  - {do: kill, who: holder, on: SETNX}\n", &arena_);
+  EXPECT_THAT(r.preflight, ElementsAre(HasSubstr("holder never sent 'SETNX'")));
+  EXPECT_THAT(r.marks, IsEmpty());
+}
+
+TEST_F(faulted_runs, are_refused_where_nobody_can_inflict_them) {
+  EXPECT_THROW(simulate("  - {do: pause, who: master, at: 2s, for: 3s}\n", nullptr), usage_error);
+}
+
+}  // namespace
+}  // namespace lockmark::run

@@ -1,0 +1,125 @@
+#include "harness/run/thread_crew.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "harness/time/thread.hpp"
+
+namespace lockmark::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration look_again_after = 1ms;
+
+}  // namespace
+
+struct thread_crew::member final : crew_member {
+  member(const real_clock& clock, const cast& c, share mine)
+      : own_loop(std::make_unique<loop>(clock)), where(*own_loop), work(where, c, mine) {}
+  member(loop& l, const cast& c) : where(l), work(l, c, share{}) {}
+
+  check::journal& journal() override { return work.journal(); }
+  run::recorder& recorder() override { return work.recorder(); }
+  const run::gauges& gauges() const override { return work.gauges(); }
+  traffic sent() const override { return work.sent(); }
+
+  // Runs the worker to its end and keeps what it threw.
+  task<void> live(time_point open_by) {
+    try {
+      co_await work.live(open_by);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    ended.store(true, std::memory_order_release);
+  }
+
+  std::unique_ptr<loop> own_loop;  // null: on somebody else's loop
+  loop& where;
+  worker work;
+  std::thread thread;
+  std::unique_ptr<scope> here;
+  std::exception_ptr failure;  // readable once `ended`
+  std::atomic<bool> ended{false};
+};
+
+thread_crew::thread_crew(const real_clock& clock, const cast& c, std::uint32_t workers)
+    : guard_(c.guard) {
+  for (std::uint32_t i = 0; i < workers; ++i) {
+    members_.push_back(std::make_unique<member>(clock, c, share{i, workers}));
+  }
+}
+
+thread_crew::thread_crew(loop& l, const cast& c) : guard_(c.guard) {
+  members_.push_back(std::make_unique<member>(l, c));
+}
+
+thread_crew::~thread_crew() = default;
+
+void thread_crew::start(time_point open_by) {
+  for (const auto& m : members_) {
+    if (m->own_loop == nullptr) {
+      m->here = std::make_unique<scope>(m->where);
+      m->here->spawn(m->live(open_by));
+      continue;
+    }
+    m->thread = std::thread([&one = *m, open_by] {
+      punctual_thread();
+      run_to_end(one.where, one.live(open_by));
+    });
+  }
+}
+
+void thread_crew::rethrow_failure() {
+  for (const auto& m : members_) {
+    if (m->ended.load(std::memory_order_acquire) && m->failure) {
+      std::rethrow_exception(m->failure);
+    }
+  }
+}
+
+bool thread_crew::all_ready() {
+  rethrow_failure();
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const auto& m) { return m->work.ready(); });
+}
+
+bool thread_crew::all_quiet() {
+  rethrow_failure();
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const auto& m) { return m->work.quiet(); });
+}
+
+void thread_crew::go(time_point start) {
+  for (const auto& m : members_) m->work.go(start);
+}
+
+void thread_crew::stop() {
+  for (const auto& m : members_) m->work.stop();
+}
+
+void thread_crew::hurry() {
+  for (const auto& m : members_) m->work.hurry();
+}
+
+void thread_crew::close() {
+  for (const auto& m : members_) m->work.close();
+}
+
+task<void> thread_crew::join(loop& conductor) {
+  for (const auto& m : members_) {
+    while (!m->ended.load(std::memory_order_acquire)) {
+      co_await conductor.sleep_for(look_again_after);
+    }
+    if (m->thread.joinable()) m->thread.join();
+    if (m->here) co_await m->here->join();
+  }
+}
+
+std::vector<crew_member*> thread_crew::members() {
+  std::vector<crew_member*> all;
+  for (const auto& m : members_) all.push_back(m.get());
+  return all;
+}
+
+}  // namespace lockmark::run
