@@ -311,6 +311,7 @@ task<wound> local_arena::begin(loop& l, fault_plan plan) {
     co_await std::move(release);
   }
   if (failure) std::rethrow_exception(failure);
+  if (at.participants.size() == 1) made.participant = at.participants.front();
   made.whom = fmt::format("{}", fmt::join(at.servers, ", "));
   for (const std::uint32_t p : at.participants) {
     made.whom += fmt::format("{}participant {}", made.whom.empty() ? "" : ", ", p + 1);

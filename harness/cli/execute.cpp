@@ -137,16 +137,15 @@ executed execute(const catalogue& known, place& where, errand e) {
   const auto way_of = [&](std::uint32_t participant) {
     return arena ? arena->url_of(participant) : where.url;
   };
-  const auto participants =
-      make_participants(where,
-                        {.job = e.job,
-                         .lock = lock,
-                         .workload = workload,
-                         .options = options,
-                         .holders = holders,
-                         .run_id = run_id,
-                         .target_of = way_of},
-                        clock);
+  const auto participants = make_participants(where,
+                                              {.job = e.job,
+                                               .lock = lock,
+                                               .workload = workload,
+                                               .options = options,
+                                               .holders = holders,
+                                               .run_id = run_id,
+                                               .target_of = way_of},
+                                              clock);
   const auto players = players_of(participants.get());
   if (arena) arena->bind(players.get());
   run::run_folder folder(e.runs / folder_name(run_id, e.job.lock, e.scenario), e.job);

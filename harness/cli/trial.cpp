@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "harness/cli/arena_local.hpp"
 #include "harness/cli/execute.hpp"
 #include "harness/cli/jobs.hpp"
 #include "harness/cli/progress.hpp"
@@ -13,7 +14,8 @@ namespace lockmark::cli {
 report::recorded_run run_trial(const context& c, const trial& t, const std::filesystem::path& out,
                                bool quiet) {
   const named_job job = find_job(t.job, t.set);
-  place where = find_place(fmt::format("local:{}", t.topology));
+  place where = find_place(fmt::format("local:{}", t.topology),
+                           needs_of(config::read_faults(job.job.faults)));
   if (!t.query.empty()) where.url += fmt::format("?{}", t.query);
   progress_display display(t.title, quiet);
   const std::string scenario = job.name.substr(job.name.rfind('/') + 1);

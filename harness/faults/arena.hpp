@@ -4,7 +4,9 @@
 // known by who made the arena (harness/cli, from a local cluster, processes and proxies).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "harness/async/task.hpp"
@@ -19,7 +21,9 @@ namespace lockmark::faults {
 
 // One fault that is on. What it hit is fixed when it begins: "holder" is the one of that moment.
 struct wound {
-  std::string whom;    // "participant 2", "redis-1"
+  std::string whom;  // "participant 2", "redis-1"
+  std::optional<std::uint32_t>
+      participant{};   // the one that was hit, from 0; none: several, or no client
   time_point began{};  // stamped before the blow: no effect is earlier
   int handle = 0;      // the arena's own
 };

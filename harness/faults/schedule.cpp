@@ -126,7 +126,13 @@ task<void> schedule::inflict(appointment* mine) {
   task<wound> blow = where_->begin(loop_, plan);
   const wound hit = co_await std::move(blow);
   const std::size_t number = all_.size();
-  all_.push_back({config::name_of(plan), told(plan, hit.whom), hit.began, {}, false});
+  all_.push_back({config::name_of(plan),
+                  told(plan, hit.whom),
+                  hit.began,
+                  {},
+                  false,
+                  mine->number - 1,
+                  hit.participant});
   if (!stays(plan)) {
     all_[number].over = true;
     last_ended_ = loop_.now();

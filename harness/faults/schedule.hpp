@@ -21,6 +21,8 @@ struct infliction {
   time_point began{};  // stamped before the blow
   duration lasted{};   // 0: a moment, or not over yet
   bool over = false;
+  std::size_t plan = 0;                        // which of the job's, from 0
+  std::optional<std::uint32_t> participant{};  // the one that was hit, as in wound
 };
 
 class schedule {

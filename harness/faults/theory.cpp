@@ -71,7 +71,8 @@ std::optional<prediction> predict(const config::fault_plan& plan, features lock,
                                   std::string_view backend, const config::job& job,
                                   std::optional<duration> held) {
   const bool on_holder = plan.who == "holder" || plan.who.starts_with("participant");
-  if (!on_holder) return std::nullopt;
+  // In the middle of a protocol's step nobody knows what the server has of the lock.
+  if (!on_holder || !plan.on.empty()) return std::nullopt;
   if (!held) return prediction{0s, 0s, "it held nothing"};
   switch (plan.what) {
     case config::fault_kind::kill: return client_gone(lock, backend, job, *held);

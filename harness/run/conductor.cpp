@@ -47,6 +47,7 @@ class conductor {
     shape.competitors = job_.keys.kind == config::key_choice::shape::own ? 1 : clients;
     shape.lock_has = s.lock.has;
     shape.holders = s.holders;
+    shape.keeps_grants = !job_.faults.empty();
     gathering_ = std::make_unique<gathering>(crew_, shape, window_,
                                              [this](const interval& i, std::int64_t at_ns) {
                                                if (setup_.on_interval) setup_.on_interval(i, at_ns);
@@ -337,6 +338,8 @@ void conductor::draw_conclusions(result& r) {
   mark_faults(r);
   note_end_of_faults(r, faults_);
   gathering_->fill(r);
+  r.faults = judge_faults(faults_.all(), r.found, job_, setup_.lock.has,
+                          setup_.lock.name.substr(0, setup_.lock.name.find('/')), window_);
   if (crew_.guard() != nullptr) r.found.guard = crew_.guard()->counts();
   crew_.tell(r);
   const stats::trend trend = stats::find_trend(

@@ -10,6 +10,7 @@
 #include "harness/config/job.hpp"
 #include "harness/driver.hpp"
 #include "harness/run/analyst.hpp"
+#include "harness/run/fault_findings.hpp"
 #include "harness/run/host.hpp"
 #include "harness/run/recorder.hpp"
 #include "harness/run/validity.hpp"
@@ -80,7 +81,8 @@ struct result {
   interval totals;  // counted attempts
   findings found;
   std::vector<timeline_point> timeline;
-  std::vector<mark> marks;  // in the order of time
+  std::vector<mark> marks;            // in the order of time
+  std::vector<fault_finding> faults;  // what each fault did to the lock
   stats::interval_bootstrap bootstrap;
   std::optional<floor_measurement> floor;
   stats::histogram hiccup;

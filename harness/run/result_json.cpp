@@ -270,6 +270,29 @@ json marks_section(const result& r) {
   return all;
 }
 
+json prediction_json(const std::optional<faults::prediction>& p) {
+  if (!p) return {};
+  return {{"least_ns", p->least.count()},
+          {"most_ns", p->most ? json(p->most->count()) : json()},
+          {"why", p->why}};
+}
+
+json faults_section(const result& r) {
+  json all = json::array();
+  for (const fault_finding& f : r.faults) {
+    all.push_back({{"kind", f.kind},
+                   {"text", f.text},
+                   {"at_s", f.at_s},
+                   {"for_s", f.for_s},
+                   {"recovery_ns", f.recovery_ns ? json(*f.recovery_ns) : json()},
+                   {"violations", f.violations},
+                   {"violations_among_others", f.violations_among_others},
+                   {"predicted", prediction_json(f.predicted)},
+                   {"agrees", f.predicted ? json(f.agrees) : json()}});
+  }
+  return all;
+}
+
 json hold_json(const result& r, const check::hold& h) {
   const std::uint64_t per_instance = std::max<std::uint64_t>(1, r.job.clients);
   return {{"client", h.client},
@@ -386,6 +409,7 @@ json to_json(const result& r) {
   j["samples"] = r.attempts();
   j["longest_gap"] = gap_section(r);
   j["marks"] = marks_section(r);
+  j["faults"] = faults_section(r);
   j["quantiles"] = quantiles_section(r);
   j["durations"] = durations_section(r);
   j["handoff"] = handoff_section(r);
