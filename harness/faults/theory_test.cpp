@@ -10,7 +10,7 @@ using config::fault_kind;
 
 config::job job_with(duration hold, duration lease, duration session) {
   config::job j = config::default_job();
-  j.hold = config::parse_distribution(config::print_duration(hold)).value();
+  j.hold = *config::parse_distribution(config::print_duration(hold));
   j.lease = lease;
   j.session_timeout = session;
   return j;
