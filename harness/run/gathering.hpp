@@ -45,10 +45,10 @@ class gathering {
 
  private:
   void merge_whole_intervals();
+  std::int64_t next_end_ns() const;
+  void merge_until(std::int64_t end_ns);
   void take(const interval& whole);
   void add_point(const interval& whole, double at_s);
-
-  bool can_merge() const;
 
   crew& crew_;
   const std::vector<crew_member*> workers_;
@@ -57,6 +57,7 @@ class gathering {
   analyst analyst_;
   check::merger merger_;
   std::vector<std::deque<std::unique_ptr<interval>>> waiting_;
+  std::int64_t merged_until_ns_ = 0;
   interval totals_;
   std::vector<timeline_point> timeline_;
   stats::interval_bootstrap bootstrap_;

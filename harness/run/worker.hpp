@@ -83,7 +83,7 @@ class worker {
   task<void> tick();
   void assign(time_point intended);
   void publish(time_point now);
-  void end_interval(time_point end);
+  void end_interval(time_point now);
   traffic traffic_so_far() const;
 
   loop& loop_;
