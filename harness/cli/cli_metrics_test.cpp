@@ -50,12 +50,14 @@ void expect_agreement(const scrape& page, const nlohmann::json& said) {
   EXPECT_GT(said["counts"]["granted"], 0);
   EXPECT_EQ(page.value("lockmark_tries_total"), said["counts"]["tries"].get<double>());
   EXPECT_EQ(page.value("lockmark_violations_total", {{"kind", "certain"}}), 0);
-  const auto& cost = said["cost"];
+  const auto& cost = said["cost_per_acquire"];
   EXPECT_NEAR(page.value("lockmark_client_commands_total"),
               cost["client_commands_per_grant"].get<double>() * cost["grants"].get<double>(), 0.5);
   double commands = 0;
   for (const reading& s : page.all("lockmark_server_commands_total")) commands += s.value;
   EXPECT_GE(commands, cost["server"]["commands"].get<double>());
+  EXPECT_EQ(page.value("lockmark_server_commands_total", {{"command", "evalsha"}}),
+            cost["server"]["cmd.evalsha"].get<double>());
   const auto& fairness = said["fairness"]["jain_windowed"];
   EXPECT_NEAR(page.value("lockmark_fairness_ratio"), fairness.get<double>(), 1e-9);
   EXPECT_EQ(page.value("lockmark_run_info", {{"run", said["run"]["id"].get<std::string>()},
