@@ -111,8 +111,8 @@ class watched : public testing::Test {
   ended promtool(const std::string& page) const {
     std::ofstream(dir_ / "page") << page;
     const std::string tool = local::find_program("promtool", "prometheus");
-    return program({"/bin/sh", "-c", fmt::format("{} check metrics <page", tool)}, dir_.path())
-        .wait(20s);
+    const std::string line = fmt::format("{} check metrics <{}", tool, (dir_ / "page").string());
+    return program({"/bin/sh", "-c", line}, dir_.path()).wait(20s);
   }
 
   scratch dir_;
@@ -169,8 +169,15 @@ TEST_F(watched, agrees_with_what_it_writes) {
 
 // promtool does complain where there is something to complain of.
 TEST_F(watched, is_checked_by_a_tool_that_complains) {
-  EXPECT_NE(promtool("# HELP a_seconds words\n# TYPE a_seconds counter\na_seconds 1\n").status, 0);
-  EXPECT_NE(promtool("# HELP a_total words\n# TYPE a_total counter\na_total one\n").status, 0);
+  const auto complaint = [this](const std::string& page) {
+    const ended e = promtool(page);
+    EXPECT_NE(e.status, 0);
+    return e.out + e.err;
+  };
+  EXPECT_THAT(complaint("# HELP a_seconds words\n# TYPE a_seconds counter\na_seconds 1\n"),
+              HasSubstr("_total"));
+  EXPECT_THAT(complaint("# HELP a_total words\n# TYPE a_total counter\na_total one\n"),
+              HasSubstr("one"));
 }
 
 // Nobody came: nobody is waited for. Somebody came once: Ctrl-C ends the waiting.
