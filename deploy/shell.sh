@@ -19,8 +19,9 @@ server_packages=(
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
-# Python runs the adapter that drivers/exec/README.md shows.
-test_packages=(libhdrhistogram-java python3)
+# Python runs the adapter that drivers/exec/README.md shows. tmux is the terminal in which progress
+# is looked at; xmllint, groff, fish and zsh read what is written for them.
+test_packages=(libhdrhistogram-java python3 tmux libxml2-utils groff-base fish zsh)
 # What fetches, builds and runs the real lock clients of deploy/interop, as package:program. Where
 # the program is on PATH, the package is not missing: a newer node, go or java may be there.
 interop_packages=(

@@ -19,6 +19,7 @@ struct errand {
   std::vector<std::string> arguments;
   std::function<void(const run::progress&)> on_progress;
   std::function<void(const std::string& sentence)> on_finding;  // what may spoil the run
+  bool history = false;                                         // also write history.edn
 };
 
 struct executed {
