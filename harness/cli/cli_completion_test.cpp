@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "harness/cli/test_program.hpp"
@@ -106,19 +107,24 @@ TEST_F(self_description, bash_completes_values) {
 
 // Every option of every command is offered, and each of its allowed values.
 TEST_F(self_description, bash_completes_what_help_says) {
+  std::size_t seen = 0;
   for (const std::string& command : bash_offers("lockmark ")) {
     if (command.starts_with("-")) continue;
     std::istringstream help(run(dir_.path(), {command, "--help"}).out);
-    words expected;
+    std::set<std::string> expected;
     for (std::string word; help >> word;) {
       const bool option = word.starts_with("--") && word.size() > 3 && word[2] >= 'a';
       if (!option) continue;
       const auto end = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-");
-      expected.push_back(word.substr(0, end));
+      expected.insert(word.substr(0, end));
     }
-    EXPECT_THAT(bash_offers(fmt::format("lockmark {} --", command)), IsSupersetOf(expected))
-        << command;
+    const words offered = bash_offers(fmt::format("lockmark {} --", command));
+    for (const std::string& option : expected) {
+      EXPECT_THAT(offered, Contains(option)) << command;
+    }
+    seen += expected.size();
   }
+  EXPECT_GT(seen, 20U);  // help is as it was when this test was written
 }
 
 // A bash that gives only the broken words.
@@ -185,7 +191,7 @@ TEST_F(self_description, man_page_is_without_warnings) {
   const std::string text = output_of(
       {"bash", "-c", "groff -man -ww -Tutf8 -P-cbou -rLL=100n \"$0\" 2>&1", page}, dir_.path());
   EXPECT_THAT(text, Not(HasSubstr("warning")));
-  EXPECT_THAT(text, Not(HasSubstr("error")));
+  EXPECT_THAT(text, Not(HasSubstr("error:")));
   for (const char* part : {"LOCKMARK(1)", "SYNOPSIS", "--history", "load.loop = closed",
                            "redis/redlock", "EXIT STATUS", "NO_COLOR", "redis-sentinel"}) {
     EXPECT_THAT(text, HasSubstr(part));

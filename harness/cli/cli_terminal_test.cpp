@@ -27,21 +27,21 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// A terminal of its own, in which one command runs. It is gone with the object.
+// A terminal of its own, in which one command runs; what it said stays. It is gone with the object.
 class terminal {
  public:
   terminal(const scratch& dir, int columns, const std::string& command) : dir_(dir) {
     tmux({"-f", "/dev/null", "new-session", "-d", "-x", fmt::format("{}", columns), "-y", "24",
-          fmt::format("cd {} && {}", dir.path().string(), command)});
+          fmt::format("cd {} && {}; cat", dir.path().string(), command)});
   }
   ~terminal() { tmux({"kill-server"}); }
   terminal(const terminal&) = delete;
   terminal& operator=(const terminal&) = delete;
 
-  // What is on it. With colours: as the sequences that make them.
+  // What is on it. With colours: as the sequences that make them, and with what has scrolled away.
   std::string screen(bool colours = false) const {
     std::vector<std::string> words{"capture-pane", "-p"};
-    if (colours) words.push_back("-e");
+    if (colours) words.insert(words.end(), {"-e", "-S", "-100"});
     return tmux(words);
   }
   void resize(int columns) const {
@@ -66,7 +66,7 @@ class progress : public testing::Test {
   std::string job(const std::string& duration, const std::string& more = "") const {
     return fmt::format(
         "{} run contended --on memory: --out {} --set hold=1ms --set warmup=50ms --set floor=0s "
-        "--set stop.samples=0 --set stop.duration={} {}",
+        "--set stop.samples=0 --set stop.duration={} --set stop.at_most=60s {}",
         LOCKMARK_BINARY, (dir_ / "runs").string(), duration, more);
   }
   // Several looks, each at a later moment of the run: there is one line each time, and it fits.
@@ -114,6 +114,7 @@ TEST_F(progress, survives_a_change_of_width) {
         [&](const std::string& screen) {
           const auto lines = lines_of(screen);
           const bool full = screen.find("in flight") != screen.npos;
+          if (screen.find(" %") == screen.npos) return false;  // not drawn again yet
           return lines.size() == 1 && lines[0].size() < static_cast<std::size_t>(width) &&
                  full == wide;
         },
@@ -131,8 +132,7 @@ TEST_F(progress, is_coloured) {
 }
 
 TEST_F(progress, ends_with_a_coloured_verdict) {
-  const std::string failing = job("200ms", "--set lock=faulty/lock --set options.two_holders=50");
-  const terminal t(dir_, 80, fmt::format("{}; cat", failing));
+  const terminal t(dir_, 80, job("200ms", "--set lock=faulty/lock --set options.two_holders=50"));
   ASSERT_TRUE(t.shows(HasSubstr("run folder: "))) << t.screen();
   EXPECT_THAT(t.screen(true), HasSubstr("\033[31mNOT HELD"));
   EXPECT_THAT(t.screen(), Not(HasSubstr(" left ")));  // the line is gone
@@ -164,7 +164,7 @@ TEST_F(progress, of_a_table_counts_rows) {
   const terminal t(dir_, 120,
                    fmt::format("echo 'mem: \"memory:\"' >targets.yaml; {} table --targets "
                                "targets.yaml --locks memory/lock memory/try_lock --out t "
-                               "--set stop.duration=30s --set floor=0s",
+                               "--set stop.duration=20s --set stop.at_most=20s --set floor=0s",
                                LOCKMARK_BINARY));
   EXPECT_TRUE(t.shows(HasSubstr("1/4 memory/lock contended on mem"))) << t.screen();
 }

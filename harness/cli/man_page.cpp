@@ -42,10 +42,10 @@ std::string value_of(const described_option& o) {
 }
 
 std::string in_synopsis(const described_option& o) {
-  std::string text = o.names.empty() ? italic(o.value) : bold(o.names.back());
+  std::string text = o.names.empty() ? value_of(o) : bold(o.names.back());
   if (!o.names.empty() && !o.value.empty()) text += fmt::format(" {}", value_of(o));
   if (!o.required) text = fmt::format("[{}]", text);
-  return o.repeats ? fmt::format("{}...", text) : text;
+  return o.repeats ? fmt::format("{}...\\&", text) : text;
 }
 
 std::string synopsis(const command_line& c, const described_command& command) {

@@ -13,9 +13,10 @@ namespace lockmark::cli {
 output_file::output_file(std::string option, std::filesystem::path path)
     : option_(std::move(option)), path_(std::move(path)) {
   if (path_.empty()) return;
-  errno = 0;
-  if (std::filesystem::is_directory(path_)) errno = EISDIR;
-  if (errno != 0 || !std::ofstream(part())) fail();
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path_, ignored);
+  errno = folder ? EISDIR : 0;
+  if (folder || !std::ofstream(part())) fail();
 }
 
 output_file::~output_file() {
