@@ -21,8 +21,12 @@ server_packages=(
 )
 # HdrHistogram's own reader, to which our histogram files are held.
 # Python runs the adapter that drivers/exec/README.md shows. Prometheus (with promtool) and its
-# Pushgateway read what lockmark exports.
-test_packages=(libhdrhistogram-java python3 prometheus prometheus-pushgateway)
+# Pushgateway read what lockmark exports. tmux is the terminal in which progress is looked at;
+# xmllint, groff, fish and zsh read what is written for them.
+test_packages=(
+  libhdrhistogram-java python3 prometheus prometheus-pushgateway
+  tmux libxml2-utils groff-base fish zsh
+)
 # What fetches, builds and runs the real lock clients of deploy/interop, as package:program. Where
 # the program is on PATH, the package is not missing: a newer node, go or java may be there.
 interop_packages=(

@@ -5,8 +5,11 @@
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/terminal.hpp"
+#include "harness/report/junit.hpp"
+#include "harness/report/pull_request.hpp"
 #include "harness/report/run_text.hpp"
 #include "harness/report/table.hpp"
+#include "harness/report/timeline.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -14,27 +17,50 @@ namespace {
 struct given {
   std::vector<std::string> runs;
   std::string format = "text";
+  bool timeline = false;
 };
 
+int print_timeline(const given& g) {
+  if (g.format != "csv" || g.runs.size() != 1) {
+    throw usage_error("--timeline: is for one run and --format csv");
+  }
+  fmt::print("{}", report::timeline_csv(g.runs[0]));
+  return 0;
+}
+
+std::string junit_of(const std::vector<report::recorded_run>& runs) {
+  std::vector<report::test_case> cases;
+  for (const auto& r : runs) cases.push_back(report::test_case_of(r));
+  return report::junit_xml(cases);
+}
+
 int print_report(const given& g) {
+  if (g.timeline) return print_timeline(g);
   std::vector<report::recorded_run> runs;
   for (const std::string& path : g.runs) runs.push_back(report::read_run(path));
   if (runs.size() == 1 && (g.format == "md" || g.format == "text")) {
     fmt::print("{}", g.format == "md" ? report::run_markdown(runs[0])
-                                      : report::run_summary_terminal(runs[0], width_of(stdout)));
+                                      : report::run_summary_terminal(runs[0], width_of(stdout),
+                                                                     style_of(screen_of(stdout))));
     return 0;
   }
   if (runs.size() == 1 && g.format == "json") {
     fmt::print("{}\n", runs[0].content.dump(2));
     return 0;
   }
+  if (g.format == "junit") {
+    fmt::print("{}", junit_of(runs));
+    return 0;
+  }
   std::vector<report::row> rows;
   for (const auto& r : runs) rows.push_back(report::row_of(r));
   rows = report::ranked(std::move(rows));
-  fmt::print("{}", g.format == "md"     ? report::table_markdown(rows)
-                   : g.format == "csv"  ? report::table_csv(rows)
-                   : g.format == "json" ? report::table_json(rows)
-                                        : report::table_terminal(rows, width_of(stdout)));
+  fmt::print("{}", g.format == "md"    ? report::runs_markdown(rows)
+                   : g.format == "csv" ? report::table_csv(rows)
+                   : g.format == "json"
+                       ? report::table_json(rows)
+                       : report::table_terminal(rows, width_of(stdout), report::language::english,
+                                                style_of(screen_of(stdout))));
   return 0;
 }
 
@@ -42,10 +68,13 @@ int print_report(const given& g) {
 
 command report_command(CLI::App& app, const context&) {
   const auto g = std::make_shared<given>();
-  app.add_option("runs", g->runs, "run folders: one for a report, several for a table")->required();
-  app.add_option("--format", g->format, "text, md, json or csv")
-      ->check(CLI::IsMember({"text", "md", "json", "csv"}))
+  app.add_option("runs", g->runs, "run folders: one for a report, several for a table")
+      ->type_name("RUN")
+      ->required();
+  app.add_option("--format", g->format, "text, md (for a pull request), json, csv or junit")
+      ->check(CLI::IsMember({"text", "md", "json", "csv", "junit"}))
       ->capture_default_str();
+  app.add_flag("--timeline", g->timeline, "with --format csv: the course of one run");
   return [g] { return print_report(*g); };
 }
 
