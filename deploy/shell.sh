@@ -8,6 +8,7 @@ build_packages=(
   libasio-dev libssl-dev libhiredis-dev libzookeeper-st-dev libmariadb-dev
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev
+  libjs-chart.js
 )
 # MariaDB's core packages are its programs without its system service. mariadb-install-db needs
 # my_print_defaults, which is in mariadb-client-core. openssl makes
@@ -19,8 +20,9 @@ server_packages=(
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
-# Python runs the adapter that drivers/exec/README.md shows.
-test_packages=(libhdrhistogram-java python3)
+# Python runs the adapter that drivers/exec/README.md shows, and drives Chromium, which opens HTML
+# reports.
+test_packages=(libhdrhistogram-java python3 chromium)
 # What fetches, builds and runs the real lock clients of deploy/interop, as package:program. Where
 # the program is on PATH, the package is not missing: a newer node, go or java may be there.
 interop_packages=(

@@ -5,6 +5,8 @@
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/terminal.hpp"
+#include "harness/driver.hpp"
+#include "harness/report/html/page.hpp"
 #include "harness/report/run_text.hpp"
 #include "harness/report/table.hpp"
 
@@ -14,7 +16,18 @@ namespace {
 struct given {
   std::vector<std::string> runs;
   std::string format = "text";
+  std::string out;
 };
+
+int write_html(const given& g) {
+  const std::string page = report::html::page({g.runs.begin(), g.runs.end()});
+  if (g.out.empty()) {
+    fmt::print("{}", page);
+  } else {
+    report::html::write_file(g.out, page);
+  }
+  return 0;
+}
 
 int print_report(const given& g) {
   std::vector<report::recorded_run> runs;
@@ -43,10 +56,15 @@ int print_report(const given& g) {
 command report_command(CLI::App& app, const context&) {
   const auto g = std::make_shared<given>();
   app.add_option("runs", g->runs, "run folders: one for a report, several for a table")->required();
-  app.add_option("--format", g->format, "text, md, json or csv")
-      ->check(CLI::IsMember({"text", "md", "json", "csv"}))
+  app.add_option("--format", g->format, "text, md, json, csv or html")
+      ->check(CLI::IsMember({"text", "md", "json", "csv", "html"}))
       ->capture_default_str();
-  return [g] { return print_report(*g); };
+  app.add_option("--out", g->out, "file for the HTML report; without it, stdout");
+  return [g] {
+    if (g->format == "html") return write_html(*g);
+    if (!g->out.empty()) throw usage_error("--out: is for --format html; others go to stdout");
+    return print_report(*g);
+  };
 }
 
 }  // namespace lockmark::cli

@@ -16,6 +16,7 @@
 #include "harness/cli/terminal.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/config/target.hpp"
+#include "harness/report/html/page.hpp"
 #include "harness/report/table.hpp"
 
 namespace lockmark::cli {
@@ -132,6 +133,7 @@ class table_maker {
   void fail(const std::string& what, const char* why);
   void remember(int status);
   void save() const;
+  void save_html() const;
   std::string format(const std::string& how) const;
   std::string whole_page(report::language in) const;
 
@@ -156,6 +158,7 @@ int table_maker::make() {
   if (given_.order == "article") rows_ = report::as_in_the_article(std::move(rows_));
   save();
   fmt::print("{}", format(given_.format));
+  save_html();
   fmt::print(stderr, "table and run folders: {}\n", out_.string());
   return status_;
 }
@@ -236,6 +239,15 @@ void table_maker::save() const {
   write("table.json", report::table_json(rows_));
 }
 
+// Only at the end: it reads every run folder again, and no row is measured meanwhile.
+void table_maker::save_html() const {
+  if (rows_.empty()) return;
+  std::vector<std::filesystem::path> runs;
+  for (const report::row& r : rows_) runs.push_back(out_ / r.run);
+  report::html::write_file(out_ / "report.html",
+                           report::html::page(runs, report::html::order::as_given));
+}
+
 std::string table_maker::whole_page(report::language in) const {
   const std::string table = report::table_markdown(rows_, in);
   return given_.full ? fmt::format("{}\n{}", table, report::overview_markdown(rows_, in)) : table;
@@ -277,8 +289,9 @@ command table_command(CLI::App& app, const context& c) {
                  "speed (the default of --quick), or article: by lock, as in the articles' tables "
                  "(the default of --full)")
       ->check(CLI::IsMember({"speed", "article"}));
-  app.add_option("--out", g->out,
-                 "table.md, table.zh.md, .csv, .json and the run folders appear in here")
+  app.add_option(
+         "--out", g->out,
+         "table.md, table.zh.md, .csv, .json, report.html and the run folders appear in here")
       ->capture_default_str();
   app.add_flag("--quiet", g->quiet, "no progress");
   return [c, g] {
