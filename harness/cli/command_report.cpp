@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -20,7 +21,8 @@ struct given {
 };
 
 int write_html(const given& g) {
-  const std::string page = report::html::page({g.runs.begin(), g.runs.end()});
+  const std::vector<std::filesystem::path> runs(g.runs.begin(), g.runs.end());
+  const std::string page = report::html::page(runs);
   if (g.out.empty()) {
     fmt::print("{}", page);
   } else {

@@ -76,8 +76,8 @@ class Browser:
         self.process = subprocess.Popen(
             [program, '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
              '--no-first-run', '--disable-extensions', '--disable-background-networking',
-             '--disable-component-update', '--disable-breakpad', '--proxy-server=127.0.0.1:9', '--remote-debugging-pipe',
-             '--hide-scrollbars', f'--user-data-dir={profile}'],
+             '--disable-component-update', '--disable-breakpad', '--hide-scrollbars',
+             '--proxy-server=127.0.0.1:9', '--remote-debugging-pipe', f'--user-data-dir={profile}'],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             preexec_fn=connect, close_fds=False)
         os.close(to_read)
@@ -144,8 +144,9 @@ def complaints(events):
     found = []
     for event in events:
         method, params = event.get('method'), event.get('params', {})
-        if method == 'Runtime.consoleAPICalled' and params['type'] in ('error', 'warning', 'assert'):
-            found.append(' '.join(str(a.get('value', a.get('description'))) for a in params['args']))
+        if method == 'Runtime.consoleAPICalled' and params['type'] in ('error', 'warning'):
+            said = [str(a.get('value', a.get('description'))) for a in params['args']]
+            found.append(' '.join(said))
         elif method == 'Runtime.exceptionThrown':
             details = params['exceptionDetails']
             found.append(details.get('exception', {}).get('description', details['text']))

@@ -85,8 +85,11 @@ TEST_F(browser, shows_one_run_and_twelve_and_an_hour) {
   // Four that each of two scenarios shares, six for each whole run; a killed one has four of them.
   expect_good(found["twelve.html"], 2 * 4 + 11 * 6 + 4);
   expect_good(found["hour.html"], 6);
-  EXPECT_THAT(found["one.html"]["no-scripts"]["headline"], HasSubstr("The lock held"));
-  EXPECT_THAT(found["twelve.html"]["narrow-dark"]["headline"], HasSubstr("1 of 12 DID NOT HOLD"));
+  const auto headline = [&](const char* page, const char* view) {
+    return found[page][view]["headline"].get<std::string>();
+  };
+  EXPECT_THAT(headline("one.html", "no-scripts"), HasSubstr("The lock held"));
+  EXPECT_THAT(headline("twelve.html", "narrow-dark"), HasSubstr("1 of 12 DID NOT HOLD"));
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {

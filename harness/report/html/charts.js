@@ -144,6 +144,7 @@
             max: end,
             ticks: {
               callback: moment,
+              includeBounds: false,
               stepSize: report.timeStep(end - begin, plot.clientWidth < 500 ? 5 : 10),
             },
           }),

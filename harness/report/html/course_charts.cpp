@@ -100,11 +100,11 @@ std::string heat_chart(const subject& s, chart_sheet& sheet) {
                  {"p99", column::number},
                  {"max", column::number},
                  {"not granted", column::number}})};
-  const bool counted = s.stretches.size() == s.measured.moments.size();
+  const bool counted = s.stretches.size() == s.moments.size();
   json columns = json::array(), failed = json::array();
   bool some = false;
-  for (std::size_t i = 0; i < s.measured.moments.size(); ++i) {
-    const moment& m = s.measured.moments[i];
+  for (std::size_t i = 0; i < s.moments.size(); ++i) {
+    const moment& m = s.moments[i];
     some = some || m.granted > 0;
     columns.push_back(heat_column(m));
     const std::uint64_t without = counted ? s.stretches[i].not_granted() : 0;

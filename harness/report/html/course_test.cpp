@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "harness/report/html/curve.hpp"
 #include "harness/report/html/latency.hpp"
 #include "harness/report/html/timeline.hpp"
 #include "harness/stats/hlog.hpp"
@@ -107,17 +108,21 @@ TEST(latency, damage_keeps_what_was_read) {
 
 // The curve ends where the attempts without a grant begin, and never says more than so many
 // samples can.
-TEST(latency, curve_ends_with_what_is_known) {
+TEST(curve, ends_with_what_is_known) {
   const stats::histogram h = of(5 * ms, 900);
-  const auto all_granted = curve_of({h, 0, 1'000 * ms});
+  const auto all_granted = curve_of("c", {h, 0, 1'000 * ms}, false).points;
   EXPECT_DOUBLE_EQ(all_granted.front().x, 1);
   EXPECT_GT(all_granted.back().x, 99);
   EXPECT_LT(all_granted.back().x, 400);  // p99.9 needs 3,688 samples
-  const auto some = curve_of({h, 100, 1'000 * ms});
+  EXPECT_EQ(curve_of("c", {h, 0, 1'000 * ms}, false).shown.size(), 5U);
+  const curve most = curve_of("c", {h, 100, 1'000 * ms}, true);
+  const auto& some = most.points;
   EXPECT_LE(some.back().x, 10.001);  // a tenth was not granted
   EXPECT_GT(some.back().x, 7);
-  EXPECT_TRUE(curve_of({stats::histogram(), 5, ms}).empty());
-  EXPECT_TRUE(curve_of({stats::histogram(), 0, ms}).empty());
+  EXPECT_EQ(most.shown.at(0.5), "<= 5.0 ms");
+  EXPECT_EQ(most.shown.at(0.95), "> 1.0 s");
+  EXPECT_TRUE(curve_of("c", {stats::histogram(), 5, ms}, false).points.empty());
+  EXPECT_TRUE(curve_of("c", {stats::histogram(), 0, ms}, false).points.empty());
 }
 
 }  // namespace

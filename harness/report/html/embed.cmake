@@ -13,7 +13,7 @@ function(embed name file)
       message(FATAL_ERROR "${file} contains ${end}, which would end it in the middle of the page")
     endif()
   endforeach()
-  string(APPEND definitions "const std::string_view ${name} = R\"lockmark(${text})lockmark\";\n")
+  string(APPEND definitions "const std::string_view ${name} = R\"lockmark(${text})lockmark\"sv;\n")
   set(definitions "${definitions}" PARENT_SCOPE)
 endfunction()
 
@@ -33,6 +33,7 @@ file(WRITE "${OUTPUT}"
 #include \"harness/report/html/assets.hpp\"
 
 namespace lockmark::report::html {
+using namespace std::string_view_literals;
 const std::string_view chart_js_version = \"${chart_js_version}\";
 const std::string_view lockmark_version = \"${VERSION}\";
 ${definitions}}  // namespace lockmark::report::html

@@ -4,13 +4,10 @@
 #include <cmath>
 #include <optional>
 
-#include "harness/stats/confidence.hpp"
 #include "harness/stats/hlog.hpp"
 
 namespace lockmark::report::html {
 namespace {
-
-constexpr int points_per_nine = 8;
 
 std::size_t band_of(std::int64_t ns) {
   if (ns <= 1) return 0;
@@ -81,21 +78,6 @@ latency read_latency(std::istream& in, const std::vector<double>& edges, std::st
   }
   moments.finish();
   return found;
-}
-
-std::vector<curve_point> curve_of(const stats::attempts& all) {
-  std::vector<curve_point> curve;
-  const std::int64_t n = all.count();
-  if (n == 0) return curve;
-  for (int k = 0;; ++k) {
-    const double x = std::pow(10.0, static_cast<double>(k) / points_per_nine);
-    const double q = 1 - 1 / x;
-    if (q > 0.5 && !stats::is_supported(q, n)) break;
-    const stats::quantile_ns value = all.at_quantile(q);
-    if (value.censored) break;
-    curve.push_back({x, value.value_ns});
-  }
-  return curve;
 }
 
 }  // namespace lockmark::report::html

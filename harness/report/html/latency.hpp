@@ -1,7 +1,6 @@
 // The latencies of a run, from latency.hlog: over all of it, and by stretch of time.
 //
-// The file has granted attempts only. What was not granted comes from elsewhere and counts as later
-// than every grant (stats/censored.hpp).
+// The file has granted attempts only; what was not granted comes from elsewhere (curve.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/stats/censored.hpp"
 #include "harness/stats/histogram.hpp"
 
 namespace lockmark::report::html {
@@ -34,15 +32,5 @@ struct latency {
 // are no moments. A last line that breaks off is what a killed run leaves; any other damage ends
 // the reading, and `damage` says which line.
 latency read_latency(std::istream& in, const std::vector<double>& edges, std::string& damage);
-
-// A point of a percentile plot: x is 1 / (1 - q), so that p90, p99, p99.9 are equally far apart.
-struct curve_point {
-  double x = 1;
-  std::int64_t ns = 0;
-};
-
-// Up to the first quantile that so many attempts do not support, or that lies among the attempts
-// without a grant.
-std::vector<curve_point> curve_of(const stats::attempts& all);
 
 }  // namespace lockmark::report::html

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -29,8 +30,8 @@ std::string visible_part(std::string text) {
   for (const std::string element : {"script", "style"}) {
     std::size_t begin = 0;
     while ((begin = text.find("<" + element, begin)) != std::string::npos) {
-      text.erase(begin, text.find("</" + element, begin) - begin);
-      begin += element.size() + 2;
+      const auto end = text.find('>', text.find("</" + element, begin)) + 1;
+      text.erase(begin, end - begin);
     }
   }
   return text;
@@ -80,10 +81,11 @@ void expect_sound(const std::string& page) {
   EXPECT_LT(page.size(), most_bytes);
   const std::string visible = visible_part(page);
   EXPECT_THAT(unbalanced(visible), IsEmpty());
-  std::vector<std::string> with_data;
-  for (const auto& [id, value] : data_of(page).items()) with_data.push_back(id);
+  std::set<std::string> with_data;
+  for (const auto& [id, value] : data_of(page).items()) with_data.insert(id);
   const auto plots = between(visible, "data-chart=\"", "\"");
-  EXPECT_THAT(plots, testing::UnorderedElementsAreArray(with_data));
+  EXPECT_EQ(std::set(plots.begin(), plots.end()), with_data);
+  EXPECT_EQ(plots.size(), with_data.size());
   EXPECT_EQ(times(visible, "<details class=numbers"), plots.size());
 }
 
@@ -194,7 +196,7 @@ TEST_F(pages, of_several_runs_compare_them) {
   const std::string visible = visible_part(text);
   EXPECT_LT(visible.find("1 of 12 DID NOT HOLD"), visible.find("<h2>"));
   const auto titles = between(visible, "<h2>", "</h2>");
-  ASSERT_GE(titles.size(), 4U);
+  ASSERT_GE(titles.size(), 5U);
   EXPECT_THAT(std::vector(titles.begin(), titles.begin() + 5),
               ElementsAre("Side by side", "Charts: contended", "Charts: uncontended", "Each run",
                           "Figures"));

@@ -2,48 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-
-#include "harness/report/text.hpp"
-#include "harness/stats/confidence.hpp"
+#include <utility>
 
 namespace lockmark::report::html {
 namespace {
-
-constexpr std::array<double, 8> tabled{0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999};
-
-curve from_log(std::string name, const stats::attempts& all, bool bound) {
-  curve c{std::move(name), curve_of(all), {}};
-  for (const double q : tabled) {
-    if (!stats::is_supported(q, all.count())) continue;
-    const stats::quantile_ns value = all.at_quantile(q);
-    c.shown[q] = time_text(time_value{value.value_ns, value.censored}, bound);
-  }
-  return c;
-}
-
-curve from_summary(std::string name, const json& quantiles, bool bound) {
-  curve c{std::move(name), {}, {}};
-  if (!quantiles.is_array()) return c;
-  for (const json& entry : quantiles) {
-    const double q = real_of(look(entry, {"q"}));
-    const json& value = look(entry, {"value_ns"});
-    if (!(q > 0 && q < 1) || value.is_null()) continue;
-    c.shown[q] = shown_time(value, bound);
-    if (value.is_number()) c.points.push_back({1 / (1 - q), value.get<std::int64_t>()});
-  }
-  return c;
-}
-
-curve acquire_curve(const subject& s, const char* which, const stats::histogram& granted) {
-  const bool bound = s.in_table.bound;
-  if (granted.empty()) {
-    return from_summary(which, s.at({"quantiles", which, "quantiles"}), bound);
-  }
-  const auto wait_ns = static_cast<std::int64_t>(count_of(s.at({"run", "wait_ns"})));
-  return from_log(which, {granted, s.not_granted(), wait_ns}, bound);
-}
 
 // What the harness does with a memory lock in place of a server; two quantiles are known.
 curve floor_curve(const subject& s) {
@@ -68,14 +30,6 @@ json points_json(const std::vector<curve_point>& points) {
 }
 
 }  // namespace
-
-curve response_curve(const subject& s) {
-  return acquire_curve(s, "response", s.measured.response);
-}
-
-curve service_curve(const subject& s) {
-  return acquire_curve(s, "service", s.measured.service);
-}
 
 std::string name_of_quantile(double q) {
   return fmt::format("p{:.6g}", 100 * q);
@@ -108,10 +62,7 @@ chart chart_of(std::string id, std::string title, std::string note,
 }
 
 std::string percentile_chart(const subject& s, chart_sheet& sheet) {
-  std::vector<curve> curves{response_curve(s), service_curve(s), floor_curve(s)};
-  if (!s.measured.timer_lag.empty()) {
-    curves.push_back(from_log("harness timer lag", {s.measured.timer_lag, 0, 0}, false));
-  }
+  const std::vector<curve> curves{s.response, s.service, floor_curve(s), s.timer_lag};
   std::string note =
       "Acquire latency of all attempts. To the right, each step is ten times as rare: p99.9 is the "
       "slowest attempt in a thousand. Response counts from when the attempt was due, service from "

@@ -75,7 +75,7 @@ std::string bar_chart(const group& runs, std::size_t number, const figure& f, ch
 std::string percentiles(const group& runs, std::size_t number, chart_sheet& sheet) {
   std::vector<curve> curves;
   for (const subject* s : runs) {
-    curve c = response_curve(*s);
+    curve c = s->response;
     c.name = s->label;
     const std::string state = state_of(*s);
     if (state == "broken") c.name += " (NOT HELD)";

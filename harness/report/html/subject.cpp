@@ -29,21 +29,42 @@ std::vector<double> even_edges(double window_s, std::size_t stretches) {
   return edges;
 }
 
-void read_course(const fs::path& folder, std::size_t stretches, subject& s) {
+// Response or service of all attempts: from the log, else the few quantiles of run.json.
+curve acquire_curve(const subject& s, const char* which, const stats::histogram& granted) {
+  const bool bound = s.in_table.bound;
+  if (granted.empty()) {
+    return curve_of_summary(which, s.at({"quantiles", which, "quantiles"}), bound);
+  }
+  const auto wait_ns = static_cast<std::int64_t>(count_of(s.at({"run", "wait_ns"})));
+  return curve_of(which, {granted, s.not_granted(), wait_ns}, bound);
+}
+
+// The histograms are large and end here: a page may have hundreds of runs.
+void keep(latency found, subject& s) {
+  s.response = acquire_curve(s, "response", found.response);
+  s.service = acquire_curve(s, "service", found.service);
+  s.timer_lag = curve_of("harness timer lag", {found.timer_lag, 0, 0}, false);
+  s.moments = std::move(found.moments);
+}
+
+void read_timeline_of(const fs::path& folder, std::size_t stretches, subject& s) {
   std::string damage;
   std::ifstream timeline = open_in(folder, "timeline.jsonl");
   if (timeline) s.stretches = joined(read_timeline(timeline, damage), stretches);
   if (!timeline.is_open()) s.notes.push_back("timeline.jsonl is missing: no rates over time.");
   if (!damage.empty()) s.notes.push_back(fmt::format("timeline.jsonl is damaged: {}.", damage));
-  damage.clear();
   s.edges_s = edges_of(s.stretches);
   if (s.edges_s.empty()) s.edges_s = even_edges(real_of(s.at({"run", "window_s"})), stretches);
+}
+
+void read_latency_of(const fs::path& folder, subject& s) {
   std::ifstream log = open_in(folder, "latency.hlog");
   if (!log) {
     s.notes.push_back("latency.hlog is missing: quantiles are those of run.json.");
-    return;
+    return keep({}, s);
   }
-  s.measured = read_latency(log, s.edges_s, damage);
+  std::string damage;
+  keep(read_latency(log, s.edges_s, damage), s);
   if (!damage.empty()) {
     s.notes.push_back(
         fmt::format("latency.hlog is damaged, what follows is left out: {}.", damage));
@@ -81,7 +102,9 @@ subject read_subject(const fs::path& path, std::size_t stretches) {
   subject s;
   s.run = read_run(path);
   s.in_table = row_of(s.run);
-  read_course(fs::is_directory(path) ? path : path.parent_path(), stretches, s);
+  const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+  read_timeline_of(folder, stretches, s);
+  read_latency_of(folder, s);
   return s;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/report/html/curve.hpp"
 #include "harness/report/html/latency.hpp"
 #include "harness/report/html/look.hpp"
 #include "harness/report/html/timeline.hpp"
@@ -19,7 +20,8 @@ struct subject {
   std::string label;  // "redis/lua on redis": unique among the page's runs of its scenario
   std::vector<stretch> stretches;
   std::vector<double> edges_s;  // of the stretches
-  latency measured;
+  std::vector<moment> moments;  // one for each stretch; none without latency.hlog
+  curve response, service, timer_lag;
   std::vector<std::string> notes;  // files that are missing or damaged: sentences
 
   const json& at(std::initializer_list<const char*> path) const { return look(run.content, path); }
