@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t stretches_in_all = 2400;
 constexpr std::size_t most_stretches = 240;
 constexpr std::size_t fewest_stretches = 10;
+// Of more runs, each gets a part without charts of its own.
+constexpr std::size_t most_in_full = 40;
 
 // Nothing but what stands in the file itself.
 constexpr std::string_view policy =
@@ -73,13 +75,14 @@ std::string one_run(const subject& s, chart_sheet& sheet) {
 
 std::string several_runs(const std::vector<subject>& subjects, chart_sheet& sheet) {
   std::string each;
+  const bool in_full = subjects.size() <= most_in_full;
   for (const subject& s : subjects) {
     each += fmt::format(
         "<details class=run id=\"{}\"><summary>{} <span class={}>{}</span></summary>\n{}{}"
         "</details>\n",
         s.id, escaped(title_of(s)), state_of(s).empty() || state_of(s) == "bound" ? "ok" : "alarm",
         fmt::format("{}, {}", held_word(s), figures_word(s)), paragraph(sentence_about(s)),
-        run_part(s, sheet));
+        in_full ? run_part(s, sheet) : brief_run_part(s));
   }
   return fmt::format("<header><h1>{} runs</h1></header>\n<main>\n{}{}{}{}</main>\n",
                      subjects.size(), overview_banner(subjects),

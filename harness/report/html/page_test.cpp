@@ -82,7 +82,8 @@ void expect_sound(const std::string& page) {
   const std::string visible = visible_part(page);
   EXPECT_THAT(unbalanced(visible), IsEmpty());
   std::set<std::string> with_data;
-  for (const auto& [id, value] : data_of(page).items()) with_data.insert(id);
+  const json data = data_of(page);
+  for (const auto& [id, value] : data.items()) with_data.insert(id);
   const auto plots = between(visible, "data-chart=\"", "\"");
   EXPECT_EQ(std::set(plots.begin(), plots.end()), with_data);
   EXPECT_EQ(plots.size(), with_data.size());
@@ -216,7 +217,7 @@ TEST_F(pages, rank_runs_as_tables_do) {
   fast.r.topology = "fast";
   const std::vector<fs::path> given{folders_.whole("a/same", slow), folders_.whole("b/same", fast)};
   const auto places = [](const std::string& text) {
-    return between(visible_part(text), "redis/lua on ", "</a>");
+    return between(visible_part(text), "\">redis/lua on ", "</a>");
   };
   EXPECT_THAT(places(page(given)), ElementsAre("fast", "slow"));
   EXPECT_THAT(places(page(given, order::as_given)), ElementsAre("slow", "fast"));
@@ -288,7 +289,11 @@ TEST_F(pages, of_an_hour_stay_small) {
 // A table of every lock on every topology has more than two hundred rows.
 TEST_F(pages, of_hundreds_of_runs_stay_small) {
   const fs::path folder = folders_.whole("first", violated_run());
-  expect_sound(page(std::vector<fs::path>(230, folder)));
+  const std::string text = page(std::vector<fs::path>(230, folder));
+  expect_sound(text);
+  EXPECT_EQ(times(text, "<details class=run"), 230U);
+  EXPECT_EQ(times(text, "two holders for 20.000 ms"), 3 * 230U);
+  EXPECT_THAT(text, HasSubstr("lockmark report --format html first"));
 }
 
 TEST_F(pages, are_written_whole_or_not_at_all) {

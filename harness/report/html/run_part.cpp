@@ -133,6 +133,14 @@ std::string provenance_part(const subject& s) {
 
 }  // namespace
 
+std::string brief_run_part(const subject& s) {
+  return verdict_banner(s) + section("Figures", key_figures(s) + quantile_table(s)) +
+         section("Safety", safety_part(s)) +
+         paragraph(fmt::format("Charts and provenance of this run: lockmark report --format html "
+                               "{}",
+                               s.run.name));
+}
+
 std::string run_part(const subject& s, chart_sheet& sheet) {
   std::string text = verdict_banner(s);
   text += section("Figures", key_figures(s) + quantile_table(s));

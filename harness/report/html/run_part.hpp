@@ -10,5 +10,7 @@ namespace lockmark::report::html {
 
 // Verdict, figures, charts, provenance. The charts' data goes to the sheet.
 std::string run_part(const subject& s, chart_sheet& sheet);
+// Verdict, figures, safety; for pages of so many runs that there is no room for all of each.
+std::string brief_run_part(const subject& s);
 
 }  // namespace lockmark::report::html

@@ -59,12 +59,14 @@ void read_timeline_of(const fs::path& folder, std::size_t stretches, subject& s)
 
 void read_latency_of(const fs::path& folder, subject& s) {
   std::ifstream log = open_in(folder, "latency.hlog");
-  if (!log) {
-    s.notes.push_back("latency.hlog is missing: quantiles are those of run.json.");
-    return keep({}, s);
-  }
   std::string damage;
-  keep(read_latency(log, s.edges_s, damage), s);
+  latency found;
+  if (log) {
+    found = read_latency(log, s.edges_s, damage);
+  } else {
+    s.notes.push_back("latency.hlog is missing: quantiles are those of run.json.");
+  }
+  keep(std::move(found), s);
   if (!damage.empty()) {
     s.notes.push_back(
         fmt::format("latency.hlog is damaged, what follows is left out: {}.", damage));
