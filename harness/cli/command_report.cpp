@@ -1,10 +1,13 @@
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/terminal.hpp"
+#include "harness/driver.hpp"
+#include "harness/report/html/page.hpp"
 #include "harness/report/junit.hpp"
 #include "harness/report/pull_request.hpp"
 #include "harness/report/run_text.hpp"
@@ -18,6 +21,7 @@ struct given {
   std::vector<std::string> runs;
   std::string format = "text";
   bool timeline = false;
+  std::string out;
 };
 
 int print_timeline(const given& g) {
@@ -32,6 +36,17 @@ std::string junit_of(const std::vector<report::recorded_run>& runs) {
   std::vector<report::test_case> cases;
   for (const auto& r : runs) cases.push_back(report::test_case_of(r));
   return report::junit_xml(cases);
+}
+
+int write_html(const given& g) {
+  const std::vector<std::filesystem::path> runs(g.runs.begin(), g.runs.end());
+  const std::string page = report::html::page(runs);
+  if (g.out.empty()) {
+    fmt::print("{}", page);
+  } else {
+    report::html::write_file(g.out, page);
+  }
+  return 0;
 }
 
 int print_report(const given& g) {
@@ -71,11 +86,17 @@ command report_command(CLI::App& app, const context&) {
   app.add_option("runs", g->runs, "run folders: one for a report, several for a table")
       ->type_name("RUN")
       ->required();
-  app.add_option("--format", g->format, "text, md (for a pull request), json, csv or junit")
-      ->check(CLI::IsMember({"text", "md", "json", "csv", "junit"}))
+  app.add_option("--format", g->format, "text, md (for a pull request), json, csv, junit or html")
+      ->check(CLI::IsMember({"text", "md", "json", "csv", "junit", "html"}))
       ->capture_default_str();
   app.add_flag("--timeline", g->timeline, "with --format csv: the course of one run");
-  return [g] { return print_report(*g); };
+  app.add_option("--out", g->out, "file for the HTML report; without it, stdout")
+      ->type_name("FILE");
+  return [g] {
+    if (g->format == "html") return write_html(*g);
+    if (!g->out.empty()) throw usage_error("--out: is for --format html; others go to stdout");
+    return print_report(*g);
+  };
 }
 
 }  // namespace lockmark::cli

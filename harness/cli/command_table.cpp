@@ -20,6 +20,7 @@
 #include "harness/cli/watching.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/config/target.hpp"
+#include "harness/report/html/page.hpp"
 #include "harness/report/junit.hpp"
 #include "harness/report/table.hpp"
 
@@ -146,6 +147,7 @@ class table_maker {
   void fail(const std::string& scenario, const std::string& what, const char* why);
   void remember(int status);
   void save() const;
+  void save_html() const;
   std::string format(const std::string& how) const;
   std::string whole_page(report::language in) const;
 
@@ -179,6 +181,7 @@ int table_maker::make() {
   save();
   if (junit_) junit_.write(report::junit_xml(cases_));
   fmt::print("{}", format(given_.format));
+  save_html();
   if (!given_.quiet) fmt::print(stderr, "table and run folders: {}\n", out_.string());
   return status_;
 }
@@ -281,6 +284,15 @@ void table_maker::save() const {
   write("table.json", report::table_json(rows_));
 }
 
+// Only at the end: it reads every run folder again, and no row is measured meanwhile.
+void table_maker::save_html() const {
+  if (rows_.empty()) return;
+  std::vector<std::filesystem::path> runs;
+  for (const report::row& r : rows_) runs.push_back(out_ / r.run);
+  report::html::write_file(out_ / "report.html",
+                           report::html::page(runs, report::html::order::as_given));
+}
+
 std::string table_maker::whole_page(report::language in) const {
   const std::string table = report::table_markdown(rows_, in);
   return given_.full ? fmt::format("{}\n{}", table, report::overview_markdown(rows_, in)) : table;
@@ -327,8 +339,9 @@ command table_command(CLI::App& app, const context& c) {
                  "speed (the default of --quick), or article: by lock, as in the articles' tables "
                  "(the default of --full)")
       ->check(CLI::IsMember({"speed", "article"}));
-  app.add_option("--out", g->out,
-                 "table.md, table.zh.md, .csv, .json and the run folders appear in here")
+  app.add_option(
+         "--out", g->out,
+         "table.md, table.zh.md, .csv, .json, report.html and the run folders appear in here")
       ->type_name("DIR")
       ->capture_default_str();
   app.add_option("--junit", g->junit, "also writes the verdicts as JUnit XML")->type_name("FILE");
