@@ -19,10 +19,12 @@ server_packages=(
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
-# Python runs the adapter that drivers/exec/README.md shows.
-test_packages=(libhdrhistogram-java python3)
-# What fetches, builds and runs the real lock clients of deploy/interop, as package:program. Where
-# the program is on PATH, the package is not missing: a newer node, go or java may be there.
+# Python runs the adapter that drivers/exec/README.md shows, and builds the dashboards, whose
+# queries are put to a real Prometheus.
+test_packages=(libhdrhistogram-java python3 prometheus prometheus-pushgateway)
+# What fetches, builds and runs the real lock clients of deploy/interop and the checkers of
+# deploy/schema, as package:program. Where the program is on PATH, the package is not missing: a
+# newer node, go or java may be there.
 interop_packages=(
   maven:mvn default-jdk-headless:javac nodejs:node npm:npm golang-go:go
   python3-kazoo ca-certificates
