@@ -56,7 +56,8 @@ def side_by_side():
         bars("Success", "percentunit", "Attempts that got the lock, of all that ended.",
              [now(SUCCESS, ROW_LEGEND)], max=1),
         bars("Hand-off p50", "s", "From the sending of a release to the next grant of that key to "
-             "another client.", [now(quantile_of_run(0.5, HANDOFF, 'kind="transfer"'), ROW_LEGEND)]),
+             "another client.",
+             [now(quantile_of_run(0.5, HANDOFF, 'kind="transfer"'), ROW_LEGEND)]),
         bars("Commands per grant", "short", "What clients sent. A server may count more, where it "
              "counts the commands inside a script.", [now(COMMANDS, ROW_LEGEND)]),
     ]

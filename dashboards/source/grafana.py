@@ -219,11 +219,13 @@ def row(title):
 
 def thresholds(*steps):
     """(from, colour), the first one from the bottom."""
-    return {"mode": "absolute", "steps": [{"value": value, "color": color} for value, color in steps]}
+    return {"mode": "absolute",
+            "steps": [{"value": value, "color": color} for value, color in steps]}
 
 
 def means(value, text, color, index=0):
-    return {"type": "value", "options": {str(value): {"text": text, "color": color, "index": index}}}
+    result = {"text": text, "color": color, "index": index}
+    return {"type": "value", "options": {str(value): result}}
 
 
 def from_on(value, text, color, index=0):

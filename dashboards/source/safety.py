@@ -1,7 +1,8 @@
 """safety.json: was it a lock, what went wrong, and how long until it worked again?"""
 
 from grafana import (GREEN, GREY, RED, ROW, ROW_LEGEND, dashboard, from_on, last, lines, means,
-                     measuring, now, number, of_run, over_time, rate, row, states, table, thresholds, total)
+                     measuring, now, number, of_run, over_time, rate, row, states, table,
+                     thresholds, total)
 
 RUN = "{{lock}} on {{topology}}, {{scenario}}"
 BAD_IF_ANY = thresholds((None, GREEN), (1, RED))

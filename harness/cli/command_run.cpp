@@ -10,6 +10,7 @@
 #include "harness/cli/jobs.hpp"
 #include "harness/cli/progress.hpp"
 #include "harness/cli/terminal.hpp"
+#include "harness/cli/watching.hpp"
 #include "harness/report/run_text.hpp"
 
 namespace lockmark::cli {
@@ -21,6 +22,7 @@ struct given {
   std::vector<std::string> set;
   std::string out = "runs";
   bool quiet = false;
+  watching watched;
 };
 
 // Servers of its own for a lock that is named: the first form that it declares.
@@ -45,8 +47,9 @@ int run(const context& c, const given& g) {
         "--on: say where to run: a URL such as redis://host:port, local:redis, local:zookeeper, "
         "local:mysql, or memory:");
   }
+  const auto exporter = start_watching(g.watched);
   const place where = find_place(g.target.empty() ? usual_target(c.known, job.job) : g.target);
-  errand e{job.job, job.name, g.out, c.arguments, {}, {}};
+  errand e{job.job, job.name, g.out, c.arguments, {}, {}, exporter.get()};
   progress_display display(job.name, g.quiet);
   e.on_finding = [&display](const std::string& sentence) {
     display.clear();
@@ -59,6 +62,7 @@ int run(const context& c, const given& g) {
   fmt::print("run folder: {}\n", done.folder.string());
   std::fflush(stdout);
   if (!done.result.why.empty()) fmt::print(stderr, "lockmark: {}\n", done.result.why);
+  end_watching(exporter.get());
   return exit_status(done.result);
 }
 
@@ -74,6 +78,7 @@ command run_command(CLI::App& app, const context& c) {
       ->allow_extra_args(false);
   app.add_option("--out", g->out, "the run folder appears in this folder")->capture_default_str();
   app.add_flag("--quiet", g->quiet, "no progress");
+  declare_watching(app, g->watched);
   app.footer("Keys of a job:\n" + config::help_text());
   return [c, g] { return run(c, *g); };
 }

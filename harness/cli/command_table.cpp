@@ -14,6 +14,7 @@
 #include "harness/cli/jobs.hpp"
 #include "harness/cli/progress.hpp"
 #include "harness/cli/terminal.hpp"
+#include "harness/cli/watching.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/config/target.hpp"
 #include "harness/report/table.hpp"
@@ -34,6 +35,7 @@ struct given {
   std::string language = "en";
   std::string order;
   bool quiet = false;
+  watching watched;
 };
 
 struct named_target {
@@ -121,8 +123,9 @@ std::vector<std::string> depth_of(const given& g, const lock_kind& lock) {
 
 class table_maker {
  public:
-  table_maker(const context& c, const given& g)
-      : context_(c), given_(g), out_(std::filesystem::path(g.out)) {}
+  // `exporter` shows the rows while they are measured; or null.
+  table_maker(const context& c, const given& g, metrics::exporter* exporter)
+      : context_(c), given_(g), exporter_(exporter), out_(std::filesystem::path(g.out)) {}
 
   int make();
 
@@ -137,6 +140,7 @@ class table_maker {
 
   const context& context_;
   const given& given_;
+  metrics::exporter* exporter_;
   std::filesystem::path out_;
   std::vector<report::row> rows_;
   int status_ = 0;
@@ -189,7 +193,7 @@ void table_maker::measure_row(const place& where, const line& l) {
   const std::string what = fmt::format("{}{}{} {} on {}", l.lock->name, l.option.empty() ? "" : " ",
                                        l.option, job.name, where.topology);
   progress_display display(what, given_.quiet);
-  errand e{job.job, job.name, out_, context_.arguments, {}, {}};
+  errand e{job.job, job.name, out_, context_.arguments, {}, {}, exporter_};
   e.on_progress = [&display](const run::progress& p) { display.show(p); };
   try {
     const executed done = execute(context_.known, where, std::move(e));
@@ -281,10 +285,14 @@ command table_command(CLI::App& app, const context& c) {
                  "table.md, table.zh.md, .csv, .json and the run folders appear in here")
       ->capture_default_str();
   app.add_flag("--quiet", g->quiet, "no progress");
+  declare_watching(app, g->watched);
   return [c, g] {
     interrupts();
     if (g->order.empty()) g->order = g->full ? "article" : "speed";
-    return table_maker(c, *g).make();
+    const auto exporter = start_watching(g->watched);
+    const int status = table_maker(c, *g, exporter.get()).make();
+    end_watching(exporter.get());
+    return status;
   };
 }
 

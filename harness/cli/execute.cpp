@@ -79,6 +79,12 @@ std::optional<run::floor_measurement> measure_floor(const catalogue& known, cons
                                 response.value_at_quantile(0.99)};
 }
 
+// Shows the run to Prometheus from its first moment on.
+void show_on(metrics::exporter& exporter, run::setup& s) {
+  exporter.begin(run::blank_result(s));
+  s.on_live = [&exporter](const run::live_view& v) { exporter.update(v); };
+}
+
 std::atomic<int> signals_seen{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -132,18 +138,22 @@ executed execute(const catalogue& known, const place& where, errand e) {
   };
   s.scenario = e.scenario;
   s.arguments = e.arguments;
+  if (e.exporter != nullptr) show_on(*e.exporter, s);
   bool begun = false;
   s.on_window = [&](const run::result& so_far) {
     folder.begin(so_far);
     begun = true;
+    if (e.exporter != nullptr) e.exporter->begin(so_far);
   };
   run::result measured;
   try {
     measured = run::run_job(s, clock);
   } catch (...) {
     if (!begun) std::filesystem::remove_all(folder.path());  // holds nothing but the job
+    if (e.exporter != nullptr) e.exporter->forget();
     throw;
   }
+  if (e.exporter != nullptr) e.exporter->end(measured);
   auto written = folder.finish(measured);
   const std::string name = folder.path().filename().string();
   return {std::move(measured), {name, std::move(written)}, folder.path()};

@@ -293,24 +293,6 @@ void conductor::draw_conclusions(result& r) {
   r.self.littles_law_difference = little.relative_difference;
 }
 
-result blank_result(const setup& s) {
-  result r;
-  r.run_id = s.run_id;
-  r.job = s.job;
-  r.lock = s.lock.name;
-  r.implementation = s.lock.algorithm;
-  r.workload = s.workload.name;
-  r.target = s.target;
-  r.topology = s.topology;
-  r.scenario = s.scenario;
-  r.arguments = s.arguments;
-  r.lock_has = s.lock.has;
-  r.promises = s.lock.promises;
-  r.holders = s.holders;
-  r.floor = s.floor;
-  return r;
-}
-
 void judge_run(result& r, double cores) {
   self_measurement& m = r.self;
   m.closed_loop = !r.job.arrives_by_rate();
@@ -328,6 +310,24 @@ void judge_run(result& r, double cores) {
 }
 
 }  // namespace
+
+result blank_result(const setup& s) {
+  result r;
+  r.run_id = s.run_id;
+  r.job = s.job;
+  r.lock = s.lock.name;
+  r.implementation = s.lock.algorithm;
+  r.workload = s.workload.name;
+  r.target = s.target;
+  r.topology = s.topology;
+  r.scenario = s.scenario;
+  r.arguments = s.arguments;
+  r.lock_has = s.lock.has;
+  r.promises = s.lock.promises;
+  r.holders = s.holders;
+  r.floor = s.floor;
+  return r;
+}
 
 double offered_per_s(const config::job& job) {
   if (!job.rate) return 0;

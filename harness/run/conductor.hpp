@@ -49,6 +49,9 @@ struct setup {
   };
 };
 
+// What is known of a run before it begins.
+result blank_result(const setup& s);
+
 // Throws usage_error and no_server when nothing could be measured at all. A server that is lost on
 // the way is a result (ending::server_lost), and so is an interrupt.
 result run_job(const setup& s, const real_clock& clock);

@@ -30,6 +30,7 @@ void watch::begin(time_point went, server_counters before) {
 
 void watch::begin_window(const result& known) {
   known_ = &known;
+  live_at_ = loop_.now();
 }
 
 task<void> watch::end() {

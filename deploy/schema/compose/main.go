@@ -1,4 +1,4 @@
-// Loads compose files as `docker compose` does, every profile of them: the JSON schema of the Compose
+// Loads compose files as `docker compose` does, every profile: the JSON schema of the Compose
 // Specification, then what must fit together (networks, volumes, dependencies). Starts nothing.
 package main
 
