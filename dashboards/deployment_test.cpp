@@ -1,5 +1,5 @@
-// What deploy/ gives to Grafana and to a container engine agrees with itself and with lockmark. That
-// compose.yaml is one is checked elsewhere (deploy/schema); nothing is started here.
+// What deploy/ gives to Grafana and to a container engine agrees with itself and with lockmark.
+// That compose.yaml is one is checked elsewhere (deploy/schema); nothing is started here.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,9 +88,9 @@ TEST(provisioning, that_is_wrong_is_found) {
   YAML::Node source = YAML::LoadFile(data_sources);
   source["datasources"][0]["acces"] = "proxy";
   source["datasources"][0]["jsonData"]["interval"] = "1s";
-  EXPECT_THAT(complaints_about_data_sources(source),
-              ElementsAre("datasources/acces: unknown key",
-                          "datasources/jsonData/interval: unknown key"));
+  EXPECT_THAT(
+      complaints_about_data_sources(source),
+      ElementsAre("datasources/acces: unknown key", "datasources/jsonData/interval: unknown key"));
   YAML::Node provider = YAML::LoadFile(providers);
   provider["apiVersion"] = 2;
   provider["providers"][0]["allowUiUpdates"] = true;

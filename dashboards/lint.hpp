@@ -1,6 +1,6 @@
 // What can be wrong with a dashboard or a rule without asking a Prometheus: names that no run
-// exports, and panels that leave the reader alone. Looks at one text at a time; the whole is held to
-// Grafana's schema elsewhere (deploy/schema).
+// exports, and panels that leave the reader alone. Looks at one text at a time; the whole is held
+// to Grafana's schema elsewhere (deploy/schema).
 #pragma once
 
 #include <nlohmann/json.hpp>

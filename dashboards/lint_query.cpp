@@ -47,8 +47,8 @@ class reader {
     }
   }
   std::string_view word() {
-    const auto end = std::ranges::find_if(
-        rest_, [](char c) { return !is_label_char(c) && c != ':'; });
+    const auto end =
+        std::ranges::find_if(rest_, [](char c) { return !is_label_char(c) && c != ':'; });
     const std::string_view w(rest_.data(), static_cast<std::size_t>(end - rest_.begin()));
     rest_.remove_prefix(w.size());
     return w;
@@ -61,7 +61,7 @@ class reader {
   }
 
   void name(std::string_view w) {
-    static constexpr std::array<std::string_view, 6> lists{"by", "without", "on",
+    static constexpr std::array<std::string_view, 6> lists{"by",       "without",    "on",
                                                            "ignoring", "group_left", "group_right"};
     blanks();
     if (std::ranges::count(lists, w) > 0 && rest_.starts_with("(")) return label_list();

@@ -1,5 +1,7 @@
-// The committed dashboards and rules name only what runs export, and leave no reader alone; and each
-// of these checks finds a mistake that was made for it.
+// The committed dashboards and rules name only what runs export, and leave no reader alone; and
+// each of these checks finds a mistake that was made for it.
+#include "dashboards/lint.hpp"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +9,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "dashboards/lint.hpp"
 #include "dashboards/queries.hpp"
 
 namespace lockmark::dashboards {
@@ -120,9 +121,10 @@ TEST(lint, finds_names_that_do_not_exist) {
                           "rule"));
   EXPECT_THAT(about_query("lockmark_grants_total_sum"), testing::SizeIs(1));
   // What is right, with everything that could be mistaken for a name.
-  EXPECT_THAT(about_query(R"(sum by (le, lock) (lockmark_hold_duration_seconds_bucket{lock=~"$l"}))"),
-              IsEmpty());
-  EXPECT_THAT(about_query(R"(label_replace(up, "a", "$1", "job", "lockmark_(.*)"))"), IsEmpty());
+  EXPECT_THAT(
+      about_query(R"(sum by (le, lock) (lockmark_hold_duration_seconds_bucket{lock=~"$l"}))"),
+      IsEmpty());
+  EXPECT_THAT(about_query(R"x(label_replace(up, "a", "$1", "job", "lockmark_(.*)"))x"), IsEmpty());
 }
 
 TEST(lint, finds_what_is_missing_from_a_dashboard) {
@@ -160,8 +162,7 @@ TEST(queries, are_found_with_their_variables_replaced) {
   for (const query& q : all) places.push_back(q.where);
   EXPECT_THAT(places, IsSupersetOf({"live.json: panel 'Verdict' A", "live.json: variable 'lock'",
                                     "live.json: annotation 'faults'"}));
-  EXPECT_EQ(with_variables("a[$__range:$x] ${x}", {{"__range", "5m"}, {"x", "1s"}}),
-            "a[5m:1s] 1s");
+  EXPECT_EQ(with_variables("a[$__range:$x] ${x}", {{"__range", "5m"}, {"x", "1s"}}), "a[5m:1s] 1s");
   EXPECT_THROW(with_variables("$unknown", {{"x", "1"}}), std::runtime_error);
   EXPECT_THAT(labels_in_legend("{{lock}} on {{topology}}"), ElementsAre("lock", "topology"));
 }

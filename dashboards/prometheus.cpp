@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#include <cmath>
+#include <cctype>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
@@ -151,7 +153,8 @@ std::vector<series> prometheus::ask(std::string_view expr, const stretch& when) 
   std::vector<series> all;
   for (const json& one : data.value("result", json::array())) {
     series s;
-    for (const auto& [name, text] : one.at("metric").items()) s.labels[name] = text;
+    for (const auto& [name, text] : one.at("metric").items())
+      s.labels[name] = text.get<std::string>();
     for (const json& point : one.at("values")) s.values.push_back(number(point.at(1)));
     all.push_back(std::move(s));
   }
@@ -159,20 +162,17 @@ std::vector<series> prometheus::ask(std::string_view expr, const stretch& when) 
 }
 
 double prometheus::value(std::string_view expr, double at_s) const {
-  const json data =
-      get(fmt::format("/api/v1/query?query={}&time={:.3f}", escaped(expr), at_s));
+  const json data = get(fmt::format("/api/v1/query?query={}&time={:.3f}", escaped(expr), at_s));
   const json result = data.value("result", json::array());
   EXPECT_EQ(result.size(), 1u) << expr << " has " << result.dump();
   if (result.size() != 1) return std::numeric_limits<double>::quiet_NaN();
   return number(result.at(0).at("value").at(1));
 }
 
-std::vector<std::string> prometheus::label_values(std::string_view selector,
-                                                  std::string_view label,
+std::vector<std::string> prometheus::label_values(std::string_view selector, std::string_view label,
                                                   const stretch& when) const {
-  const json values =
-      get(fmt::format("/api/v1/label/{}/values?match[]={}&start={:.3f}&end={:.3f}", label,
-                      escaped(selector), when.begin_s, when.end_s));
+  const json values = get(fmt::format("/api/v1/label/{}/values?match[]={}&start={:.3f}&end={:.3f}",
+                                      label, escaped(selector), when.begin_s, when.end_s));
   return values.is_array() ? values.get<std::vector<std::string>>() : std::vector<std::string>();
 }
 

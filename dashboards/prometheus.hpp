@@ -1,9 +1,10 @@
-// A real Prometheus and a real Pushgateway as child processes of a test, and what one asks them over
-// HTTP. Both listen on loopback and are gone with their objects.
+// A real Prometheus and a real Pushgateway as child processes of a test, and what one asks them
+// over HTTP. Both listen on loopback and are gone with their objects.
 #pragma once
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

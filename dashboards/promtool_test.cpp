@@ -21,9 +21,7 @@ using testing::HasSubstr;
 
 class promtool : public testing::Test {
  protected:
-  promtool() {
-    fs::copy("deploy/prometheus", dir_.path(), fs::copy_options::recursive);
-  }
+  promtool() { fs::copy("deploy/prometheus", dir_.path(), fs::copy_options::recursive); }
 
   cli::ended check(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), local::find_program("promtool", "prometheus"));

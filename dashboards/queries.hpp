@@ -12,8 +12,8 @@
 namespace lockmark::dashboards {
 
 struct query {
-  std::string where;   // "live.json: panel 'Verdict' A"
-  std::string expr;    // PromQL with Grafana's variables; of a variable: label_values(SERIES, LABEL)
+  std::string where;  // "live.json: panel 'Verdict' A"
+  std::string expr;   // PromQL with Grafana's variables; of a variable: label_values(SERIES, LABEL)
   std::string legend;  // may name labels as {{label}}
 };
 

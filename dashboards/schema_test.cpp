@@ -1,5 +1,5 @@
-// The dashboards are what Grafana's published schema calls a dashboard, and compose.yaml is what the
-// Compose Specification calls one; and a mistake in either is found. By the checkers of
+// The dashboards are what Grafana's published schema calls a dashboard, and compose.yaml is what
+// the Compose Specification calls one; and a mistake in either is found. By the checkers of
 // deploy/schema, which deploy/schema/build fetches and builds.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -56,8 +56,8 @@ class schema : public testing::Test {
 };
 
 TEST_F(schema, of_grafana_accepts_every_dashboard) {
-  const cli::ended e = check("grafana", {"dashboards/live.json", "dashboards/comparison.json",
-                                         "dashboards/safety.json"});
+  const cli::ended e = check(
+      "grafana", {"dashboards/live.json", "dashboards/comparison.json", "dashboards/safety.json"});
   EXPECT_EQ(e.status, 0) << e.out << e.err;
 }
 

@@ -21,8 +21,7 @@ watched_run::watched_run(way how, std::vector<std::string> arguments, int expect
   std::vector<int> gateway_ports;
   if (how == way::scraped) {
     metrics_ports.push_back(local::port_source(std::nullopt).take("metrics"));
-    arguments.insert(arguments.end(),
-                     {"--metrics", fmt::format("127.0.0.1:{}", metrics_ports[0])});
+    arguments.insert(arguments.end(), {"--metrics", fmt::format("127.0.0.1:{}", metrics_ports[0])});
   } else {
     gateway_ = std::make_unique<pushgateway>(dir_.path());
     gateway_ports.push_back(gateway_->port());

@@ -1,6 +1,7 @@
 // A run of lockmark on a real local server that a real Prometheus has watched, and what it left.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -112,6 +112,7 @@ def number(title, unit, description, targets, width=4, height=4, text="auto", **
         "textMode": text,
         "orientation": "auto",
         "wideLayout": True,
+        "showPercentChange": False,
         "reduceOptions": REDUCED,
     }
     return panel("stat", title, unit, description, targets, width, height, options, defaults)
@@ -192,7 +193,8 @@ def table(title, description, columns, width=24, height=9, unit="short", hidden=
     options = {
         "showHeader": True,
         "cellHeight": "sm",
-        "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""},
+        "frameIndex": 0,
+        "footer": {"show": False, "reducer": ["sum"], "countRows": False},
     }
     made = panel("table", title, unit, description, queries, width, height, options,
                  {"custom": {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False}},
@@ -247,7 +249,6 @@ def choice(name, label, narrowed_by):
         "label": label,
         "datasource": DATASOURCE,
         "query": {"query": query, "refId": f"variable-{name}"},
-        "definition": query,
         "refresh": 2,
         "sort": 1,
         "multi": True,
@@ -270,7 +271,7 @@ def variables():
         "refresh": 1,
         "multi": False,
         "includeAll": False,
-        "current": {},
+        "current": {"selected": True, "text": "default", "value": "default"},
         "options": [],
         "regex": "",
         "hide": 0,

@@ -3,12 +3,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/cli"
 )
 
 func check(file string) error {
@@ -18,7 +17,7 @@ func check(file string) error {
 	if err != nil {
 		return err
 	}
-	project, err := options.LoadProject(context.Background())
+	project, err := cli.ProjectFromOptions(options)
 	if err != nil {
 		return err
 	}
