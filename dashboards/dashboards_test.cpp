@@ -97,10 +97,11 @@ class watched_runs : public testing::TestWithParam<way> {
     if (!made) {
       local::cluster redis = local::cluster::start("redis");
       made = std::make_unique<watched_run>(
-          GetParam(), std::vector<std::string>{"run", "contended", "--on", redis.target(), "--set",
-                                               "lock=redis/redisson", "--set", "hold=1ms", "--set",
-                                               "stop.duration=12s", "--set", "stop.at_most=12s",
-                                               "--set", "stop.samples=0", "--set", "floor=0s"});
+          GetParam(),
+          std::vector<std::string>{"run", "contended", "--on", redis.target(), "--set",
+                                   "lock=redis/redisson_fair", "--set", "hold=1ms", "--set",
+                                   "stop.duration=12s", "--set", "stop.at_most=12s", "--set",
+                                   "stop.samples=0", "--set", "floor=0s"});
     }
     return *made;
   }
@@ -298,7 +299,7 @@ TEST(broken_lock, is_seen_to_be_broken) {
 TEST(table, is_compared_lock_by_lock) {
   const watched_run run(way::pushed, {"table", "--topologies", "redis", "--locks", "redis/lua",
                                       "--locks", "redis/setnx", "--scenarios", "contended", "--set",
-                                      "stop.duration=3s", "--set", "stop.at_most=3s"});
+                                      "stop.duration=5s", "--set", "stop.at_most=5s"});
   EXPECT_EQ(run.told_by_each().size(), 2u);
   for (const query& q : queries_of("comparison.json", dashboard("comparison.json"))) {
     if (q.where.find("'Locks side by side'") == q.where.npos) continue;

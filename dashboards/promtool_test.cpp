@@ -76,7 +76,8 @@ TEST_F(promtool, refuses_what_is_wrong) {
 }
 
 TEST_F(promtool, notices_an_alert_that_does_not_fire) {
-  replace("alerts.yml", "run:lockmark_violations:sum > 0", "run:lockmark_violations:sum > 3");
+  replace("alerts.yml", R"((lockmark_violations_total{kind!="possible"}) > 0)",
+          R"((lockmark_violations_total{kind!="possible"}) > 3)");
   const cli::ended e = check("test", "rules", "rules_test.yml");
   EXPECT_NE(e.status, 0);
   EXPECT_THAT(e.out + e.err, HasSubstr("LockmarkViolation"));

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 
 #include "harness/cli/test_program.hpp"
 
@@ -26,7 +28,9 @@ class schema : public testing::Test {
     }
   }
 
-  static fs::path program(const char* checker) { return fs::absolute("build/schema") / checker; }
+  static fs::path program(const char* checker) {
+    return fs::absolute("build/schema") / checker / "check";
+  }
 
   cli::ended check(const char* checker, const std::vector<std::string>& files) const {
     std::vector<std::string> words{program(checker).string()};
@@ -34,12 +38,13 @@ class schema : public testing::Test {
     return cli::program(words, dir_.path()).wait(30s);
   }
 
-  // live.json with one change.
-  cli::ended check_live_with(const json::json_pointer& at, const json& value) const {
+  // Writes live.json with one change; its path.
+  std::string changed_live(const json::json_pointer& at, const json& value) {
     json changed = cli::read_json("dashboards/live.json");
     changed[at] = value;
-    std::ofstream(dir_ / "changed.json") << changed.dump();
-    return check("grafana", {(dir_ / "changed.json").string()});
+    const fs::path file = dir_ / fmt::format("changed_{}.json", ++changes_);
+    std::ofstream(file) << changed.dump();
+    return file.string();
   }
 
   // compose.yaml in its folder's place, with one line changed.
@@ -53,6 +58,7 @@ class schema : public testing::Test {
   }
 
   cli::scratch dir_;
+  int changes_ = 0;
 };
 
 TEST_F(schema, of_grafana_accepts_every_dashboard) {
@@ -61,21 +67,41 @@ TEST_F(schema, of_grafana_accepts_every_dashboard) {
   EXPECT_EQ(e.status, 0) << e.out << e.err;
 }
 
+// Each is found, and named.
 TEST_F(schema, of_grafana_refuses_what_is_wrong) {
-  using at = json::json_pointer;
-  const auto refused = [this](const char* where, const json& value, const char* word) {
-    const cli::ended e = check_live_with(at(where), value);
-    EXPECT_EQ(e.status, 1) << where;
-    EXPECT_THAT(e.out, HasSubstr(word));
+  struct mistake {
+    const char* at;
+    json value;
+    const char* word;
   };
-  refused("/titel", "x", "titel");
-  refused("/schemaVersion", "39", "schemaVersion");
-  refused("/panels/0/gridPos/w", "4", "gridPos");
-  refused("/panels/0/fieldConfig/defaults/units", "s", "units");
-  refused("/panels/0/options/textModus", "name", "textModus");
-  refused("/panels/0/options/textMode", 1, "textMode");
-  refused("/panels/0/targets/0/query", "up", "query");
-  refused("/templating/list/1/includeall", true, "includeall");
+  const std::vector<mistake> mistakes{
+      {"/titel", "x", "titel"},
+      {"/schemaVersion", "39", "schemaVersion"},
+      {"/panels/0/type", "statt", "panel 'Verdict'"},
+      {"/panels/0/gridPos/w", "4", "\"w\""},
+      {"/panels/0/fieldConfig/defaults/units", "s", "units"},
+      {"/panels/0/options/textModus", "name", "textModus"},
+      {"/panels/0/options/textMode", "loud", "textMode"},
+      {"/panels/0/targets/0/query", "up", "query"},
+      {"/templating/list/1/includeall", true, "includeall"},
+      {"/annotations/list/0/exprs", "up", "annotation 'faults'"},
+  };
+  std::vector<std::string> files;
+  for (const mistake& m : mistakes) {
+    files.push_back(changed_live(json::json_pointer(m.at), m.value));
+  }
+  const cli::ended e = check("grafana", files);
+  EXPECT_EQ(e.status, 1);
+  std::istringstream lines(e.out);
+  std::map<std::string, std::string> said;
+  for (std::string line; std::getline(lines, line);) {
+    for (const std::string& file : files) {
+      if (line.starts_with(file)) said[file] += line.substr(file.size());
+    }
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    EXPECT_THAT(said[files[i]], HasSubstr(mistakes[i].word)) << mistakes[i].at;
+  }
 }
 
 TEST_F(schema, of_compose_accepts_the_topologies) {
@@ -91,10 +117,10 @@ TEST_F(schema, of_compose_refuses_what_is_wrong) {
     EXPECT_THAT(e.out, HasSubstr(word));
   };
   refused("    extra_hosts:", "    extra_host:", "extra_host");
-  refused("interval: 2s", "interval: soon", "soon");
+  refused("interval: 2s", "interval: soon", "interval");
   refused("networks: [lockmark]", "networks: [lockmarc]", "lockmarc");
   refused("      prometheus: {condition: service_healthy}",
-          "      prometheus: {condition: service_well}", "service_well");
+          "      prometheus: {condition: service_well}", "condition");
   refused("      mariadb-1: {condition", "      mariadb-9: {condition", "mariadb-9");
 }
 

@@ -11,7 +11,12 @@ HANDOFF = "lockmark_handoff_duration_seconds"
 
 # Of several processes of one lock: together.
 GRANTS = total(rate("lockmark_grants_total"), ROW)
-MEAN_GRANTS = f"avg_over_time(({measuring(GRANTS)})[$__range:$__interval])"
+# Between two looks at a time, and not before the first grant was seen: a mean that the idle seconds
+# before a run would lower says little of a run of five seconds.
+BEGUN = total(f"{of_run('lockmark_grants_total')} offset 1s", ROW)
+GRANTS_NOW = total(f"irate({of_run('lockmark_grants_total')}[$__rate_interval])", ROW)
+MEAN_GRANTS = (f"avg_over_time(({measuring(GRANTS_NOW)} and on ({ROW}) ({BEGUN} > 0))"
+               "[$__range:$__interval])")
 GRANTED = last("lockmark_attempts_total", 'outcome="granted"')
 SUCCESS = f"{total(GRANTED, ROW)} / {total(last('lockmark_attempts_total'), ROW)}"
 VIOLATIONS = total(last("lockmark_violations_total", 'kind!="possible"'), ROW)

@@ -85,6 +85,14 @@ const settings = {
   moduleResolution: ts.ModuleResolutionKind.Node10,
 };
 
+// The types are read once for all files.
+const types = new Map();
+
+function type_file(read, file, ...more) {
+  if (!types.has(file)) types.set(file, read(file, ...more));
+  return types.get(file);
+}
+
 // Complaints about one file, as texts.
 function check(file) {
   let dashboard;
@@ -98,7 +106,7 @@ function check(file) {
   const host = ts.createCompilerHost(settings);
   const read = host.getSourceFile;
   host.getSourceFile = (wanted, ...more) => wanted === name
-    ? ts.createSourceFile(name, text, settings.target) : read(wanted, ...more);
+    ? ts.createSourceFile(name, text, settings.target) : type_file(read, wanted, ...more);
   const program = ts.createProgram([name], settings, host);
   return ts.getPreEmitDiagnostics(program).map((found) => {
     const place = places.filter((p) => p.begin <= (found.start ?? 0)).pop();
