@@ -50,12 +50,14 @@ void expect_agreement(const scrape& page, const nlohmann::json& said) {
   EXPECT_GT(said["counts"]["granted"], 0);
   EXPECT_EQ(page.value("lockmark_tries_total"), said["counts"]["tries"].get<double>());
   EXPECT_EQ(page.value("lockmark_violations_total", {{"kind", "certain"}}), 0);
-  const auto& cost = said["cost"];
+  const auto& cost = said["cost_per_acquire"];
   EXPECT_NEAR(page.value("lockmark_client_commands_total"),
               cost["client_commands_per_grant"].get<double>() * cost["grants"].get<double>(), 0.5);
   double commands = 0;
   for (const reading& s : page.all("lockmark_server_commands_total")) commands += s.value;
   EXPECT_GE(commands, cost["server"]["commands"].get<double>());
+  EXPECT_EQ(page.value("lockmark_server_commands_total", {{"command", "evalsha"}}),
+            cost["server"]["cmd.evalsha"].get<double>());
   const auto& fairness = said["fairness"]["jain_windowed"];
   EXPECT_NEAR(page.value("lockmark_fairness_ratio"), fairness.get<double>(), 1e-9);
   EXPECT_EQ(page.value("lockmark_run_info", {{"run", said["run"]["id"].get<std::string>()},
@@ -109,8 +111,8 @@ class watched : public testing::Test {
   ended promtool(const std::string& page) const {
     std::ofstream(dir_ / "page") << page;
     const std::string tool = local::find_program("promtool", "prometheus");
-    return program({"/bin/sh", "-c", fmt::format("{} check metrics <page", tool)}, dir_.path())
-        .wait(20s);
+    const std::string line = fmt::format("{} check metrics <{}", tool, (dir_ / "page").string());
+    return program({"/bin/sh", "-c", line}, dir_.path()).wait(20s);
   }
 
   scratch dir_;
@@ -167,8 +169,15 @@ TEST_F(watched, agrees_with_what_it_writes) {
 
 // promtool does complain where there is something to complain of.
 TEST_F(watched, is_checked_by_a_tool_that_complains) {
-  EXPECT_NE(promtool("# HELP a_seconds words\n# TYPE a_seconds counter\na_seconds 1\n").status, 0);
-  EXPECT_NE(promtool("# HELP a_total words\n# TYPE a_total counter\na_total one\n").status, 0);
+  const auto complaint = [this](const std::string& page) {
+    const ended e = promtool(page);
+    EXPECT_NE(e.status, 0);
+    return e.out + e.err;
+  };
+  EXPECT_THAT(complaint("# HELP a_seconds words\n# TYPE a_seconds counter\na_seconds 1\n"),
+              HasSubstr("_total"));
+  EXPECT_THAT(complaint("# HELP a_total words\n# TYPE a_total counter\na_total one\n"),
+              HasSubstr("one"));
 }
 
 // Nobody came: nobody is waited for. Somebody came once: Ctrl-C ends the waiting.

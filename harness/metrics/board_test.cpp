@@ -16,7 +16,7 @@ namespace {
 TEST(board, is_read_while_it_changes) {
   run::sample_run sample;
   run::result& r = sample.r;
-  r.totals = {};
+  r.totals = run::interval();
   board b;
   b.show(of_known(r));
   std::atomic<bool> over{false};

@@ -102,6 +102,8 @@ TEST(exporter, shows_a_run_from_its_beginning_to_its_end) {
   EXPECT_EQ(page.value("lockmark_run_phase", {{"phase", "ended"}}), 1);
   EXPECT_EQ(page.value("lockmark_grants_total"), 4'900);
   EXPECT_LT(page.samples().size(), 500u);
+  e.end(sample.r);
+  e.linger(std::atomic<int>{0});  // for no time at all
   e.forget();
   EXPECT_THAT(scraped(e).all("lockmark_grants_total"), IsEmpty());
   EXPECT_THAT(scraped(e).all("lockmark_build_info"), SizeIs(1));
@@ -135,18 +137,13 @@ TEST(exporter, waits_for_no_scrape_that_nobody_will_make) {
   e.end(sample.r);
   e.linger(one);  // was interrupted
   EXPECT_THAT(said.all(), IsEmpty());
-
-  exporter brief(endpoint(0s), said.ear());
-  brief.begin(sample.known());
-  scraped(brief);
-  brief.end(sample.r);
-  brief.linger(none);
 }
 
-// Whoever has scraped the run gets the final figures, and then it is over.
+// Whoever has scraped the run gets the final figures, and then it is over; an interrupt ends the
+// waiting, too.
 TEST(exporter, waits_for_the_last_scrape) {
   const run::sample_run sample;
-  const std::atomic<int> none{0};
+  std::atomic<int> interrupts{0};
   told said;
   exporter e(endpoint(1h), said.ear());
   e.begin(sample.known());
@@ -156,22 +153,13 @@ TEST(exporter, waits_for_the_last_scrape) {
     while (said.all().empty()) std::this_thread::yield();
     EXPECT_EQ(scraped(e).value("lockmark_grants_total"), 4'900);
   });
-  e.linger(none);
+  e.linger(interrupts);
   scraper.join();
   EXPECT_THAT(said.all(), ElementsAre(HasSubstr("last scrape, for 1h at most")));
-}
 
-// ... and an interrupt ends the waiting, too.
-TEST(exporter, stops_waiting_at_an_interrupt) {
-  const run::sample_run sample;
-  std::atomic<int> interrupts{0};
-  told said;
-  exporter e(endpoint(1h), said.ear());
-  e.begin(sample.known());
-  scraped(e);
   e.end(sample.r);
   std::thread user([&] {
-    while (said.all().empty()) std::this_thread::yield();
+    while (said.all().size() < 2) std::this_thread::yield();
     interrupts = 1;
   });
   e.linger(interrupts);

@@ -105,7 +105,11 @@ server_counters grown(const server_counters& before, const server_counters& afte
   server_counters all;
   for (const auto& [name, value] : after) {
     const auto was = before.find(name);
-    if (was != before.end() && value >= was->second) all[name] = value - was->second;
+    if (was != before.end()) {
+      if (value >= was->second) all[name] = value - was->second;
+    } else if (!before.empty() && name.starts_with("cmd.")) {
+      all[name] = value;  // Redis lists a command from its first call on
+    }
   }
   return all;
 }
