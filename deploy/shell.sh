@@ -21,7 +21,7 @@ server_packages=(
 )
 # HdrHistogram's own reader, to which our histogram files are held.
 # Python runs the adapter that drivers/exec/README.md shows, and builds the dashboards. Prometheus
-# (with promtool) and its Pushgateway read what lockmark exports, and answer the dashboards' queries.
+# (with promtool) and its Pushgateway read what lockmark exports and answer what dashboards ask.
 test_packages=(libhdrhistogram-java python3 prometheus prometheus-pushgateway)
 # What fetches, builds and runs the real lock clients of deploy/interop and the checkers of
 # deploy/schema, as package:program. Where the program is on PATH, the package is not missing: a
