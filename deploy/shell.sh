@@ -21,16 +21,17 @@ server_packages=(
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
-# Python runs the adapter that drivers/exec/README.md shows, and drives Chromium, which opens HTML
-# reports. Prometheus (with promtool) and its Pushgateway read what lockmark exports. tmux is the
+# Python runs the adapter that drivers/exec/README.md shows, builds the dashboards, and drives
+# Chromium, which opens HTML reports. Prometheus (with promtool) and its Pushgateway read what lockmark exports. tmux is the
 # terminal in which progress is looked at; xmllint, groff, fish and zsh read what is written for
 # them.
 test_packages=(
   libhdrhistogram-java python3 chromium prometheus prometheus-pushgateway
   tmux libxml2-utils groff-base fish zsh
 )
-# What fetches, builds and runs the real lock clients of deploy/interop, as package:program. Where
-# the program is on PATH, the package is not missing: a newer node, go or java may be there.
+# What fetches, builds and runs the real lock clients of deploy/interop and the checkers of
+# deploy/schema, as package:program. Where the program is on PATH, the package is not missing: a
+# newer node, go or java may be there.
 interop_packages=(
   maven:mvn default-jdk-headless:javac nodejs:node npm:npm golang-go:go
   python3-kazoo ca-certificates
