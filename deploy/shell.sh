@@ -22,9 +22,9 @@ server_packages=(
 )
 # HdrHistogram's own reader, to which our histogram files are held.
 # Python runs the adapter that drivers/exec/README.md shows, builds the dashboards, and drives
-# Chromium, which opens HTML reports. Prometheus (with promtool) and its Pushgateway read what lockmark exports. tmux is the
-# terminal in which progress is looked at; xmllint, groff, fish and zsh read what is written for
-# them.
+# Chromium, which opens HTML reports. Prometheus (with promtool) and its Pushgateway read what
+# lockmark exports. tmux is the terminal in which progress is looked at; xmllint, groff, fish and
+# zsh read what is written for them.
 test_packages=(
   libhdrhistogram-java python3 chromium prometheus prometheus-pushgateway
   tmux libxml2-utils groff-base fish zsh
