@@ -29,7 +29,8 @@ worker::worker(loop& l, const cast& c, share mine, outlets out)
       mine_(mine),
       gauges_(out.gauges != nullptr ? *out.gauges : own_gauges_),
       journal_(out.events),
-      stage_{l, c.job, c.keys, c.what, c.lock_has, c.window, gauges_, recorder_, journal_, c.guard},
+      stage_{l,       c.job,     c.keys,   c.what,          c.lock_has, c.window,
+             gauges_, recorder_, journal_, c.notes_answers, c.guard},
       go_(l),
       close_(l) {}
 

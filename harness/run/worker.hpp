@@ -28,6 +28,7 @@ struct cast {
   features lock_has;
   const run::window& window;
   std::string run_id;
+  bool notes_answers = false;     // as in stage
   check::guard* guard = nullptr;  // of the job's guarded resource; null: none
 };
 
