@@ -79,6 +79,17 @@ void show_on(metrics::exporter& exporter, run::setup& s) {
   s.on_live = [&exporter](const run::live_view& v) { exporter.update(v); };
 }
 
+void check_history(const lock_kind& lock) {
+  if (!lock.has.has(feature::optimistic)) return;
+  throw usage_error(fmt::format(
+      "--history: lock {} excludes nobody; a history is of acquire and release", lock.name));
+}
+
+[[noreturn]] void give_up(const std::string& sentence) {
+  fmt::print(stderr, "lockmark: {}\n", sentence);
+  std::_Exit(2);
+}
+
 std::atomic<int> signals_seen{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -117,10 +128,7 @@ executed execute(const catalogue& known, const place& where, errand e) {
   run::check_fit(e.job, lock, workload);
   const std::uint32_t holders = lock.holders == nullptr ? 1 : lock.holders(options);
   run::check_guard(e.job, lock, holders);
-  if (e.history && lock.has.has(feature::optimistic)) {
-    throw usage_error(fmt::format(
-        "--history: lock {} excludes nobody; a history is of acquire and release", lock.name));
-  }
+  if (e.history) check_history(lock);
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
@@ -152,10 +160,7 @@ executed execute(const catalogue& known, const place& where, errand e) {
   s.on_progress = e.on_progress;
   s.on_finding = e.on_finding;
   s.on_interval = [&](const run::interval& i, std::int64_t at_ns) { folder.add(i, at_ns); };
-  s.on_stuck = [](const std::string& sentence) {
-    fmt::print(stderr, "lockmark: {}\n", sentence);
-    std::_Exit(2);
-  };
+  s.on_stuck = give_up;
   s.scenario = e.scenario;
   s.arguments = e.arguments;
   if (e.exporter != nullptr) show_on(*e.exporter, s);
