@@ -15,6 +15,7 @@
     borderDash: dashes[dashOf(i)],
     borderWidth: 2,
     pointHoverRadius: 4,
+    order: -i, // the later ones on top: dashes over a solid line show both
     hidden: i >= mostLines,
   });
 

@@ -57,7 +57,7 @@ void rank(std::vector<subject>& subjects) {
 std::string sentence_about(const subject& s) {
   const auto text = [&](std::initializer_list<const char*> path) { return shown(s.at(path)); };
   return fmt::format(
-      "{} on {}; {} loop, {} instances of {} clients, {} keys; begun {}",
+      "{} on {}; {} loop, instances: {}, clients of each: {}, keys: {}; begun {}",
       s.in_table.implementation.empty() ? s.in_table.lock : s.in_table.implementation,
       text({"run", "target"}), text({"run", "loop"}), text({"run", "instances"}),
       text({"run", "clients_per_instance"}), text({"run", "keys"}), text({"run", "started_utc"}));
