@@ -69,6 +69,7 @@
       label: s.name,
       data: s.points.map(([x, ns]) => ({ x, y: Math.max(ns, 1) })),
       pointRadius: s.points.length < 8 ? 4 : 0,
+      clip: 6,
     }));
     const all = datasets.flatMap((d) => d.data);
     const least = Math.min(...all.map((p) => p.y));
@@ -243,7 +244,7 @@
         layout: { padding: { right: 12 } },
         scales: {
           x: axis(spec.axis, {
-            ...(spec.logarithmic ? logarithmic : { beginAtZero: true }),
+            ...(spec.logarithmic ? logarithmic : { beginAtZero: true, max: spec.most }),
             ticks: { callback: report.number },
           }),
           y: axis('', {

@@ -207,6 +207,7 @@ TEST_F(pages, of_several_runs_compare_them) {
   EXPECT_EQ(data["s1-percentiles"]["series"].size(), 5U);
   EXPECT_THAT(data["s0-tps"]["states"].dump(), AllOf(HasSubstr("broken"), HasSubstr("invalid")));
   EXPECT_THAT(data["s1-tps"]["states"].dump(), HasSubstr("bound"));
+  EXPECT_EQ(data["s0-fairness"]["most"], 1);
 }
 
 // The fastest first, or as they were given; folders may be called the same.
@@ -231,7 +232,7 @@ TEST_F(pages, give_runs_names_that_differ) {
       visible_part(page({folders_.whole("first", plain), folders_.whole("second", del),
                          folders_.whole("third", del)}));
   EXPECT_THAT(between(text, "\">redis/lua on ", "</a>"),
-              testing::UnorderedElementsAre("redis, first", "redis [release=del], second",
+              testing::UnorderedElementsAre("redis", "redis [release=del], second",
                                             "redis [release=del], third"));
 }
 
