@@ -79,6 +79,12 @@ std::optional<run::floor_measurement> measure_floor(const catalogue& known, cons
                                 response.value_at_quantile(0.99)};
 }
 
+// Shows the run to Prometheus from its first moment on.
+void show_on(metrics::exporter& exporter, run::setup& s) {
+  exporter.begin(run::blank_result(s));
+  s.on_live = [&exporter](const run::live_view& v) { exporter.update(v); };
+}
+
 std::atomic<int> signals_seen{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -107,6 +113,10 @@ executed execute(const catalogue& known, const place& where, errand e) {
   const workload_kind& workload = known.workload(e.job.workload);
   const auto options = lock_options(lock, e.job);
   run::check_fit(e.job, lock, workload);
+  if (e.history && lock.has.has(feature::optimistic)) {
+    throw usage_error(fmt::format(
+        "--history: lock {} excludes nobody; a history is of acquire and release", lock.name));
+  }
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
@@ -132,18 +142,27 @@ executed execute(const catalogue& known, const place& where, errand e) {
   };
   s.scenario = e.scenario;
   s.arguments = e.arguments;
+  if (e.exporter != nullptr) show_on(*e.exporter, s);
+  if (e.history) {
+    folder.keep_history(static_cast<std::uint32_t>(e.job.clients_in_all()),
+                        lock.has.has(feature::fencing_token));
+    s.on_event = [&folder](const check::event& event) { folder.add(event); };
+  }
   bool begun = false;
   s.on_window = [&](const run::result& so_far) {
     folder.begin(so_far);
     begun = true;
+    if (e.exporter != nullptr) e.exporter->begin(so_far);
   };
   run::result measured;
   try {
     measured = run::run_job(s, clock);
   } catch (...) {
     if (!begun) std::filesystem::remove_all(folder.path());  // holds nothing but the job
+    if (e.exporter != nullptr) e.exporter->forget();
     throw;
   }
+  if (e.exporter != nullptr) e.exporter->end(measured);
   auto written = folder.finish(measured);
   const std::string name = folder.path().filename().string();
   return {std::move(measured), {name, std::move(written)}, folder.path()};

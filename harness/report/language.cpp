@@ -60,7 +60,7 @@ constexpr std::array phrases{
            "虽有空闲客户端，每秒 {} 次请求的负载只开始了 {} 次"},
     phrase{"{}/s offered is more than half of the {}/s that the harness does without a lock",
            "每秒 {} 次的负载超过压测程序不带锁时（每秒 {} 次）的一半"},
-    phrase{"not stationary: p50 changed by {} % a minute", "不平稳：p50 每分钟变化 {} %"},
+    phrase{"not stationary: p50 changed by {} % over the run", "不平稳：p50 在运行期间变化 {} %"},
     phrase{"in a process of its own: {} a call for the pipe, taken out",
            "客户端在独立进程中：每次调用的管道开销为 {}，已扣除"},
     phrase{"interrupted before the measurement was complete", "测量完成前被中断"},

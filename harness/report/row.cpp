@@ -33,8 +33,11 @@ std::vector<std::string> reasons_of(const json& content) {
   }
   const json& drifting = verdict.at("drifting");
   if (drifting.at("drifts") == true) {
-    reasons.push_back(fmt::format("not stationary: p50 changed by {} a minute",
-                                  share_text(drifting.at("change_per_minute"))));
+    // Of seconds, so many percent a minute would be an extrapolation.
+    const double minutes = run.at("window_s").get<double>() / 60;
+    const double change = drifting.at("change_per_minute").get<double>() * minutes;
+    reasons.push_back(
+        fmt::format("not stationary: p50 changed by {} over the run", share_text(change)));
   }
   // Younger than the first version of the schema.
   const json& durations = content.at("durations");

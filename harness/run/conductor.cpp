@@ -38,10 +38,12 @@ class conductor {
     shape.competitors = job_.keys.kind == config::key_choice::shape::own ? 1 : clients;
     shape.lock_has = s.lock.has;
     shape.holders = s.holders;
-    gathering_ = std::make_unique<gathering>(crew_.workers(), shape, window_,
-                                             [this](const interval& i, std::int64_t at_ns) {
-                                               if (setup_.on_interval) setup_.on_interval(i, at_ns);
-                                             });
+    gathering_ = std::make_unique<gathering>(
+        crew_.workers(), shape, window_,
+        [this](const interval& i, std::int64_t at_ns) {
+          if (setup_.on_interval) setup_.on_interval(i, at_ns);
+        },
+        s.on_event);
     watch_ = std::make_unique<watch>(setup_, loop_, *gathering_);
   }
 
@@ -293,22 +295,10 @@ void conductor::draw_conclusions(result& r) {
   r.self.littles_law_difference = little.relative_difference;
 }
 
-result blank_result(const setup& s) {
-  result r;
-  r.run_id = s.run_id;
-  r.job = s.job;
-  r.lock = s.lock.name;
-  r.implementation = s.lock.algorithm;
-  r.workload = s.workload.name;
-  r.target = s.target;
-  r.topology = s.topology;
-  r.scenario = s.scenario;
-  r.arguments = s.arguments;
-  r.lock_has = s.lock.has;
-  r.promises = s.lock.promises;
-  r.holders = s.holders;
-  r.floor = s.floor;
-  return r;
+cast cast_for(const setup& s, const config::key_sampler& keys, const workload& what,
+              const window& measured) {
+  return {s.job,      keys,     what,     s.behind,
+          s.lock.has, measured, s.run_id, static_cast<bool>(s.on_event)};
 }
 
 void judge_run(result& r, double cores) {
@@ -328,6 +318,24 @@ void judge_run(result& r, double cores) {
 }
 
 }  // namespace
+
+result blank_result(const setup& s) {
+  result r;
+  r.run_id = s.run_id;
+  r.job = s.job;
+  r.lock = s.lock.name;
+  r.implementation = s.lock.algorithm;
+  r.workload = s.workload.name;
+  r.target = s.target;
+  r.topology = s.topology;
+  r.scenario = s.scenario;
+  r.arguments = s.arguments;
+  r.lock_has = s.lock.has;
+  r.promises = s.lock.promises;
+  r.holders = s.holders;
+  r.floor = s.floor;
+  return r;
+}
 
 double offered_per_s(const config::job& job) {
   if (!job.rate) return 0;
@@ -366,7 +374,7 @@ result run_job(const setup& s, const real_clock& clock) {
   const auto what = s.workload.make();
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
   window measured;
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  const cast roles = cast_for(s, keys, *what, measured);
   result r = blank_result(s);
   r.workers = workers_for(s.job);
   r.host = describe_host();
@@ -389,7 +397,7 @@ result run_job_simulated(const setup& s, simulated_clock& clock) {
   const auto what = s.workload.make();
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
   window measured;
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  const cast roles = cast_for(s, keys, *what, measured);
   result r = blank_result(s);
   loop l{clock};
   crew workers(l, roles);

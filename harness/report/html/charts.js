@@ -221,6 +221,7 @@
     const logarithmic = {
       type: 'logarithmic',
       min: 0.5,
+      max: 10 ** Math.ceil(Math.log10(Math.max(...spec.values) * 1.5)), // with room for its value
       afterBuildTicks: (scale) => {
         scale.ticks = report.logTicks(1, scale.max).map((value) => ({ value }));
       },

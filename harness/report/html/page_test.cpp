@@ -297,14 +297,5 @@ TEST_F(pages, of_hundreds_of_runs_stay_small) {
   EXPECT_THAT(text, HasSubstr("lockmark report --format html first"));
 }
 
-TEST_F(pages, are_written_whole_or_not_at_all) {
-  const fs::path file = folders_.root() / "report.html";
-  write_file(file, "page");
-  EXPECT_EQ(read_text(file), "page");
-  EXPECT_FALSE(fs::exists(file.string() + ".part"));
-  EXPECT_THROW(write_file(folders_.root() / "none" / "report.html", "page"), usage_error);
-  EXPECT_THROW(write_file("/dev/full/report.html", "page"), usage_error);
-}
-
 }  // namespace
 }  // namespace lockmark::report::html
