@@ -9,6 +9,7 @@ build_packages=(
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   prometheus-cpp-dev libcurl4-openssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
+  libjs-chart.js
 )
 # MariaDB's core packages are its programs without its system service. mariadb-install-db needs
 # my_print_defaults, which is in mariadb-client-core. openssl makes
@@ -20,9 +21,14 @@ server_packages=(
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
-# Python runs the adapter that drivers/exec/README.md shows, and builds the dashboards. Prometheus
-# (with promtool) and its Pushgateway read what lockmark exports and answer what dashboards ask.
-test_packages=(libhdrhistogram-java python3 prometheus prometheus-pushgateway)
+# Python runs the adapter that drivers/exec/README.md shows, builds the dashboards, and drives
+# Chromium, which opens HTML reports. Prometheus (with promtool) and its Pushgateway read what
+# lockmark exports. tmux is the terminal in which progress is looked at; xmllint, groff, fish and
+# zsh read what is written for them.
+test_packages=(
+  libhdrhistogram-java python3 chromium prometheus prometheus-pushgateway
+  tmux libxml2-utils groff-base fish zsh
+)
 # What fetches, builds and runs the real lock clients of deploy/interop and the checkers of
 # deploy/schema, as package:program. Where the program is on PATH, the package is not missing: a
 # newer node, go or java may be there.

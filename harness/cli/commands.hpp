@@ -25,5 +25,7 @@ command report_command(CLI::App& app, const context& c);
 command up_command(CLI::App& app, const context& c);
 command down_command(CLI::App& app, const context& c);
 command status_command(CLI::App& app, const context& c);
+command completion_command(CLI::App& app, const context& c);
+command man_command(CLI::App& app, const context& c);
 
 }  // namespace lockmark::cli

@@ -113,6 +113,10 @@ executed execute(const catalogue& known, const place& where, errand e) {
   const workload_kind& workload = known.workload(e.job.workload);
   const auto options = lock_options(lock, e.job);
   run::check_fit(e.job, lock, workload);
+  if (e.history && lock.has.has(feature::optimistic)) {
+    throw usage_error(fmt::format(
+        "--history: lock {} excludes nobody; a history is of acquire and release", lock.name));
+  }
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
@@ -139,6 +143,11 @@ executed execute(const catalogue& known, const place& where, errand e) {
   s.scenario = e.scenario;
   s.arguments = e.arguments;
   if (e.exporter != nullptr) show_on(*e.exporter, s);
+  if (e.history) {
+    folder.keep_history(static_cast<std::uint32_t>(e.job.clients_in_all()),
+                        lock.has.has(feature::fencing_token));
+    s.on_event = [&folder](const check::event& event) { folder.add(event); };
+  }
   bool begun = false;
   s.on_window = [&](const run::result& so_far) {
     folder.begin(so_far);

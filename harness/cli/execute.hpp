@@ -21,6 +21,7 @@ struct errand {
   std::function<void(const run::progress&)> on_progress;
   std::function<void(const std::string& sentence)> on_finding;  // what may spoil the run
   metrics::exporter* exporter = nullptr;  // shows the run while it goes on; null: nobody looks
+  bool history = false;                   // also write history.edn
 };
 
 struct executed {

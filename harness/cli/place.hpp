@@ -21,4 +21,7 @@ struct place {
 // has them running already. Throws usage_error and local::start_error.
 place find_place(const std::string& target);
 
+// The form that find_place will find there, as far as the name tells; starts nothing.
+std::string expected_form(const std::string& target);
+
 }  // namespace lockmark::cli

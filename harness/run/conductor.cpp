@@ -38,10 +38,12 @@ class conductor {
     shape.competitors = job_.keys.kind == config::key_choice::shape::own ? 1 : clients;
     shape.lock_has = s.lock.has;
     shape.holders = s.holders;
-    gathering_ = std::make_unique<gathering>(crew_.workers(), shape, window_,
-                                             [this](const interval& i, std::int64_t at_ns) {
-                                               if (setup_.on_interval) setup_.on_interval(i, at_ns);
-                                             });
+    gathering_ = std::make_unique<gathering>(
+        crew_.workers(), shape, window_,
+        [this](const interval& i, std::int64_t at_ns) {
+          if (setup_.on_interval) setup_.on_interval(i, at_ns);
+        },
+        s.on_event);
     watch_ = std::make_unique<watch>(setup_, loop_, *gathering_);
   }
 
@@ -293,6 +295,12 @@ void conductor::draw_conclusions(result& r) {
   r.self.littles_law_difference = little.relative_difference;
 }
 
+cast cast_for(const setup& s, const config::key_sampler& keys, const workload& what,
+              const window& measured) {
+  return {s.job,      keys,     what,     s.behind,
+          s.lock.has, measured, s.run_id, static_cast<bool>(s.on_event)};
+}
+
 void judge_run(result& r, double cores) {
   self_measurement& m = r.self;
   m.closed_loop = !r.job.arrives_by_rate();
@@ -366,7 +374,7 @@ result run_job(const setup& s, const real_clock& clock) {
   const auto what = s.workload.make();
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
   window measured;
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  const cast roles = cast_for(s, keys, *what, measured);
   result r = blank_result(s);
   r.workers = workers_for(s.job);
   r.host = describe_host();
@@ -389,7 +397,7 @@ result run_job_simulated(const setup& s, simulated_clock& clock) {
   const auto what = s.workload.make();
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
   window measured;
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id};
+  const cast roles = cast_for(s, keys, *what, measured);
   result r = blank_result(s);
   loop l{clock};
   crew workers(l, roles);

@@ -17,16 +17,24 @@ std::vector<check::journal*> journals_of(const std::vector<worker*>& workers) {
 }  // namespace
 
 gathering::gathering(std::vector<worker*> workers, const analyst::shape& shape, const window& w,
-                     interval_sink sink)
+                     interval_sink sink, event_sink events)
     : workers_(std::move(workers)),
       window_(w),
       sink_(std::move(sink)),
+      events_(std::move(events)),
       analyst_(shape, w),
       merger_(journals_of(workers_)),
       waiting_(workers_.size()) {}
 
 void gathering::collect() {
-  merger_.drain([this](const check::event& e) { analyst_.see(e); });
+  if (events_) {
+    merger_.drain([this](const check::event& e) {
+      events_(e);
+      analyst_.see(e);
+    });
+  } else {
+    merger_.drain([this](const check::event& e) { analyst_.see(e); });
+  }
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     for (auto& full : workers_[i]->recorder().take()) waiting_[i].push_back(std::move(full));
   }

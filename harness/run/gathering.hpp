@@ -16,9 +16,10 @@ namespace lockmark::run {
 class gathering {
  public:
   using interval_sink = std::function<void(const interval&, std::int64_t at_ns)>;
+  using event_sink = std::function<void(const check::event&)>;
 
   gathering(std::vector<worker*> workers, const analyst::shape& shape, const window& w,
-            interval_sink sink);
+            interval_sink sink, event_sink events = {});
 
   // Reads the events and intervals that the workers have handed over so far.
   void collect();
@@ -51,6 +52,7 @@ class gathering {
   std::vector<worker*> workers_;
   const window& window_;
   interval_sink sink_;
+  event_sink events_;
   analyst analyst_;
   check::merger merger_;
   std::vector<std::deque<std::unique_ptr<interval>>> waiting_;

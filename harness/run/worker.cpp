@@ -27,7 +27,8 @@ worker::worker(loop& l, const cast& c, share mine)
     : loop_(l),
       cast_(c),
       mine_(mine),
-      stage_{l, c.job, c.keys, c.what, c.lock_has, c.window, gauges_, recorder_, journal_},
+      stage_{l,        c.job,   c.keys,    c.what,   c.lock_has,
+             c.window, gauges_, recorder_, journal_, c.notes_answers},
       go_(l),
       close_(l) {}
 

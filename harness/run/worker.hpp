@@ -28,6 +28,7 @@ struct cast {
   features lock_has;
   const run::window& window;
   std::string run_id;
+  bool notes_answers = false;  // as in stage
 };
 
 // Which part of the load a worker carries: instance i belongs to worker i mod workers.
