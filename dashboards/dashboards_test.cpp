@@ -274,7 +274,7 @@ TEST_P(watched_runs, are_compared_by_the_figures_of_run_json) {
   };
   EXPECT_NEAR(shown("Success"), told.at("success_rate").get<double>(), 1e-9);
   const double tps = told.at("tps");
-  EXPECT_NEAR(shown("Grants per second"), tps, 0.2 * tps);
+  EXPECT_NEAR(shown("Grants per second"), tps, 1e-6 * tps);
   const double commands = told.at("cost_per_acquire").at("client_commands_per_grant");
   EXPECT_NEAR(shown("Commands per grant"), commands, 0.2 * commands);
 }
