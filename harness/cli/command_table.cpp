@@ -289,8 +289,8 @@ void table_maker::save_html() const {
   if (rows_.empty()) return;
   std::vector<std::filesystem::path> runs;
   for (const report::row& r : rows_) runs.push_back(out_ / r.run);
-  report::html::write_file(out_ / "report.html",
-                           report::html::page(runs, report::html::order::as_given));
+  output_file("--out", out_ / "report.html")
+      .write(report::html::page(runs, report::html::order::as_given));
 }
 
 std::string table_maker::whole_page(report::language in) const {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens pages in a headless Chromium without network and says what it saw, as JSON.
 
-  browser.py [--pictures FOLDER] PAGE...
+  browser.py [--pictures FOLDER] PAGE...    pictures: of the first 12,000 pixels, for people
 
 Each page is opened wide and narrow, light and dark, and once without scripts. Of each view:
 errors and warnings of the console, requests besides the page's own file, how wide the content is,
@@ -188,7 +188,10 @@ def look_at(browser, page, view, picture):
         if scripts:
             browser.evaluate(session, "document.querySelectorAll('details.numbers')"
                                       ".forEach((d) => { d.open = false; })")
-        shot = browser.call('Page.captureScreenshot', session, captureBeyondViewport=True)
+        height = min(browser.evaluate(session, 'document.documentElement.scrollHeight'), 12000)
+        clip = {'x': 0, 'y': 0, 'width': width, 'height': height, 'scale': 1}
+        shot = browser.call('Page.captureScreenshot', session, captureBeyondViewport=True,
+                            clip=clip)
         pathlib.Path(picture).write_bytes(base64.b64decode(shot['data']))
     events = list(browser.events)
     browser.call('Target.closeTarget', targetId=target)
