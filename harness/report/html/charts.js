@@ -150,7 +150,11 @@
               stepSize: report.timeStep(end - begin, plot.clientWidth < 500 ? 5 : 10),
             },
           }),
-          y: axis(spec.axis, { beginAtZero: true, ticks: { callback: report.number } }),
+          y: axis(spec.axis, {
+            beginAtZero: true,
+            grace: '5%', // the line of what was offered lies off the edge
+            ticks: { callback: report.number },
+          }),
         },
         plugins: {
           tooltip: {
