@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <set>
+#include <sstream>
 
 #include "harness/config/target.hpp"
 
@@ -98,6 +99,13 @@ TEST(provisioning, that_is_wrong_is_found) {
               ElementsAre("apiVersion: is not 1", "allowUiUpdates: is not false"));
 }
 
+std::vector<std::string> split(const std::string& text, char by) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, by);) parts.push_back(part);
+  return parts;
+}
+
 // --- compose ---
 
 const fs::path folder = "deploy/compose";
@@ -114,8 +122,15 @@ YAML::Node part(const YAML::Node& service, const std::string& key) {
 
 // "name:1.2.3" or "name:v1.2.3": a tag that will not mean something else tomorrow.
 bool is_pinned(const std::string& image) {
-  static const std::regex full(R"([a-z0-9/.-]+:v?[0-9]+\.[0-9]+\.[0-9]+(-[a-z0-9.]+)?)");
-  return std::regex_match(image, full);
+  std::string tag = image.substr(std::min(image.rfind(':'), image.size() - 1) + 1);
+  if (tag.starts_with("v")) tag.erase(0, 1);
+  int numbers = 0;
+  for (const std::string& number : split(tag, '.')) {
+    const bool digits = std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+    if (number.empty() || !digits) return false;
+    ++numbers;
+  }
+  return numbers == 3;
 }
 
 TEST(compose, pins_every_image) {
@@ -126,7 +141,8 @@ TEST(compose, pins_every_image) {
     ++images;
   }
   EXPECT_GT(images, 25);
-  for (const char* loose : {"redis", "redis:latest", "redis:7", "redis:7.0", "redis:7.0.15.x y"}) {
+  for (const char* loose :
+       {"redis", "redis:latest", "redis:7", "redis:7.0", "redis:7.0.x", "redis:7.0.15.1"}) {
     EXPECT_FALSE(is_pinned(loose)) << loose;
   }
 }
@@ -175,15 +191,14 @@ published published_ports() {
   return all;
 }
 
-// The URLs in README.md's table of topologies.
+// The URLs in README.md's table of topologies: between backquotes.
 std::vector<std::string> urls_in_readme() {
   std::ifstream in(folder / "README.md");
   std::vector<std::string> urls;
-  const std::regex url("`([a-z+]+://[^`]*)`");
   for (std::string line; std::getline(in, line);) {
     if (!line.starts_with("| `")) continue;
-    for (std::sregex_iterator m(line.begin(), line.end(), url), end; m != end; ++m) {
-      urls.push_back((*m)[1]);
+    for (const std::string& part : split(line, '`')) {
+      if (part.find("://") != part.npos) urls.push_back(part);
     }
   }
   return urls;

@@ -198,7 +198,7 @@ def table(title, description, columns, width=24, height=9, unit="short", hidden=
     }
     made = panel("table", title, unit, description, queries, width, height, options,
                  {"custom": {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False}},
-                 maxDataPoints=10000, **more)
+                 **more)
     made["fieldConfig"]["overrides"] = overrides
     made["transformations"] = [
         {"id": "merge", "options": {}},

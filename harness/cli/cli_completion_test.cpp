@@ -185,6 +185,33 @@ TEST_F(self_description, zsh_reads_its_script) {
   EXPECT_THAT(known, HasSubstr("_lockmark\n_lockmark: function\n_lockmark_lock: function"));
 }
 
+// A zsh that is typed into, on a terminal of its own: each answer is waited for.
+TEST_F(self_description, zsh_completes) {
+  std::ofstream(dir_ / "type.zsh") << R"zsh(
+zmodload zsh/zpty
+zpty shell "zsh -f -i"
+zpty -w shell "PS1=; autoload -Uz compinit; compinit -D -u; source $1; print READY$((1+1))"
+zpty -r shell seen '*READY2*'
+while read -r typed wanted; do
+  zpty -w -n shell "lockmark ${typed//_/ }"$'\t'
+  zpty -r shell seen "*$wanted*" && print "$typed"
+  zpty -w -n shell $'\C-u'
+done <<END
+re report
+run_contended_--hi --history
+run_contended_--on_local:redis-c local:redis-cluster
+run_contended_--set_load.loop=po load.loop=poisson
+report_x_--format_c csv
+table_--scenarios_contended,unc contended,uncontended
+END
+zpty -d shell
+)zsh";
+  const std::string script = file_of({"completion", "zsh"});
+  const std::string answered =
+      output_of({"zsh", "-f", (dir_ / "type.zsh").string(), script}, dir_.path());
+  EXPECT_EQ(lines_of(answered).size(), 6U) << answered;
+}
+
 // The manual page has no mistake that groff knows of, and says what there is.
 TEST_F(self_description, man_page_is_without_warnings) {
   const std::string page = file_of({"man"});

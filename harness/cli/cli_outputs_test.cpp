@@ -94,6 +94,14 @@ TEST_F(outputs, junit_of_a_table) {
   EXPECT_EQ(xml(junit, "count(//testcase[@name=\"memory/lock on mem\"])"), "2");
 }
 
+// A table that never began is an error in the file as well.
+TEST_F(outputs, junit_of_a_table_that_never_began) {
+  const std::string junit = file("junit.xml");
+  const ended e = run({"table", "--targets", file("none.yaml"), "--out", out(), "--junit", junit});
+  EXPECT_EQ(e.status, 2);
+  EXPECT_THAT(xml(junit, "//error/@message"), HasSubstr("none.yaml"));
+}
+
 // A file that cannot be written is found out before the run, not after it.
 TEST_F(outputs, junit_that_cannot_be_written_is_found_out_at_once) {
   const ended e = run({"run", "contended", "--on", "memory:", "--out", out(), "--junit",

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <sstream>
 
+#include "deploy/local/cluster.hpp"
 #include "deploy/local/test_support.hpp"
 #include "harness/cli/test_program.hpp"
 
@@ -136,6 +138,23 @@ TEST_F(progress, ends_with_a_coloured_verdict) {
   ASSERT_TRUE(t.shows(HasSubstr("run folder: "))) << t.screen();
   EXPECT_THAT(t.screen(true), HasSubstr("\033[31mNOT HELD"));
   EXPECT_THAT(t.screen(), Not(HasSubstr(" left ")));  // the line is gone
+}
+
+// A server that stops answering is named in red, while the run still hopes for it.
+TEST_F(progress, names_a_silent_server) {
+  local::cluster servers = local::cluster::start("redis");
+  const terminal t(
+      dir_, 80,
+      fmt::format("{} run contended --on {} --out runs --set floor=0s --set wait=200ms "
+                  "--set command_timeout=200ms --set give_up_after=30s "
+                  "--set stop.duration=30s --set stop.at_most=30s",
+                  LOCKMARK_BINARY, servers.target()));
+  ASSERT_TRUE(t.shows(HasSubstr("% ok"))) << t.screen();
+  servers.kill("redis", SIGSTOP);
+  EXPECT_TRUE(t.shows(HasSubstr("no answer for "))) << t.screen();
+  EXPECT_THAT(t.screen(true), HasSubstr("\033[31mno answer for "));
+  servers.kill("redis", SIGCONT);
+  EXPECT_TRUE(t.shows(Not(HasSubstr("no answer")))) << t.screen();
 }
 
 // NO_COLOR is heard, by the line and by the verdict.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/commands.hpp"
+#include "harness/cli/output_file.hpp"
 #include "harness/cli/terminal.hpp"
 #include "harness/driver.hpp"
 #include "harness/report/html/page.hpp"
@@ -39,12 +40,13 @@ std::string junit_of(const std::vector<report::recorded_run>& runs) {
 }
 
 int write_html(const given& g) {
+  const output_file file("--out", g.out);
   const std::vector<std::filesystem::path> runs(g.runs.begin(), g.runs.end());
   const std::string page = report::html::page(runs);
-  if (g.out.empty()) {
-    fmt::print("{}", page);
+  if (file) {
+    file.write(page);
   } else {
-    report::html::write_file(g.out, page);
+    fmt::print("{}", page);
   }
   return 0;
 }

@@ -138,6 +138,8 @@ class table_maker {
         junit_("--junit", g.junit) {}
 
   int make();
+  // What ended the table before it was made, for those who read the JUnit file.
+  void tell_why_not(const char* why);
 
  private:
   std::vector<line> lines_on(std::string_view form) const;
@@ -184,6 +186,12 @@ int table_maker::make() {
   save_html();
   if (!given_.quiet) fmt::print(stderr, "table and run folders: {}\n", out_.string());
   return status_;
+}
+
+void table_maker::tell_why_not(const char* why) {
+  if (!junit_) return;
+  cases_.push_back(report::unmeasured("", "lockmark table", why));
+  junit_.write(report::junit_xml(cases_));
 }
 
 std::vector<line> table_maker::lines_on(std::string_view form) const {
@@ -289,8 +297,8 @@ void table_maker::save_html() const {
   if (rows_.empty()) return;
   std::vector<std::filesystem::path> runs;
   for (const report::row& r : rows_) runs.push_back(out_ / r.run);
-  report::html::write_file(out_ / "report.html",
-                           report::html::page(runs, report::html::order::as_given));
+  output_file("--out", out_ / "report.html")
+      .write(report::html::page(runs, report::html::order::as_given));
 }
 
 std::string table_maker::whole_page(report::language in) const {
@@ -351,9 +359,15 @@ command table_command(CLI::App& app, const context& c) {
     interrupts();
     if (g->order.empty()) g->order = g->full ? "article" : "speed";
     const auto exporter = start_watching(g->watched);
-    const int status = table_maker(c, *g, exporter.get()).make();
-    end_watching(exporter.get());
-    return status;
+    table_maker table(c, *g, exporter.get());
+    try {
+      const int status = table.make();
+      end_watching(exporter.get());
+      return status;
+    } catch (const std::exception& e) {
+      table.tell_why_not(e.what());
+      throw;
+    }
   };
 }
 

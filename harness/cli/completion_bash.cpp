@@ -1,4 +1,4 @@
-// For bash 4 and later, with or without the package bash-completion.
+// For bash 4.3 and later, with or without the package bash-completion.
 #include <fmt/format.h>
 
 #include "harness/cli/completion.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 // In one write, for it may come from another thread, in the middle of a progress bar.
 void say(const std::string& sentence) {
-  fmt::print(stderr, "{}lockmark: {}\n", is_terminal(stderr) ? "\r\033[K" : "", sentence);
+  fmt::print(stderr, "{}lockmark: {}\n", screen_of(stderr).in_place ? "\r\033[K" : "", sentence);
 }
 
 }  // namespace

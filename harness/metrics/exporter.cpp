@@ -1,7 +1,9 @@
 #include "harness/metrics/exporter.hpp"
 
+#include <curl/curl.h>
 #include <fmt/core.h>
 
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,18 @@ constexpr duration look_every = 20ms;
 // A scrape is noticed when it begins; the endpoint would not finish an answer while it closes.
 constexpr duration answer_within = 200ms;
 
+// Connects and hangs up; nobody need be there.
+void connect(const std::string& url) {
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
+                                                                 curl_easy_cleanup);
+  curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(curl.get(), CURLOPT_NOPROXY, "*");
+  curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_CONNECT_ONLY, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, 500L);
+  curl_easy_perform(curl.get());
+}
+
 }  // namespace
 
 exporter::exporter(const options& o, teller say) : linger_(o.linger), say_(std::move(say)) {
@@ -27,7 +41,22 @@ exporter::exporter(const options& o, teller say) : linger_(o.linger), say_(std::
   if (to) pusher_.emplace(*std::move(to), board_, say_);
 }
 
-exporter::~exporter() = default;
+// The endpoint looks every two seconds whether it is to end, and whenever somebody connects.
+exporter::~exporter() {
+  pusher_.reset();
+  if (!endpoint_) return;
+  std::atomic<bool> closed{false};
+  std::thread waker([&] {
+    const real_clock clock;
+    while (!closed) {
+      connect(url_);
+      block_until(clock.now() + look_every);
+    }
+  });
+  endpoint_.reset();
+  closed = true;
+  waker.join();
+}
 
 void exporter::listen(const std::string& text) {
   listen_address where = parse_listen(text);

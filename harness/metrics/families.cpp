@@ -253,6 +253,9 @@ void add_run(page& p, const moment& m) {
   }
   p.gauge("lockmark_run_start_timestamp_seconds", "When the window began, since the epoch.");
   p.add({}, static_cast<double>(r.started_wall_ns) / 1e9);
+  p.gauge("lockmark_run_window_seconds",
+          "How long the window is; until the run ends, time since it began.");
+  p.add({}, m.elapsed_s);
   p.gauge("lockmark_run_info", "Which run this is.");
   const std::string_view status = m.now == stage::ended ? run::name_of(r.how) : "running";
   p.add({{"run", r.run_id},
@@ -313,6 +316,7 @@ families of_result(const run::result& r) {
   moment m{r, r.totals, r.found, r.server};
   m.sent = r.sent;
   m.now = stage::ended;
+  m.elapsed_s = r.window_s();
   return of_moment(m);
 }
 

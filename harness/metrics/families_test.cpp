@@ -62,6 +62,7 @@ TEST(metrics, of_a_result_agree_with_it) {
               1e-5);
   EXPECT_NEAR(page.value("lockmark_fairness_ratio"), 1, 1e-6);
   EXPECT_EQ(page.value("lockmark_run_start_timestamp_seconds"), 1'769'850'307);
+  EXPECT_EQ(page.value("lockmark_run_window_seconds"), r.window_s());
 }
 
 // Every series of a run carries what tells it from others; none carries a key, a client or a run.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -86,7 +87,9 @@ json bars_json(const std::vector<bar>& bars, const std::string& axis, bool logar
   json labels = json::array(), values = json::array(), states = json::array();
   for (const bar& b : bars) {
     labels.push_back(b.label);
-    values.push_back(rounded(b.value));
+    // Counts and rates stand beside their bars, so all their digits are shown.
+    const bool large = b.value >= 1000 || std::floor(b.value) == b.value;
+    values.push_back(large ? json(std::llround(b.value)) : rounded(b.value));
     states.push_back(b.state);
   }
   return {{"kind", "bars"},   {"labels", labels}, {"values", values},

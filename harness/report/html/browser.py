@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Opens pages in a headless Chromium without network and says what it saw, as JSON.
 
-  browser.py [--pictures FOLDER] PAGE...
+  browser.py [--views NAME,...] [--pictures FOLDER] PAGE...
+
+--pictures takes one of each view, of the first 12,000 pixels, for people to look at.
 
 Each page is opened wide and narrow, light and dark, and once without scripts. Of each view:
 errors and warnings of the console, requests besides the page's own file, how wide the content is,
@@ -188,7 +190,10 @@ def look_at(browser, page, view, picture):
         if scripts:
             browser.evaluate(session, "document.querySelectorAll('details.numbers')"
                                       ".forEach((d) => { d.open = false; })")
-        shot = browser.call('Page.captureScreenshot', session, captureBeyondViewport=True)
+        height = min(browser.evaluate(session, 'document.documentElement.scrollHeight'), 12000)
+        clip = {'x': 0, 'y': 0, 'width': width, 'height': height, 'scale': 1}
+        shot = browser.call('Page.captureScreenshot', session, captureBeyondViewport=True,
+                            clip=clip)
         pathlib.Path(picture).write_bytes(base64.b64decode(shot['data']))
     events = list(browser.events)
     browser.call('Target.closeTarget', targetId=target)
@@ -199,6 +204,7 @@ def look_at(browser, page, view, picture):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument('--pictures', type=pathlib.Path)
+    arguments.add_argument('--views', default=','.join(VIEWS))
     arguments.add_argument('pages', nargs='+', type=pathlib.Path)
     given = arguments.parse_args()
     found = {}
@@ -207,7 +213,7 @@ def main():
         try:
             for page in given.pages:
                 found[page.name] = {}
-                for view in VIEWS:
+                for view in given.views.split(','):
                     picture = given.pictures and given.pictures / f'{page.stem}-{view}.png'
                     found[page.name][view] = look_at(
                         browser, page.resolve().as_uri(), view, picture)

@@ -23,8 +23,8 @@ using testing::IsEmpty;
 using testing::Not;
 
 // What browser.py says of the pages: by file name and view.
-json seen_by_chromium(const std::vector<fs::path>& pages) {
-  std::string command = "python3 harness/report/html/browser.py";
+json seen_by_chromium(const std::vector<fs::path>& pages, const std::string& options = "") {
+  std::string command = "python3 harness/report/html/browser.py " + options;
   for (const fs::path& page : pages) command += fmt::format(" '{}'", page.string());
   std::string text;
   FILE* const output = popen(command.c_str(), "r");
@@ -104,7 +104,7 @@ TEST_F(browser, sees_what_is_broken) {
   const std::string plain = page({folders_.whole("plain", run::sample_run{})});
   const std::string no_policy = replaced(good, "http-equiv=Content-Security-Policy", "name=none");
   const std::string image = "<img src=\"http://192.0.2.1/x.png\" alt=\"\">";
-  const json found = seen_by_chromium({
+  const std::vector<fs::path> broken{
       write("lost.html", replaced(good, "\"r0-rates\":", "\"r0-other\":")),
       write("empty.html", replaced(good, "\"columns\":[[", "\"columns\":[],\"old\":[[")),
       write("blank.html", replaced(plain, "this.paintCells(ctx);", "")),
@@ -113,7 +113,8 @@ TEST_F(browser, sees_what_is_broken) {
       write("wide.html", replaced(good, "<header>", "<div style=\"width:2000px\">x</div><header>")),
       write("warns.html", replaced(good, "'use strict';", "console.warn('deprecated');")),
       write("throws.html", replaced(good, "root.className = 'js';", "nothing();")),
-  });
+  };
+  const json found = seen_by_chromium(broken, "--views wide-light");
   const auto in = [&](const char* name) { return faults_of(found[name]["wide-light"]); };
   EXPECT_THAT(in("lost.html"), AllOf(Contains("chart r0-rates: its data are missing"),
                                      Contains("r0-rates is not drawn")));

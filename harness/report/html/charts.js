@@ -15,6 +15,7 @@
     borderDash: dashes[dashOf(i)],
     borderWidth: 2,
     pointHoverRadius: 4,
+    order: -i, // the later ones on top: dashes over a solid line show both
     hidden: i >= mostLines,
   });
 
@@ -68,6 +69,7 @@
       label: s.name,
       data: s.points.map(([x, ns]) => ({ x, y: Math.max(ns, 1) })),
       pointRadius: s.points.length < 8 ? 4 : 0,
+      clip: 6,
     }));
     const all = datasets.flatMap((d) => d.data);
     const least = Math.min(...all.map((p) => p.y));
@@ -148,7 +150,11 @@
               stepSize: report.timeStep(end - begin, plot.clientWidth < 500 ? 5 : 10),
             },
           }),
-          y: axis(spec.axis, { beginAtZero: true, ticks: { callback: report.number } }),
+          y: axis(spec.axis, {
+            beginAtZero: true,
+            grace: '5%', // the line of what was offered lies off the edge
+            ticks: { callback: report.number },
+          }),
         },
         plugins: {
           tooltip: {
@@ -219,6 +225,7 @@
     const logarithmic = {
       type: 'logarithmic',
       min: 0.5,
+      max: 10 ** Math.ceil(Math.log10(Math.max(...spec.values) * 1.5)), // with room for its value
       afterBuildTicks: (scale) => {
         scale.ticks = report.logTicks(1, scale.max).map((value) => ({ value }));
       },
@@ -242,7 +249,7 @@
         layout: { padding: { right: 12 } },
         scales: {
           x: axis(spec.axis, {
-            ...(spec.logarithmic ? logarithmic : { beginAtZero: true }),
+            ...(spec.logarithmic ? logarithmic : { beginAtZero: true, max: spec.most }),
             ticks: { callback: report.number },
           }),
           y: axis('', {

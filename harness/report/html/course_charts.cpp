@@ -37,8 +37,9 @@ json edges_json(const subject& s) {
   return all;
 }
 
+// With spaces that do not break: a narrow table would give it three lines.
 std::string span_text(const subject& s, std::size_t i) {
-  return fmt::format("{:.1f} to {:.1f} s", s.edges_s[i], s.edges_s[i + 1]);
+  return fmt::format("{:.1f}\u00a0to\u00a0{:.1f}\u00a0s", s.edges_s[i], s.edges_s[i + 1]);
 }
 
 // The first band that has something, and the counts from there on; most columns have few bands.

@@ -66,6 +66,20 @@ TEST(timeline, joins_neighbours) {
   EXPECT_TRUE(joined({}, 5).empty());
 }
 
+// The few milliseconds at the end are no stretch of their own.
+TEST(timeline, has_no_sliver_at_its_end) {
+  std::vector<stretch> fine(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    fine[i].begin_s = static_cast<double>(i);
+    fine[i].length_s = i < 2 ? 1 : 0.003;
+    fine[i].attempts = 10;
+  }
+  const auto all = joined(fine, 100);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].attempts, 20U);
+  EXPECT_THAT(edges_of(all), ElementsAre(0, 1, 2.003));
+}
+
 stats::histogram of(std::int64_t value_ns, std::int64_t count) {
   stats::histogram h;
   h.record(value_ns, count);

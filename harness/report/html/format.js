@@ -56,6 +56,7 @@ report.paintMarks = (ctx, marks, at, { left, right, top, bottom }) => {
   ctx.save();
   ctx.font = '11px system-ui, sans-serif';
   ctx.textBaseline = 'top';
+  ctx.textAlign = 'left';
   let free = left;
   for (const mark of marks) {
     const from = Math.max(left, at(mark.at));

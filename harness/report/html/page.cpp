@@ -3,11 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
-#include "harness/driver.hpp"
 #include "harness/report/html/assets.hpp"
 #include "harness/report/html/chart.hpp"
 #include "harness/report/html/run_part.hpp"
@@ -57,7 +53,7 @@ void rank(std::vector<subject>& subjects) {
 std::string sentence_about(const subject& s) {
   const auto text = [&](std::initializer_list<const char*> path) { return shown(s.at(path)); };
   return fmt::format(
-      "{} on {}; {} loop, {} instances of {} clients, {} keys; begun {}",
+      "{} on {}; {} loop, instances: {}, clients of each: {}, keys: {}; begun {}",
       s.in_table.implementation.empty() ? s.in_table.lock : s.in_table.implementation,
       text({"run", "target"}), text({"run", "loop"}), text({"run", "instances"}),
       text({"run", "clients_per_instance"}), text({"run", "keys"}), text({"run", "started_utc"}));
@@ -124,25 +120,6 @@ std::string page(const std::vector<fs::path>& runs, order in) {
     text += script(code);
   }
   return text + "</body>\n</html>\n";
-}
-
-void write_file(const fs::path& file, const std::string& text) {
-  const fs::path part = file.string() + ".part";
-  errno = 0;
-  std::ofstream out(part, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  std::error_code failed;
-  if (!out) {
-    failed = std::error_code(errno, std::generic_category());
-  } else {
-    fs::rename(part, file, failed);
-  }
-  if (!failed) return;
-  std::error_code ignored;
-  fs::remove(part, ignored);
-  throw usage_error(
-      fmt::format("{}: the report cannot be written: {}", file.string(), failed.message()));
 }
 
 }  // namespace lockmark::report::html

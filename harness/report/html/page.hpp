@@ -18,8 +18,4 @@ enum class order : std::uint8_t { as_given, ranked };
 // be read; what is missing besides is said in the page.
 std::string page(const std::vector<std::filesystem::path>& runs, order in = order::ranked);
 
-// Writes the file under a temporary name beside it, which it gets when it is whole. Throws
-// usage_error if that cannot be done.
-void write_file(const std::filesystem::path& file, const std::string& text);
-
 }  // namespace lockmark::report::html

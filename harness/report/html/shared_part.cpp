@@ -54,6 +54,7 @@ struct figure {
   const char* note;
   const char* axis;
   int decimals;
+  int most;  // where the axis ends; 0: as far as the bars need
   std::optional<double> (*of)(const row&);
 };
 
@@ -68,8 +69,10 @@ std::string bar_chart(const group& runs, std::size_t number, const figure& f, ch
                  f.decimals > 0 ? fmt::format("{:.{}f}", *value, f.decimals) : rate_text(*value),
                  held_word(*s), figures_word(*s)});
   }
-  return sheet.place({fmt::format("s{}-{}", number, f.id), f.title, f.note, bars_json(bars, f.axis),
-                      std::move(numbers)});
+  json data = bars_json(bars, f.axis);
+  if (f.most > 0) data["most"] = f.most;
+  return sheet.place(
+      {fmt::format("s{}-{}", number, f.id), f.title, f.note, std::move(data), std::move(numbers)});
 }
 
 std::string percentiles(const group& runs, std::size_t number, chart_sheet& sheet) {
@@ -96,6 +99,7 @@ std::string charts_of(const group& runs, std::size_t number, chart_sheet& sheet)
                        "INVALID or incomplete, not to be compared.",
                        "grants per second",
                        0,
+                       0,
                        [](const row& r) { return r.tps; }};
   constexpr figure fairness{"fairness",
                             "Fairness",
@@ -103,12 +107,14 @@ std::string charts_of(const group& runs, std::size_t number, chart_sheet& sheet)
                             "1/clients is one client only.",
                             "Jain's index",
                             2,
+                            1,
                             [](const row& r) { return r.fairness; }};
   constexpr figure cost{"commands",
                         "Cost per acquire",
                         "Commands that the clients sent.",
                         "commands per grant",
                         2,
+                        0,
                         [](const row& r) { return r.commands_per_acquire; }};
   return bar_chart(runs, number, tps, sheet) + percentiles(runs, number, sheet) +
          bar_chart(runs, number, fairness, sheet) + bar_chart(runs, number, cost, sheet);

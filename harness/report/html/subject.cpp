@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <set>
+#include <tuple>
 
 namespace lockmark::report::html {
 namespace {
@@ -111,19 +111,19 @@ subject read_subject(const fs::path& path, std::size_t stretches) {
 }
 
 void name_apart(std::vector<subject>& subjects) {
-  std::map<std::string, std::set<std::size_t>> called;  // by scenario and name
-  const auto in_scenario = [&](std::size_t i, const std::string& name) {
-    return fmt::format("{}: {}", subjects[i].in_table.scenario, name);
-  };
+  using place = std::tuple<std::string, std::size_t, std::string>;  // scenario, how long, name
+  std::map<place, int> times;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    subjects[i].id = fmt::format("r{}", i);
-    for (const std::string& name : names_of(subjects[i])) called[in_scenario(i, name)].insert(i);
+    subject& s = subjects[i];
+    s.id = fmt::format("r{}", i);
+    const auto names = names_of(s);
+    for (std::size_t n = 0; n < names.size(); ++n) ++times[{s.in_table.scenario, n, names[n]}];
   }
-  for (std::size_t i = 0; i < subjects.size(); ++i) {
-    const auto names = names_of(subjects[i]);
-    subjects[i].label = *std::find_if(names.begin(), names.end() - 1, [&](const std::string& name) {
-      return called[in_scenario(i, name)].size() == 1;
-    });
+  for (subject& s : subjects) {
+    const auto names = names_of(s);
+    std::size_t n = 0;
+    while (n + 1 < names.size() && times[{s.in_table.scenario, n, names[n]}] > 1) ++n;
+    s.label = names[n];
   }
 }
 

@@ -37,11 +37,15 @@ const json& entry_of(const subject& s, const char* which, double q) {
   return unknown;
 }
 
-// "45.1 to 48.9 ms" would be shorter, but the two may have different units.
+// "45.1 to 48.9 ms"; the unit twice only where there are two.
 std::string interval_of(const json& entry) {
-  const json& low = look(entry, {"low_ns"});
-  if (low.is_null()) return "-";
-  return fmt::format("{} to {}", shown_time(low), shown_time(look(entry, {"high_ns"})));
+  const json& low_ns = look(entry, {"low_ns"});
+  if (low_ns.is_null()) return "-";
+  std::string low = shown_time(low_ns);
+  const std::string high = shown_time(look(entry, {"high_ns"}));
+  const auto unit = low.rfind(' ');
+  if (unit != std::string::npos && high.ends_with(low.substr(unit))) low.resize(unit);
+  return fmt::format("{} to {}", low, high);
 }
 
 // A quantile and its interval, in small, below it.

@@ -24,6 +24,21 @@ std::optional<stretch> parse(const std::string& line) {
   return s;
 }
 
+void add(stretch& to, const stretch& more) {
+  to.length_s += more.length_s;
+  to.attempts += more.attempts;
+  to.dropped += more.dropped;
+  for (std::size_t e = 0; e < endings.size(); ++e) to.ended[e] += more.ended[e];
+}
+
+// The window ends in the middle of an interval. The rate of a few milliseconds is an accident, and
+// would look like a collapse.
+void join_remainder(std::vector<stretch>& all) {
+  if (all.size() < 2 || all.back().length_s > 0.25 * all[all.size() - 2].length_s) return;
+  add(all[all.size() - 2], all.back());
+  all.pop_back();
+}
+
 }  // namespace
 
 std::vector<stretch> read_timeline(std::istream& in, std::string& damage) {
@@ -51,14 +66,11 @@ std::vector<stretch> joined(const std::vector<stretch>& fine, std::size_t most) 
   for (std::size_t i = 0; i < fine.size(); ++i) {
     if (i % each == 0) {
       coarse.push_back(fine[i]);
-      continue;
+    } else {
+      add(coarse.back(), fine[i]);
     }
-    stretch& last = coarse.back();
-    last.length_s += fine[i].length_s;
-    last.attempts += fine[i].attempts;
-    last.dropped += fine[i].dropped;
-    for (std::size_t e = 0; e < endings.size(); ++e) last.ended[e] += fine[i].ended[e];
   }
+  join_remainder(coarse);
   return coarse;
 }
 

@@ -45,7 +45,8 @@ struct stretch {
 // left may break off in the middle. `damage` then says which line, unless it was the last one.
 std::vector<stretch> read_timeline(std::istream& in, std::string& damage);
 
-// At most `most` stretches, each of equally many of the given ones (but the last); `most` > 0.
+// At most `most` stretches, each of equally many of the given ones (but the last); `most` > 0. A
+// remainder at the end that is much shorter than the others belongs to the one before it.
 std::vector<stretch> joined(const std::vector<stretch>& fine, std::size_t most);
 
 // Where each one begins, and where the last one ends; nothing if there are none.

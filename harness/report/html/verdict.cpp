@@ -150,7 +150,7 @@ std::string overview_banner(const std::vector<subject>& subjects) {
   const std::string which = links_to(subjects, verdict::broken);
   const std::string figures =
       how_many(bound,
-               "are bounds: the harness or the machine was the limit, so throughput is at "
+               "of these are bounds: the harness or the machine was the limit, so throughput is at "
                "least and times are at most what stands here") +
       how_many(invalid, "are INVALID: their figures are wrong and not ranked") +
       how_many(incomplete, "are incomplete, and not ranked");
@@ -161,7 +161,7 @@ std::string overview_banner(const std::vector<subject>& subjects) {
       invalid + incomplete > 0 ? "bad"
       : bound > 0              ? "doubtful"
                                : "good",
-      subjects.size() - bound - invalid - incomplete, subjects.size(), escaped(figures));
+      subjects.size() - invalid - incomplete, subjects.size(), escaped(figures));
 }
 
 }  // namespace lockmark::report::html
