@@ -7,7 +7,9 @@ build_packages=(
   cmake ninja-build g++ pkg-config
   libasio-dev libssl-dev libhiredis-dev libzookeeper-st-dev libmariadb-dev
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
+  prometheus-cpp-dev libcurl4-openssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
+  libjs-chart.js
 )
 # MariaDB's core packages are its programs without its system service. mariadb-install-db needs
 # my_print_defaults, which is in mariadb-client-core. openssl makes
@@ -19,10 +21,17 @@ server_packages=(
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
-# Python runs the adapter that drivers/exec/README.md shows.
-test_packages=(libhdrhistogram-java python3)
-# What fetches, builds and runs the real lock clients of deploy/interop, as package:program. Where
-# the program is on PATH, the package is not missing: a newer node, go or java may be there.
+# Python runs the adapter that drivers/exec/README.md shows, builds the dashboards, and drives
+# Chromium, which opens HTML reports. Prometheus (with promtool) and its Pushgateway read what
+# lockmark exports. tmux is the terminal in which progress is looked at; xmllint, groff, fish and
+# zsh read what is written for them.
+test_packages=(
+  libhdrhistogram-java python3 chromium prometheus prometheus-pushgateway
+  tmux libxml2-utils groff-base fish zsh
+)
+# What fetches, builds and runs the real lock clients of deploy/interop and the checkers of
+# deploy/schema, as package:program. Where the program is on PATH, the package is not missing: a
+# newer node, go or java may be there.
 interop_packages=(
   maven:mvn default-jdk-headless:javac nodejs:node npm:npm golang-go:go
   python3-kazoo ca-certificates
@@ -81,13 +90,16 @@ install_without_services() {
   fi
   "${apt[@]}" install --yes --no-install-recommends "$@" || return 1
   # Nor at the next boot, where systemd is the one that boots. Only for what was installed just now.
-  case " $* " in
-    *" redis-server "*)
-      if [ -d /run/systemd/system ]; then
-        "${sudo[@]}" systemctl disable redis-server || return 1
-      fi
-      ;;
-  esac
+  local service
+  for service in redis-server prometheus prometheus-pushgateway; do
+    case " $* " in
+      *" $service "*)
+        if [ -d /run/systemd/system ]; then
+          "${sudo[@]}" systemctl disable "$service" || return 1
+        fi
+        ;;
+    esac
+  done
 }
 
 # elapsed SINCE: the time since the value that bash's SECONDS had then, as 1m05s or 12s.

@@ -20,10 +20,12 @@ void cut_history::see(const event& e) {
     case event_kind::ended:
     case event_kind::committed:
     case event_kind::died: s.what = doing::nothing; return;
+    case event_kind::answered: return;
   }
 }
 
 std::vector<event> cut_history::ends_at(std::int64_t at_ns) const {
+  constexpr auto in_doubt = static_cast<std::uint64_t>(answer::in_doubt);
   std::vector<event> ends;
   for (const state& s : states_) {
     if (s.what == doing::nothing) continue;
@@ -34,7 +36,7 @@ std::vector<event> cut_history::ends_at(std::int64_t at_ns) const {
     if (s.what == doing::attempt && optimistic_) {
       ends.push_back({at_ns, 0, s.key, s.client, event_kind::doubtful});
     }
-    ends.push_back({at_ns, 0, s.key, s.client, event_kind::ended});
+    ends.push_back({at_ns, in_doubt, s.key, s.client, event_kind::ended});
   }
   return ends;
 }

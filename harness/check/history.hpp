@@ -15,11 +15,15 @@ enum class event_kind : std::uint8_t {
   began,      // a client wants the key: its attempt is sent
   released,   // the holder starts to release
   died,       // the holder's process has died, and holds nothing any more
-  ended,      // an attempt ended without a grant (refused, in doubt)
+  ended,      // an attempt ended without a grant; token = its answer
   granted,    // the client was told that it holds the key; token
   committed,  // optimistic: the commit was confirmed; token = the version it replaced
   doubtful,   // optimistic: a commit whose fate is unknown; token = the version it would replace
+  answered,   // a release has its answer, which is the token; noted only for a history of the run
 };
+
+// How a call ended, as the token of an event.
+enum class answer : std::uint8_t { done, refused, in_doubt };
 
 struct event {
   std::int64_t at_ns = 0;

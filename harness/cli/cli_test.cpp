@@ -127,6 +127,31 @@ TEST_F(runs, make_a_table_as_json) {
   }
 }
 
+// One file with everything in it: of a table beside the other formats, of runs where one asks.
+TEST_F(runs, become_a_page) {
+  std::ofstream(dir_ / "targets.yaml") << "mem: 'memory:'\n";
+  const ended made = run(
+      dir_.path(), brief({"table", "--targets", (dir_ / "targets.yaml").string(), "--locks",
+                          "memory/*lock", "--scenarios", "contended", "--quiet", "--out", out()}));
+  EXPECT_THAT(made.status, AnyOf(0, 3)) << made.err;
+  const std::string of_table = read_text(fs::path(out()) / "report.html");
+  EXPECT_THAT(of_table, AllOf(HasSubstr("memory/lock on mem"), HasSubstr("memory/try_lock on mem"),
+                              HasSubstr("Chart.js")));
+  std::vector<std::string> report{"report", "--format", "html"};
+  for (const auto& entry : fs::directory_iterator(out())) {
+    if (entry.is_directory()) report.push_back(entry.path());
+  }
+  const ended printed = run(dir_.path(), report);
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  EXPECT_THAT(printed.out,
+              AllOf(testing::StartsWith("<!DOCTYPE html>"), testing::EndsWith("</html>\n")));
+  report.insert(report.end(), {"--out", (dir_ / "page.html").string()});
+  const ended written = run(dir_.path(), report);
+  EXPECT_EQ(written.status, 0) << written.err;
+  EXPECT_THAT(written.out, IsEmpty());
+  EXPECT_EQ(read_text(dir_ / "page.html"), printed.out);
+}
+
 // kill -9 of lockmark itself: what it had measured is there, marked incomplete.
 TEST_F(runs, that_are_killed_leave_what_they_measured) {
   program p(lockmark(with_settings({"run", "contended", "--on", "memory:", "--out", out()},

@@ -4,12 +4,16 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/execute.hpp"
 #include "harness/cli/jobs.hpp"
+#include "harness/cli/output_file.hpp"
 #include "harness/cli/progress.hpp"
 #include "harness/cli/terminal.hpp"
+#include "harness/cli/watching.hpp"
+#include "harness/report/junit.hpp"
 #include "harness/report/run_text.hpp"
 
 namespace lockmark::cli {
@@ -20,7 +24,10 @@ struct given {
   std::string target;
   std::vector<std::string> set;
   std::string out = "runs";
+  std::string junit;
+  bool history = false;
   bool quiet = false;
+  watching watched;
 };
 
 // Servers of its own for a lock that is named: the first form that it declares.
@@ -37,6 +44,24 @@ std::string usual_target(const catalogue& known, const config::job& job) {
   return fmt::format("local:{}", first);
 }
 
+executed measure(const context& c, const given& g, const named_job& job,
+                 metrics::exporter* exporter) {
+  progress_display display(job.name, g.quiet);
+  const std::string target = g.target.empty() ? usual_target(c.known, job.job) : g.target;
+  if (target.starts_with("local:")) display.announce("starting servers");
+  place where = find_place(target, needs_of(config::read_faults(job.job.faults)));
+  display.announce("connecting");
+  errand e{job.job, job.name, g.out, c.arguments, {}, {}, exporter};
+  e.history = g.history;
+  e.on_finding = [&display, &g](const std::string& sentence) {
+    if (g.quiet) return;
+    display.clear();
+    fmt::print(stderr, "lockmark: before the run: {}\n", sentence);
+  };
+  e.on_progress = [&display](const run::progress& p) { display.show(p); };
+  return execute(c.known, where, std::move(e));
+}
+
 int run(const context& c, const given& g) {
   interrupts();
   const named_job job = find_job(g.job, g.set);
@@ -45,22 +70,24 @@ int run(const context& c, const given& g) {
         "--on: say where to run: a URL such as redis://host:port, local:redis, local:zookeeper, "
         "local:mysql, or memory:");
   }
-  place where = find_place(g.target.empty() ? usual_target(c.known, job.job) : g.target,
-                           needs_of(config::read_faults(job.job.faults)));
-  errand e{job.job, job.name, g.out, c.arguments, {}, {}};
-  progress_display display(job.name, g.quiet);
-  e.on_finding = [&display](const std::string& sentence) {
-    display.clear();
-    fmt::print(stderr, "lockmark: before the run: {}\n", sentence);
-  };
-  e.on_progress = [&display](const run::progress& p) { display.show(p); };
-  const executed done = execute(c.known, where, std::move(e));
-  display.clear();
-  fmt::print("{}", report::run_summary_terminal(done.written, width_of(stdout)));
-  fmt::print("run folder: {}\n", done.folder.string());
+  const auto exporter = start_watching(g.watched);
+  const output_file junit("--junit", g.junit);
+  std::optional<executed> done;
+  try {
+    done = measure(c, g, job, exporter.get());
+  } catch (const std::exception& e) {
+    const std::string lock = job.job.lock.empty() ? "lockmark run" : job.job.lock;
+    if (junit) junit.write(report::junit_xml({report::unmeasured(job.name, lock, e.what())}));
+    throw;
+  }
+  if (junit) junit.write(report::junit_xml({report::test_case_of(done->written)}));
+  fmt::print("{}", report::run_summary_terminal(done->written, width_of(stdout),
+                                                style_of(screen_of(stdout))));
+  fmt::print("run folder: {}\n", done->folder.string());
   std::fflush(stdout);
-  if (!done.result.why.empty()) fmt::print(stderr, "lockmark: {}\n", done.result.why);
-  return exit_status(done.result);
+  if (!done->result.why.empty()) fmt::print(stderr, "lockmark: {}\n", done->result.why);
+  end_watching(exporter.get());
+  return exit_status(done->result);
 }
 
 }  // namespace
@@ -68,13 +95,22 @@ int run(const context& c, const given& g) {
 command run_command(CLI::App& app, const context& c) {
   const auto g = std::make_shared<given>();
   app.add_option("job", g->job, "a job file, or the name of a shipped job: " + shipped_job_names())
+      ->type_name("JOB")
       ->required();
-  app.add_option("--on", g->target, "target: a URL, local:NAME or memory:");
-  app.add_option("--set", g->set, "KEY=VALUE: overrides the job; may be given more than once")
+  app.add_option("--on", g->target, "target: a URL, local:NAME or memory:")->type_name("TARGET");
+  app.add_option("--set", g->set, "overrides the job; may be given more than once")
+      ->type_name("KEY=VALUE")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--out", g->out, "the run folder appears in this folder")->capture_default_str();
-  app.add_flag("--quiet", g->quiet, "no progress");
+  app.add_option("--out", g->out, "the run folder appears in this folder")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_option("--junit", g->junit, "also writes the verdict as JUnit XML")->type_name("FILE");
+  app.add_flag("--history", g->history,
+               "also writes history.edn for Jepsen's checkers: 400 bytes for each acquire and "
+               "release, in memory for a moment and then on the disk");
+  app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
+  declare_watching(app, g->watched);
   app.footer("Keys of a job:\n" + config::help_text());
   return [c, g] { return run(c, *g); };
 }

@@ -2,20 +2,26 @@
 #include <fmt/core.h>
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "deploy/local/topology.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/execute.hpp"
 #include "harness/cli/jobs.hpp"
+#include "harness/cli/output_file.hpp"
 #include "harness/cli/progress.hpp"
 #include "harness/cli/terminal.hpp"
+#include "harness/cli/watching.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/config/target.hpp"
+#include "harness/report/html/page.hpp"
+#include "harness/report/junit.hpp"
 #include "harness/report/table.hpp"
 
 namespace lockmark::cli {
@@ -33,7 +39,9 @@ struct given {
   std::string out = "runs";
   std::string language = "en";
   std::string order;
+  std::string junit;
   bool quiet = false;
+  watching watched;
 };
 
 struct named_target {
@@ -121,31 +129,49 @@ std::vector<std::string> depth_of(const given& g, const lock_kind& lock) {
 
 class table_maker {
  public:
-  table_maker(const context& c, const given& g)
-      : context_(c), given_(g), out_(std::filesystem::path(g.out)) {}
+  // `exporter` shows the rows while they are measured; or null.
+  table_maker(const context& c, const given& g, metrics::exporter* exporter)
+      : context_(c),
+        given_(g),
+        exporter_(exporter),
+        out_(std::filesystem::path(g.out)),
+        junit_("--junit", g.junit) {}
 
   int make();
+  // What ended the table before it was made, for those who read the JUnit file.
+  void tell_why_not(const char* why);
 
  private:
   std::vector<config::fault_plan> faults_of_all() const;
+  std::vector<line> lines_on(std::string_view form) const;
   void measure_place(const named_target& t);
   void measure_row(place& where, const line& l);
-  void fail(const std::string& what, const char* why);
+  std::optional<double> rows_to_come_s() const;
+  void fail(const std::string& scenario, const std::string& what, const char* why);
   void remember(int status);
   void save() const;
+  void save_html() const;
   std::string format(const std::string& how) const;
   std::string whole_page(report::language in) const;
 
   const context& context_;
   const given& given_;
+  metrics::exporter* exporter_;
   std::filesystem::path out_;
+  output_file junit_;
   std::vector<report::row> rows_;
+  std::vector<report::test_case> cases_;
   int status_ = 0;
   int failures_ = 0;
+  time_point began_ = real_clock{}.now();
+  std::size_t rows_begun_ = 0;
+  std::size_t rows_in_all_ = 0;  // as far as names of targets tell
 };
 
 int table_maker::make() {
-  for (const named_target& t : read_targets(given_)) {
+  const std::vector<named_target> targets = read_targets(given_);
+  for (const named_target& t : targets) rows_in_all_ += lines_on(expected_form(t.target)).size();
+  for (const named_target& t : targets) {
     if (interrupts() > 0) break;
     measure_place(t);
   }
@@ -156,8 +182,10 @@ int table_maker::make() {
   if (given_.order == "speed") rows_ = report::ranked(std::move(rows_));
   if (given_.order == "article") rows_ = report::as_in_the_article(std::move(rows_));
   save();
+  if (junit_) junit_.write(report::junit_xml(cases_));
   fmt::print("{}", format(given_.format));
-  fmt::print(stderr, "table and run folders: {}\n", out_.string());
+  save_html();
+  if (!given_.quiet) fmt::print(stderr, "table and run folders: {}\n", out_.string());
   return status_;
 }
 
@@ -171,13 +199,17 @@ std::vector<config::fault_plan> table_maker::faults_of_all() const {
   return all;
 }
 
-void table_maker::measure_place(const named_target& t) {
+void table_maker::tell_why_not(const char* why) {
+  if (!junit_) return;
+  cases_.push_back(report::unmeasured("", "lockmark table", why));
+  junit_.write(report::junit_xml(cases_));
+}
+
+std::vector<line> table_maker::lines_on(std::string_view form) const {
   std::vector<line> lines;
-  place where = find_place(t.target, needs_of(faults_of_all()));
-  where.topology = t.name;
   for (const std::string& scenario : given_.scenarios) {
     for (const lock_kind& lock : context_.known.locks()) {
-      if (!runs_on(lock, where.form) || !wanted(given_, lock)) continue;
+      if (!runs_on(lock, form) || !wanted(given_, lock)) continue;
       lines.push_back({&lock, scenario, ""});
       for (const variant& v : variants) {
         if (given_.full && v.lock == lock.name)
@@ -185,6 +217,17 @@ void table_maker::measure_place(const named_target& t) {
       }
     }
   }
+  return lines;
+}
+
+void table_maker::measure_place(const named_target& t) {
+  progress_display display(t.name, given_.quiet);
+  if (t.target.starts_with("local:")) display.announce("starting servers");
+  place where = find_place(t.target, needs_of(faults_of_all()));
+  display.clear();
+  where.topology = t.name;
+  const std::vector<line> lines = lines_on(where.form);
+  rows_in_all_ = rows_in_all_ + lines.size() - lines_on(expected_form(t.target)).size();
   for (const line& l : lines) {
     if (interrupts() > 0) return;
     measure_row(where, l);
@@ -199,13 +242,16 @@ void table_maker::measure_row(place& where, const line& l) {
   const named_job job = find_job(l.scenario, set);
   const std::string what = fmt::format("{}{}{} {} on {}", l.lock->name, l.option.empty() ? "" : " ",
                                        l.option, job.name, where.topology);
-  progress_display display(what, given_.quiet);
-  errand e{job.job, job.name, out_, context_.arguments, {}, {}};
+  ++rows_begun_;
+  progress_display display(fmt::format("{}/{} {}", rows_begun_, rows_in_all_, what), given_.quiet);
+  display.rows_to_come(rows_to_come_s());
+  errand e{job.job, job.name, out_, context_.arguments, {}, {}, exporter_};
   e.on_progress = [&display](const run::progress& p) { display.show(p); };
   try {
     const executed done = execute(context_.known, where, std::move(e));
     remember(exit_status(done.result));
     rows_.push_back(report::row_of(done.written));
+    cases_.push_back(report::test_case_of(done.written));
     display.clear();
     if (!given_.quiet) {
       fmt::print(stderr, "{}: {:.0f}/s, {} samples{}\n", what, done.result.tps(),
@@ -214,17 +260,27 @@ void table_maker::measure_row(place& where, const line& l) {
     save();
   } catch (const no_server& failure) {
     display.clear();
-    fail(what, failure.what());
+    fail(job.name, what, failure.what());
   } catch (const usage_error& failure) {
     // A job that cannot run on this place; on the first row it is the user's input that is wrong.
     display.clear();
     if (rows_.empty() && failures_ == 0) throw;
-    fail(what, failure.what());
+    fail(job.name, what, failure.what());
   }
 }
 
-void table_maker::fail(const std::string& what, const char* why) {
+// The rows so far, with the starting of their servers, are the measure for those to come.
+std::optional<double> table_maker::rows_to_come_s() const {
+  if (rows_begun_ < 2) return std::nullopt;
+  const std::chrono::duration<double> so_far = real_clock{}.now() - began_;
+  const auto done = static_cast<double>(rows_begun_ - 1);
+  const std::size_t left = std::max(rows_in_all_, rows_begun_) - rows_begun_;
+  return so_far.count() / done * static_cast<double>(left);
+}
+
+void table_maker::fail(const std::string& scenario, const std::string& what, const char* why) {
   fmt::print(stderr, "lockmark: {}: {}\n", what, why);
+  cases_.push_back(report::unmeasured(scenario, what, why));
   ++failures_;
   remember(2);
 }
@@ -247,6 +303,15 @@ void table_maker::save() const {
   write("table.json", report::table_json(rows_));
 }
 
+// Only at the end: it reads every run folder again, and no row is measured meanwhile.
+void table_maker::save_html() const {
+  if (rows_.empty()) return;
+  std::vector<std::filesystem::path> runs;
+  for (const report::row& r : rows_) runs.push_back(out_ / r.run);
+  output_file("--out", out_ / "report.html")
+      .write(report::html::page(runs, report::html::order::as_given));
+}
+
 std::string table_maker::whole_page(report::language in) const {
   const std::string table = report::table_markdown(rows_, in);
   return given_.full ? fmt::format("{}\n{}", table, report::overview_markdown(rows_, in)) : table;
@@ -258,7 +323,7 @@ std::string table_maker::format(const std::string& how) const {
   if (how == "md") return whole_page(words);
   if (how == "csv") return report::table_csv(rows_);
   if (how == "json") return report::table_json(rows_);
-  return report::table_terminal(rows_, width_of(stdout), words);
+  return report::table_terminal(rows_, width_of(stdout), words, style_of(screen_of(stdout)));
 }
 
 }  // namespace
@@ -268,16 +333,21 @@ command table_command(CLI::App& app, const context& c) {
   auto* const quick =
       app.add_flag("--quick", g->quick, "at least 2,000 samples and 5 s a row (the default)");
   app.add_flag("--full", g->full, "up to 30,000 samples a row, Redisson 100,000")->excludes(quick);
-  app.add_option("--locks", g->locks, "only locks that match, such as 'redis/*'");
-  app.add_option("--topologies", g->topologies, "only topologies that match");
+  app.add_option("--locks", g->locks, "only locks that match, such as 'redis/*'")
+      ->type_name("LOCK");
+  app.add_option("--topologies", g->topologies, "only topologies that match")
+      ->type_name("TOPOLOGY");
   app.add_option("--scenarios", g->scenarios, "jobs: shipped names or files")
+      ->type_name("JOB")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--set", g->set, "KEY=VALUE: overrides every job")
+  app.add_option("--set", g->set, "overrides every job")
+      ->type_name("KEY=VALUE")
       ->take_all()
       ->allow_extra_args(false);
   app.add_option("--targets", g->targets_file,
-                 "YAML file of your own clusters: a line `name: URL` for each");
+                 "YAML file of your own clusters: a line `name: URL` for each")
+      ->type_name("FILE");
   app.add_option("--format", g->format, "text, md, json or csv")
       ->check(CLI::IsMember({"text", "md", "json", "csv"}))
       ->capture_default_str();
@@ -288,14 +358,27 @@ command table_command(CLI::App& app, const context& c) {
                  "speed (the default of --quick), or article: by lock, as in the articles' tables "
                  "(the default of --full)")
       ->check(CLI::IsMember({"speed", "article"}));
-  app.add_option("--out", g->out,
-                 "table.md, table.zh.md, .csv, .json and the run folders appear in here")
+  app.add_option(
+         "--out", g->out,
+         "table.md, table.zh.md, .csv, .json, report.html and the run folders appear in here")
+      ->type_name("DIR")
       ->capture_default_str();
-  app.add_flag("--quiet", g->quiet, "no progress");
+  app.add_option("--junit", g->junit, "also writes the verdicts as JUnit XML")->type_name("FILE");
+  app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
+  declare_watching(app, g->watched);
   return [c, g] {
     interrupts();
     if (g->order.empty()) g->order = g->full ? "article" : "speed";
-    return table_maker(c, *g).make();
+    const auto exporter = start_watching(g->watched);
+    table_maker table(c, *g, exporter.get());
+    try {
+      const int status = table.make();
+      end_watching(exporter.get());
+      return status;
+    } catch (const std::exception& e) {
+      table.tell_why_not(e.what());
+      throw;
+    }
   };
 }
 

@@ -36,7 +36,7 @@ command up_command(CLI::App& app, const context&) {
     int port = 0;
   };
   const auto g = std::make_shared<given>();
-  app.add_option("topology", g->topology, known_topologies())->required();
+  app.add_option("topology", g->topology, known_topologies())->type_name("TOPOLOGY")->required();
   app.add_option("--port", g->port, "of the first server; the next ones follow it")
       ->check(CLI::Range(1, 65535));
   return [g] {
@@ -49,7 +49,7 @@ command up_command(CLI::App& app, const context&) {
 
 command down_command(CLI::App& app, const context&) {
   const auto topology = std::make_shared<std::string>();
-  app.add_option("topology", *topology, "which one; all without it");
+  app.add_option("topology", *topology, "which one; all without it")->type_name("TOPOLOGY");
   return [topology] {
     const auto stopped = local::registry().down(*topology);
     for (const local::cluster_info& c : stopped) fmt::print("{} stopped\n", c.topology);

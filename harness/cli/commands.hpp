@@ -27,6 +27,8 @@ command claims_command(CLI::App& app, const context& c);
 command up_command(CLI::App& app, const context& c);
 command down_command(CLI::App& app, const context& c);
 command status_command(CLI::App& app, const context& c);
+command completion_command(CLI::App& app, const context& c);
+command man_command(CLI::App& app, const context& c);
 // Not for people: what lockmark starts as its proxies (harness/faults/proxy/serve.hpp).
 command proxy_command(CLI::App& app, const context& c);
 

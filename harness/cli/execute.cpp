@@ -88,6 +88,23 @@ std::unique_ptr<local_arena> arena_for(place& where, const config::job& job,
   return std::make_unique<local_arena>(std::move(ground), plans);
 }
 
+// Shows the run to Prometheus from its first moment on.
+void show_on(metrics::exporter& exporter, run::setup& s) {
+  exporter.begin(run::blank_result(s));
+  s.on_live = [&exporter](const run::live_view& v) { exporter.update(v); };
+}
+
+void check_history(const lock_kind& lock) {
+  if (!lock.has.has(feature::optimistic)) return;
+  throw usage_error(fmt::format(
+      "--history: lock {} excludes nobody; a history is of acquire and release", lock.name));
+}
+
+[[noreturn]] void give_up(const std::string& sentence) {
+  fmt::print(stderr, "lockmark: {}\n", sentence);
+  std::_Exit(2);
+}
+
 std::atomic<int> signals_seen{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -126,6 +143,7 @@ executed execute(const catalogue& known, place& where, errand e) {
   run::check_fit(e.job, lock, workload);
   const std::uint32_t holders = lock.holders == nullptr ? 1 : lock.holders(options);
   run::check_guard(e.job, lock, holders);
+  if (e.history) check_history(lock);
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
@@ -144,7 +162,8 @@ executed execute(const catalogue& known, place& where, errand e) {
                                                .options = options,
                                                .holders = holders,
                                                .run_id = run_id,
-                                               .target_of = way_of},
+                                               .target_of = way_of,
+                                               .notes_answers = e.history},
                                               clock);
   const auto players = players_of(participants.get());
   if (arena) arena->bind(players.get());
@@ -165,24 +184,30 @@ executed execute(const catalogue& known, place& where, errand e) {
   s.on_progress = e.on_progress;
   s.on_finding = e.on_finding;
   s.on_interval = [&](const run::interval& i, std::int64_t at_ns) { folder.add(i, at_ns); };
-  s.on_stuck = [](const std::string& sentence) {
-    fmt::print(stderr, "lockmark: {}\n", sentence);
-    std::_Exit(2);
-  };
+  s.on_stuck = give_up;
   s.scenario = e.scenario;
   s.arguments = e.arguments;
+  if (e.exporter != nullptr) show_on(*e.exporter, s);
+  if (e.history) {
+    folder.keep_history(static_cast<std::uint32_t>(e.job.clients_in_all()),
+                        lock.has.has(feature::fencing_token));
+    s.on_event = [&folder](const check::event& event) { folder.add(event); };
+  }
   bool begun = false;
   s.on_window = [&](const run::result& so_far) {
     folder.begin(so_far);
     begun = true;
+    if (e.exporter != nullptr) e.exporter->begin(so_far);
   };
   run::result measured;
   try {
     measured = run::run_job(s, clock);
   } catch (...) {
     if (!begun) std::filesystem::remove_all(folder.path());  // holds nothing but the job
+    if (e.exporter != nullptr) e.exporter->forget();
     throw;
   }
+  if (e.exporter != nullptr) e.exporter->end(measured);
   auto written = folder.finish(measured);
   const std::string name = folder.path().filename().string();
   return {std::move(measured), {name, std::move(written)}, folder.path()};

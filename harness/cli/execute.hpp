@@ -7,6 +7,7 @@
 
 #include "harness/cli/catalogue.hpp"
 #include "harness/cli/place.hpp"
+#include "harness/metrics/exporter.hpp"
 #include "harness/report/read.hpp"
 #include "harness/run/conductor.hpp"
 
@@ -19,6 +20,8 @@ struct errand {
   std::vector<std::string> arguments;
   std::function<void(const run::progress&)> on_progress;
   std::function<void(const std::string& sentence)> on_finding;  // what may spoil the run
+  metrics::exporter* exporter = nullptr;  // shows the run while it goes on; null: nobody looks
+  bool history = false;                   // also write history.edn
 };
 
 struct executed {

@@ -32,6 +32,8 @@ constexpr row commands[] = {
     {"up", "start local servers and leave them running", up_command},
     {"down", "stop local servers that `up` started", down_command},
     {"status", "show local servers that `up` started", status_command},
+    {"completion", "print a completion script for a shell", completion_command},
+    {"man", "print the manual page: lockmark man | man -l -", man_command},
     {"proxy", "", proxy_command},
 };
 

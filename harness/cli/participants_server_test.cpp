@@ -101,7 +101,8 @@ TEST_F(participants_on_redis, a_dead_holders_lock_comes_back_with_its_lease) {
   EXPECT_EQ(r.found.guard->lost_updates, 0u);
   EXPECT_EQ(r.found.orphaned, 1u);
   EXPECT_GE(r.found.longest_gap_ns, 1'300'000'000);
-  EXPECT_LE(r.found.longest_gap_ns, 2'100'000'000);
+  // On a busy machine, everybody also waits for a core.
+  EXPECT_LE(r.found.longest_gap_ns, 2'100'000'000 + 2 * r.hiccup.max_ns());
   EXPECT_GT(r.found.longest_orphaned_ns, 1'100'000'000);
   EXPECT_LE(r.found.longest_orphaned_ns, r.found.longest_gap_ns);
 }

@@ -61,4 +61,13 @@ place find_place(const std::string& target, const fault_needs& needs) {
   return p;
 }
 
+std::string expected_form(const std::string& target) {
+  const config::target wanted = parse(target);
+  if (wanted.scheme != "local") return form_of(wanted);
+  if (wanted.path.starts_with("zookeeper-")) return "zookeeper-3";
+  constexpr std::string_view tls = "-tls";
+  const bool secured = wanted.path.ends_with(tls);
+  return wanted.path.substr(0, wanted.path.size() - (secured ? tls.size() : 0));
+}
+
 }  // namespace lockmark::cli

@@ -23,4 +23,7 @@ struct place {
 // local::start_error.
 place find_place(const std::string& target, const fault_needs& needs = {});
 
+// The form that find_place will find there, as far as the name tells; starts nothing.
+std::string expected_form(const std::string& target);
+
 }  // namespace lockmark::cli

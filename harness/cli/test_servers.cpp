@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <sstream>
 #include <stdexcept>
 
@@ -84,7 +86,10 @@ std::string without_progress(const std::string& err) {
   std::istringstream lines(err);
   std::string rest;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find(" measuring ") == std::string::npos) rest += fmt::format("{}\n", line);
+    const bool progress = std::ranges::any_of(
+        std::array{" measuring ", " connecting", " warming up", " draining", " cleaning up"},
+        [&](const char* phase) { return line.find(phase) != std::string::npos; });
+    if (!progress) rest += fmt::format("{}\n", line);
   }
   return rest;
 }

@@ -202,7 +202,7 @@ option_table<job> job_options() {
     declare("load.backlog", &job::backlog, "10000", {0, 100'000'000},
             "due attempts that may wait for a free client; more are dropped and counted"),
     declare("participants", &job::participants, "0", {0, 1'000},
-            "processes that the instances live in, so that they can really die; 0: in threads"),
+            "processes that the instances live in and can die with; 0: threads of one"),
     declare("keys", &job::keys, "one", "which key an attempt wants"),
     declare("hold", &job::hold, "0s", "time from grant to the start of the release"),
     declare("wait", &job::wait, "1s", {1ns, 24h}, "an attempt not granted by then has failed"),
@@ -213,8 +213,7 @@ option_table<job> job_options() {
     declare("session_timeout", &job::session_timeout, "10s", {1ms, 24h},
             "after this silence ZooKeeper takes a client for dead"),
     declare("guard", &job::guard, "none",
-            "what each holder reads first and writes last: a register beside the servers that "
-            "shows lost updates and what a fencing token would have refused"),
+            "a register beside the servers, which each holder reads first and writes last"),
     declare("warmup", &job::warmup, "1s", {0s, 24h}, "load before the measurement begins"),
     declare("stop.samples", &job::stop_samples, "0", {0, 1'000'000'000'000},
             "the measurement ends after this many attempts and stop.duration; 0: does not matter"),

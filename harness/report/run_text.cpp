@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/driver.hpp"
+#include "harness/report/markdown.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report {
@@ -17,6 +18,7 @@ using json = nlohmann::ordered_json;
 struct line {
   std::string label;
   std::string text;
+  tone shade = tone::plain;
 };
 
 // One run's content, and how its figures are to be shown.
@@ -55,6 +57,10 @@ std::string verdict_text(const subject& s) {
   return fmt::format(
       "held: no violation in {} {} (so, with 95 % confidence, fewer than 1 in {:.0f})", chances, of,
       std::floor(1 / below));
+}
+
+tone verdict_tone(const json& held) {
+  return held.is_null() ? tone::doubtful : held.get<bool>() ? tone::good : tone::bad;
 }
 
 std::string numbers_text(const row& r, const json& verdict) {
@@ -207,10 +213,11 @@ std::vector<line> safety_lines(const subject& s) {
   for (std::size_t i = 0; i < examples.size() && i < examples_shown; ++i) {
     const json& v = examples[i];
     lines.push_back(
-        {"violation", fmt::format("key {}: {}, {}: {} ms at the same time{}", v.at("key").dump(),
-                                  holder_text(v.at("first")), holder_text(v.at("second")),
-                                  ms_text(v.at("overlap_ns")),
-                                  v.at("certain").get<bool>() ? "" : " (possibly)")});
+        {"violation",
+         fmt::format("key {}: {}, {}: {} ms at the same time{}", v.at("key").dump(),
+                     holder_text(v.at("first")), holder_text(v.at("second")),
+                     ms_text(v.at("overlap_ns")), v.at("certain").get<bool>() ? "" : " (possibly)"),
+         tone::bad});
   }
   if (!examples.empty()) {
     lines.push_back({"", "(times since the measured window began)"});
@@ -222,8 +229,9 @@ std::vector<line> safety_lines(const subject& s) {
 }
 
 std::vector<line> lines_of(const subject& s) {
-  std::vector<line> lines{{"verdict", verdict_text(s)},
-                          {"figures", numbers_text(s.in_table, s.at("verdict"))}};
+  std::vector<line> lines{{"verdict", verdict_text(s), verdict_tone(s.at("verdict").at("held"))},
+                          {"figures", numbers_text(s.in_table, s.at("verdict")),
+                           s.in_table.valid ? tone::plain : tone::doubtful}};
   for (const std::string& reason : s.in_table.reasons) lines.push_back({"", "- " + reason});
   if (s.at("provenance").contains("preflight")) {
     for (const json& sentence : s.at("provenance").at("preflight")) {
@@ -284,7 +292,7 @@ std::string provenance_text(const json& content) {
   std::string text = "<details><summary>Provenance</summary>\n\n";
   const auto add = [&](const std::string& name, const json& value) {
     const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
-    text += fmt::format("- {}: {}\n", name, value.is_null() ? "unknown" : shown);
+    text += fmt::format("- {}: {}\n", name, value.is_null() ? "unknown" : markdown_text(shown));
   };
   add("run", content.at("run").at("id"));
   add("started", content.at("run").at("started_utc"));
@@ -298,7 +306,8 @@ std::string provenance_text(const json& content) {
   if (p.at("server").is_object()) {
     for (const auto& [name, value] : p.at("server").items()) add(name, value);
   }
-  return text + fmt::format("\n```yaml\n{}```\n\n</details>\n", p.at("job").get<std::string>());
+  const auto job = p.at("job").get<std::string>();
+  return text + fmt::format("\n{}\n</details>\n", markdown_block(job, "yaml"));
 }
 
 std::string told(const recorded_run& run, const std::function<std::string(const subject&)>& tell) {
@@ -313,14 +322,14 @@ std::string told(const recorded_run& run, const std::function<std::string(const 
 
 }  // namespace
 
-std::string run_summary_terminal(const recorded_run& run, std::size_t width) {
-  return told(run, [width](const subject& s) {
+std::string run_summary_terminal(const recorded_run& run, std::size_t width, const style& look) {
+  return told(run, [width, &look](const subject& s) {
     constexpr std::size_t indent = 11;
     std::string text = title_of(s.content) + "\n";
     for (const line& l : lines_of(s)) {
       std::string label = l.label;
       for (const std::string& part : wrapped(l.text, width - indent)) {
-        text += fmt::format("{:<{}}{}\n", label, indent, part);
+        text += fmt::format("{:<{}}{}\n", label, indent, look.paint(part, l.shade));
         label.clear();
       }
     }
@@ -328,15 +337,24 @@ std::string run_summary_terminal(const recorded_run& run, std::size_t width) {
   });
 }
 
+std::string verdict_sentence(const recorded_run& run) {
+  return told(run, [](const subject& s) { return verdict_text(s); });
+}
+
 std::string run_markdown(const recorded_run& run) {
   return told(run, [](const subject& s) {
-    std::string text = fmt::format("### {}\n\n", title_of(s.content));
+    std::string text = fmt::format("### {}\n\n", markdown_text(title_of(s.content)));
     for (const line& l : lines_of(s)) {
       if (l.label == "response" || l.label == "service") continue;
-      text += l.label.empty() ? fmt::format("  {}\n", l.text)
-                              : fmt::format("- **{}**: {}\n", l.label, l.text);
+      const std::string words = markdown_text(l.text);
+      text += l.label.empty() ? fmt::format("  {}\n", words)
+                              : fmt::format("- **{}**: {}\n", l.label, words);
     }
-    return text + "\n" + quantile_table(s) + "\n" + provenance_text(s.content);
+    std::string whole = fmt::format("{}\n{}\n", text, quantile_table(s));
+    const std::string provenance = provenance_text(s.content);
+    if (whole.size() + provenance.size() <= most_markdown_bytes) return whole + provenance;
+    whole += "The provenance is left out here for its length; it stands in run.json.\n";
+    return markdown_cut(std::move(whole));
   });
 }
 

@@ -5,14 +5,20 @@
 #include <string>
 
 #include "harness/report/read.hpp"
+#include "harness/report/style.hpp"
 
 namespace lockmark::report {
 
 // What `lockmark run` prints at the end: about fifteen lines of at most `width` columns. Throws
 // usage_error if run.json lacks something.
-std::string run_summary_terminal(const recorded_run& run, std::size_t width = 100);
+std::string run_summary_terminal(const recorded_run& run, std::size_t width = 100,
+                                 const style& look = {});
 
-// The report of a single run as Markdown; short enough for a comment on a pull request.
+// The verdict in one sentence: "held: no violation in 5000 owner changes (...)".
+std::string verdict_sentence(const recorded_run& run);
+
+// The report of a single run as Markdown, for a comment on a pull request: under
+// most_markdown_bytes, whatever run.json holds.
 std::string run_markdown(const recorded_run& run);
 
 }  // namespace lockmark::report

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/report/markdown.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report {
@@ -43,6 +44,7 @@ struct column {
   int keep;  // the higher, the later it is left out; `always` never
   bool left_aligned;
   std::string (*text)(const row&);
+  tone (*shade)(const row&) = nullptr;
 };
 constexpr int always = 100;
 
@@ -81,16 +83,11 @@ std::vector<column> columns() {
       {"commands", 5, false, [](const row& r) { return number_text(r.commands_per_acquire, 2); }},
       {"safety", 4, true, [](const row& r) { return r.safety_class; }},
       {"violations", always, false,
-       [](const row& r) { return r.violations ? std::to_string(*r.violations) : "-"; }},
-      {"valid", always, true, state_text},
+       [](const row& r) { return r.violations ? std::to_string(*r.violations) : "-"; },
+       [](const row& r) { return r.violations.value_or(0) > 0 ? tone::bad : tone::plain; }},
+      {"valid", always, true, state_text,
+       [](const row& r) { return r.valid ? tone::plain : tone::doubtful; }},
   };
-}
-
-std::string markdown_cell(std::string text) {
-  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
-    text.insert(at, 1, '\\');
-  }
-  return text;
 }
 
 std::string csv_cell(const std::string& text) {
@@ -145,13 +142,14 @@ struct grid {
     for (auto& line : cells) line.erase(line.begin() + at);
     return head;
   }
-  template <class Cell>
-  std::string line(Cell cell) const {
+  // `paint(c, cell)`: the padded cell with its emphasis.
+  template <class Cell, class Paint>
+  std::string line(Cell cell, Paint paint) const {
     std::string text;
     for (std::size_t c = 0; c < shown.size(); ++c) {
       if (c > 0) text += "  ";
-      text += shown[c].left_aligned ? fmt::format("{:<{}}", cell(c), width_of(c))
-                                    : fmt::format("{:>{}}", cell(c), width_of(c));
+      text += paint(c, shown[c].left_aligned ? fmt::format("{:<{}}", cell(c), width_of(c))
+                                             : fmt::format("{:>{}}", cell(c), width_of(c)));
     }
     return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
   }
@@ -173,7 +171,7 @@ std::string overview_lines(const std::vector<row>& rows, const std::string& scen
   }
   std::string text;
   for (const std::string& lock : locks) {
-    text += fmt::format("| {} |", lock);
+    text += fmt::format("| {} |", markdown_text(lock));
     for (const std::string& topology : topologies) {
       const auto cell = std::find_if(rows.begin(), rows.end(), [&](const row& r) {
         return r.scenario == scenario && r.topology == topology && name_in_overview(r) == lock;
@@ -204,14 +202,14 @@ std::string table_markdown(const std::vector<row>& rows, language in) {
     body += "|";
     for (const column& c : columns()) {
       const std::string mark = c.head == "valid" ? notes.mark(r) : "";
-      body += fmt::format(" {}{} |", markdown_cell(translated(c.text(r), in)), mark);
+      body += fmt::format(" {}{} |", markdown_text(translated(c.text(r), in)), mark);
     }
     body += "\n";
   }
   std::string text = fmt::format("{}\n{}\n{}\n{}\n", head, rule, body, translated(legend, in));
   if (!notes.all().empty()) text += "\n";
   for (std::size_t n = 0; n < notes.all().size(); ++n) {
-    text += fmt::format("{}. {}\n", n + 1, notes.all()[n]);
+    text += fmt::format("{}. {}\n", n + 1, markdown_text(notes.all()[n]));
   }
   return text;
 }
@@ -304,7 +302,8 @@ std::string overview_markdown(const std::vector<row>& rows, language in) {
   return text + translated("-: the lock does not run there.", in) + "\n";
 }
 
-std::string table_terminal(const std::vector<row>& rows, std::size_t width, language in) {
+std::string table_terminal(const std::vector<row>& rows, std::size_t width, language in,
+                           const style& look) {
   footnotes notes(in);
   grid g{columns(), {}, in};
   std::erase_if(g.shown, [](const column& c) { return c.head == "scenario"; });
@@ -327,9 +326,13 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width, lang
     if (i == 0 || rows[i].scenario != rows[i - 1].scenario) {
       const std::string scenario = translated(or_dash(rows[i].scenario), in);
       text += fmt::format("{}{}\n", i > 0 ? "\n" : "", scenario);
-      text += g.line([&](std::size_t c) { return g.shown_head(c); });
+      text += g.line([&](std::size_t c) { return g.shown_head(c); },
+                     [](std::size_t, const std::string& cell) { return cell; });
     }
-    text += g.line([&](std::size_t c) -> const std::string& { return g.cells[i][c]; });
+    const auto paint = [&](std::size_t c, const std::string& cell) {
+      return look.paint(cell, g.shown[c].shade ? g.shown[c].shade(rows[i]) : tone::plain);
+    };
+    text += g.line([&](std::size_t c) -> const std::string& { return g.cells[i][c]; }, paint);
   }
   text += "\n";
   text += paragraph(translated(legend, in), width);

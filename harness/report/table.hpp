@@ -10,6 +10,7 @@
 
 #include "harness/report/language.hpp"
 #include "harness/report/row.hpp"
+#include "harness/report/style.hpp"
 
 namespace lockmark::report {
 
@@ -29,6 +30,6 @@ std::string table_json(const std::vector<row>& rows);
 // Aligned text under a heading per scenario. Columns that do not fit are left out, the least
 // important first, and named; those that say which lock, how fast and whether to believe it stay.
 std::string table_terminal(const std::vector<row>& rows, std::size_t width,
-                           language in = language::english);
+                           language in = language::english, const style& look = {});
 
 }  // namespace lockmark::report

@@ -68,6 +68,10 @@ void actor::note(check::event_kind kind, time_point at, std::uint64_t token) {
   stage_.journal.note({to_ns(at), token, plan_.key, number_, kind});
 }
 
+void actor::note(check::event_kind kind, time_point at, check::answer how) {
+  note(kind, at, static_cast<std::uint64_t>(how));
+}
+
 // Of a call that does not wait for others: all it needs is an answer.
 request actor::prompt_request(time_point now) const {
   return {plan_.key, within_, stage_.job.lease, now + stage_.job.command_timeout, {}};
@@ -198,6 +202,12 @@ void actor::gave_back(const outcome<nothing>& answer) {
   } else if (answer.refused()) {
     count(counter::release_not_owner);
   }
+  if (stage_.notes_answers) {
+    note(check::event_kind::answered, now,
+         answer.done()      ? check::answer::done
+         : answer.refused() ? check::answer::refused
+                            : check::answer::in_doubt);
+  }
   finish(now);
 }
 
@@ -252,7 +262,10 @@ void actor::finish(time_point at) {
   gauges::add(stage_.gauges.finished, 1);
   if (counted_) gauges::add(stage_.gauges.counted, 1);
   if (ending_ == ending::granted) return;
-  if (started_) note(check::event_kind::ended, at);
+  if (started_) {
+    const bool certain = ending_ == ending::refused;
+    note(check::event_kind::ended, at, certain ? check::answer::refused : check::answer::in_doubt);
+  }
   count(ending_ == ending::refused  ? counter_of(refusal_)
         : doubt_ == doubt::deadline ? counter::doubt_deadline
                                     : counter::doubt_lost);

@@ -30,6 +30,7 @@ struct stage {
   run::gauges& gauges;
   run::recorder& recorder;
   check::journal& journal;
+  bool notes_answers = false;     // of releases, which only a history of the run needs
   check::guard* guard = nullptr;  // what holders read and write; null: nothing
 };
 
@@ -78,6 +79,7 @@ class actor final : public client {
 
   void draw_plan();
   void note(check::event_kind kind, time_point at, std::uint64_t token = 0);
+  void note(check::event_kind kind, time_point at, check::answer how);
   void got_it(time_point at, duration pipe = {});
   void missed(refusal r);
   void missed(doubt d);

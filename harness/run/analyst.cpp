@@ -47,6 +47,7 @@ void analyst::see(const event& e) {
       change_in_flight(e.at_ns, -1);
       return count_grant(e);
     case event_kind::doubtful: return updates_.doubtful(e);
+    case event_kind::answered: return;
   }
 }
 

@@ -48,10 +48,12 @@ class conductor {
     shape.lock_has = s.lock.has;
     shape.holders = s.holders;
     shape.keeps_grants = !job_.faults.empty();
-    gathering_ = std::make_unique<gathering>(crew_, shape, window_,
-                                             [this](const interval& i, std::int64_t at_ns) {
-                                               if (setup_.on_interval) setup_.on_interval(i, at_ns);
-                                             });
+    gathering_ = std::make_unique<gathering>(
+        crew_, shape, window_,
+        [this](const interval& i, std::int64_t at_ns) {
+          if (setup_.on_interval) setup_.on_interval(i, at_ns);
+        },
+        s.on_event);
     watch_ = std::make_unique<watch>(setup_, loop_, *gathering_, faults_);
   }
 
@@ -353,22 +355,10 @@ void conductor::draw_conclusions(result& r) {
   r.self.littles_law_difference = little.relative_difference;
 }
 
-result blank_result(const setup& s) {
-  result r;
-  r.run_id = s.run_id;
-  r.job = s.job;
-  r.lock = s.lock.name;
-  r.implementation = s.lock.algorithm;
-  r.workload = s.workload.name;
-  r.target = s.target;
-  r.topology = s.topology;
-  r.scenario = s.scenario;
-  r.arguments = s.arguments;
-  r.lock_has = s.lock.has;
-  r.promises = s.lock.promises;
-  r.holders = s.holders;
-  r.floor = s.floor;
-  return r;
+cast cast_for(const setup& s, const config::key_sampler& keys, const workload& what,
+              const window& measured, check::guard* guard) {
+  const bool notes_answers = static_cast<bool>(s.on_event);
+  return {s.job, keys, what, s.behind, s.lock.has, measured, s.run_id, notes_answers, guard};
 }
 
 void judge_run(result& r, double cores) {
@@ -388,6 +378,24 @@ void judge_run(result& r, double cores) {
 }
 
 }  // namespace
+
+result blank_result(const setup& s) {
+  result r;
+  r.run_id = s.run_id;
+  r.job = s.job;
+  r.lock = s.lock.name;
+  r.implementation = s.lock.algorithm;
+  r.workload = s.workload.name;
+  r.target = s.target;
+  r.topology = s.topology;
+  r.scenario = s.scenario;
+  r.arguments = s.arguments;
+  r.lock_has = s.lock.has;
+  r.promises = s.lock.promises;
+  r.holders = s.holders;
+  r.floor = s.floor;
+  return r;
+}
 
 double offered_per_s(const config::job& job) {
   if (!job.rate) return 0;
@@ -427,7 +435,7 @@ result run_job(const setup& s, const real_clock& clock) {
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
   window own_window;
   own_guard guard(s.job, s.lock, s.holders);
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, own_window, s.run_id, guard.get()};
+  const cast roles = cast_for(s, keys, *what, own_window, guard.get());
   result r = blank_result(s);
   r.host = describe_host();
   loop l{clock};
@@ -454,7 +462,7 @@ result run_job_simulated(const setup& s, simulated_clock& clock) {
   const config::key_sampler keys(s.job.keys, s.job.clients_in_all());
   window measured;
   own_guard guard(s.job, s.lock, s.holders);
-  const cast roles{s.job, keys, *what, s.behind, s.lock.has, measured, s.run_id, guard.get()};
+  const cast roles = cast_for(s, keys, *what, measured, guard.get());
   result r = blank_result(s);
   loop l{clock};
   thread_crew workers(l, roles);

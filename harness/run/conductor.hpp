@@ -50,6 +50,9 @@ struct setup {
   std::function<void(const std::string& sentence)> on_finding{};
   // Every merged interval as soon as it is whole; `at_ns` since the window began.
   std::function<void(const interval&, std::int64_t at_ns)> on_interval{};
+  // Every event of the load in the order of time, some 20 ms late. With it the workers also note
+  // the answers to releases (check::event_kind::answered).
+  std::function<void(const check::event&)> on_event{};
   // The window begins; the result holds what is known of the run by then.
   std::function<void(const result&)> on_window{};
   // A call of the driver never ended, against its contract. The threads cannot be joined any more:
@@ -58,6 +61,9 @@ struct setup {
     std::abort();
   };
 };
+
+// What is known of a run before it begins.
+result blank_result(const setup& s);
 
 // Throws usage_error and no_server when nothing could be measured at all. A server that is lost on
 // the way is a result (ending::server_lost), and so is an interrupt.

@@ -17,6 +17,9 @@ using json = nlohmann::ordered_json;
 
 constexpr const char* latency_name = "latency.hlog";
 constexpr const char* timeline_name = "timeline.jsonl";
+constexpr const char* history_name = "history.edn";
+// So much of the history is written at once.
+constexpr std::size_t history_block = 1 << 18;
 
 // Of the last call of the system that failed.
 std::string system_reason() {
@@ -122,6 +125,24 @@ void run_folder::write_interval(const interval& whole, std::int64_t at_ns, std::
   errno = 0;
   timeline_file_ << timeline_line(whole, at_ns, length_ns) << std::flush;
   if (!timeline_file_) fail(timeline_name, system_reason());
+  if (history_) write_history();
+}
+
+void run_folder::keep_history(std::uint32_t clients, bool has_tokens) {
+  open_part(history_file_, history_name);
+  history_.emplace(clients, has_tokens);
+}
+
+void run_folder::add(const check::event& e) {
+  history_->append(e, history_text_);
+  if (history_text_.size() >= history_block) write_history();
+}
+
+void run_folder::write_history() {
+  errno = 0;
+  history_file_ << history_text_ << std::flush;
+  if (!history_file_) fail(history_name, system_reason());
+  history_text_.clear();
 }
 
 void run_folder::write_histogram(std::string_view tag, std::int64_t at_ns, std::int64_t length_ns,
@@ -143,6 +164,10 @@ json run_folder::finish(const result& r) {
   write_histogram("hiccup", 0, r.window_ns, r.hiccup);
   close_part(latency_file_, latency_name);
   close_part(timeline_file_, timeline_name);
+  if (history_) {
+    write_history();
+    close_part(history_file_, history_name);
+  }
   json content = to_json(r);
   write_whole("run.json", dump(content));
   return content;

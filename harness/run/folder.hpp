@@ -4,6 +4,7 @@
 //   run.json         "running" from the beginning of the window, replaced when the run has ended
 //   latency.hlog     one line per second and series; untagged: response of granted attempts
 //   timeline.jsonl   one line per second: counts and a few quantiles
+//   history.edn      if asked for: every acquire and release, for Jepsen's checkers
 //
 // What grows is called NAME.part and renamed when it is whole. So a run that was killed leaves
 // job.yaml, a run.json that says "complete": false, and everything measured up to the last second.
@@ -19,6 +20,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "harness/check/edn.hpp"
 #include "harness/run/result.hpp"
 #include "harness/stats/hlog.hpp"
 
@@ -44,6 +46,11 @@ class run_folder {
   // REQUIRES: begun.
   void add(const interval& whole, std::int64_t at_ns);
 
+  // From now on every event of the load is added, too, and history.edn is written: some 400 bytes
+  // for each acquire and release. Throws write_error.
+  void keep_history(std::uint32_t clients, bool has_tokens);
+  void add(const check::event& e);
+
   // The run has ended, in whatever way: writes what is known only at the end, and gives every file
   // its name. Returns what run.json says. Throws write_error. Begins first, if that was not done.
   nlohmann::ordered_json finish(const result& r);
@@ -57,12 +64,16 @@ class run_folder {
   void write_histogram(std::string_view tag, std::int64_t at_ns, std::int64_t length_ns,
                        const stats::histogram& values);
   void close_part(std::ofstream& file, const std::string& name) const;
+  void write_history();
   [[noreturn]] void fail(const std::string& name, const std::string& why) const;
 
   std::filesystem::path path_;
   std::ofstream latency_file_;
   std::ofstream timeline_file_;
   std::optional<stats::hlog_writer> latency_;
+  std::ofstream history_file_;
+  std::optional<check::edn_history> history_;
+  std::string history_text_;       // not written yet
   std::optional<interval> first_;  // not written yet
   std::int64_t last_at_ns_ = 0;
 };

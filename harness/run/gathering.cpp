@@ -7,6 +7,9 @@ namespace {
 
 // Shorter stretches, at the edges of the window, count in the totals but are no point of a series.
 constexpr double least_point_s = 0.25;
+constexpr std::int64_t same_moment_ns = interval_length.count() / 2;
+// Intervals of a worker that wait for another's.
+constexpr std::size_t most_waiting = 4;
 
 std::vector<check::journal*> journals_of(const std::vector<crew_member*>& workers) {
   std::vector<check::journal*> all;
@@ -17,54 +20,85 @@ std::vector<check::journal*> journals_of(const std::vector<crew_member*>& worker
 }  // namespace
 
 gathering::gathering(crew& workers, const analyst::shape& shape, const window& w,
-                     interval_sink sink)
+                     interval_sink sink, event_sink events)
     : crew_(workers),
       workers_(workers.members()),
       window_(w),
       sink_(std::move(sink)),
+      events_(std::move(events)),
       analyst_(shape, w),
       merger_(journals_of(workers_)),
       waiting_(workers_.size()) {}
 
 void gathering::collect() {
   crew_.fetch();
-  merger_.drain([this](const check::event& e) { analyst_.see(e); });
+  if (events_) {
+    merger_.drain([this](const check::event& e) {
+      events_(e);
+      analyst_.see(e);
+    });
+  } else {
+    merger_.drain([this](const check::event& e) { analyst_.see(e); });
+  }
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     for (auto& full : workers_[i]->recorder().take()) waiting_[i].push_back(std::move(full));
   }
   merge_whole_intervals();
 }
 
-// Those who have died are not waited for.
-bool gathering::can_merge() const {
-  bool some = false;
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (waiting_[i].empty() && !workers_[i]->gone()) return false;
-    some = some || !waiting_[i].empty();
+void gathering::merge_whole_intervals() {
+  for (std::int64_t end_ns = next_end_ns(); end_ns != window::never; end_ns = next_end_ns()) {
+    merge_until(end_ns);
   }
-  return some;
 }
 
-// The k-th intervals of all workers cover the same stretch of time.
-void gathering::merge_whole_intervals() {
-  while (can_merge()) {
-    std::unique_ptr<interval> merged;
-    run::recorder* lender = nullptr;
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      if (waiting_[i].empty()) continue;
+// The end of the next stretch of time that all workers have measured; never: not yet. Those who
+// have died are not waited for, and those who are kept from running not for long.
+std::int64_t gathering::next_end_ns() const {
+  std::int64_t earliest_ns = window::never;
+  std::size_t most = 0;
+  bool missing = false;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    most = std::max(most, waiting_[i].size());
+    missing = missing || (waiting_[i].empty() && !workers_[i]->gone());
+    for (const auto& one : waiting_[i]) {
+      if (one->end_ns <= merged_until_ns_) continue;
+      earliest_ns = std::min(earliest_ns, one->end_ns);
+      break;
+    }
+  }
+  return missing && most <= most_waiting ? window::never : earliest_ns;
+}
+
+// Workers end their intervals at the same moments, give or take a little. One that was kept from
+// running has a long one, which counts where it ends; if it comes too late for that, in the next.
+void gathering::merge_until(std::int64_t end_ns) {
+  std::unique_ptr<interval> merged;
+  run::recorder* lender = nullptr;
+  std::int64_t start_ns = merged_until_ns_;
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    for (bool late = true; late && !waiting_[i].empty();) {
+      const interval& front = *waiting_[i].front();
+      late = front.end_ns <= merged_until_ns_;
+      if (front.end_ns > end_ns + same_moment_ns) break;
+      if (front.end_ns == end_ns && front.start_ns + same_moment_ns > merged_until_ns_) {
+        start_ns = front.start_ns;
+      }
       std::unique_ptr<interval> next = std::move(waiting_[i].front());
       waiting_[i].pop_front();
       if (merged == nullptr) {
         merged = std::move(next);
         lender = &workers_[i]->recorder();
-        continue;
+      } else {
+        merged->merge(*next);
+        workers_[i]->recorder().give_back(std::move(next));
       }
-      merged->merge(*next);
-      workers_[i]->recorder().give_back(std::move(next));
     }
-    take(*merged);
-    lender->give_back(std::move(merged));
   }
+  merged->start_ns = start_ns;
+  merged->end_ns = merged_until_ns_ = end_ns;
+  take(*merged);
+  lender->give_back(std::move(merged));
 }
 
 void gathering::take(const interval& whole) {

@@ -16,9 +16,11 @@ namespace lockmark::run {
 class gathering {
  public:
   using interval_sink = std::function<void(const interval&, std::int64_t at_ns)>;
+  using event_sink = std::function<void(const check::event&)>;
 
   // The crew and the window must outlive this.
-  gathering(crew& workers, const analyst::shape& shape, const window& w, interval_sink sink);
+  gathering(crew& workers, const analyst::shape& shape, const window& w, interval_sink sink,
+            event_sink events = {});
 
   // Reads the events and intervals that the workers have handed over so far.
   void collect();
@@ -45,18 +47,20 @@ class gathering {
 
  private:
   void merge_whole_intervals();
+  std::int64_t next_end_ns() const;
+  void merge_until(std::int64_t end_ns);
   void take(const interval& whole);
   void add_point(const interval& whole, double at_s);
-
-  bool can_merge() const;
 
   crew& crew_;
   const std::vector<crew_member*> workers_;
   const window& window_;
   interval_sink sink_;
+  event_sink events_;
   analyst analyst_;
   check::merger merger_;
   std::vector<std::deque<std::unique_ptr<interval>>> waiting_;
+  std::int64_t merged_until_ns_ = 0;
   interval totals_;
   std::vector<timeline_point> timeline_;
   stats::interval_bootstrap bootstrap_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/config/job.hpp"
@@ -20,6 +21,17 @@ namespace lockmark::run {
 
 // How the run came to its end.
 enum class ending : std::uint8_t { complete, interrupted, server_lost, failed };
+
+// As run.json calls it.
+constexpr std::string_view name_of(ending e) {
+  switch (e) {
+    case ending::complete: return "complete";
+    case ending::interrupted: return "interrupted";
+    case ending::server_lost: return "server_lost";
+    case ending::failed: return "failed";
+  }
+  return "?";
+}
 
 // One interval of the window.
 struct timeline_point {

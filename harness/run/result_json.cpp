@@ -34,16 +34,6 @@ json time_ns(const stats::quantile_ns& t) {
   return time_ns(t.value_ns, t.censored);
 }
 
-std::string_view name_of(ending e) {
-  switch (e) {
-    case ending::complete: return "complete";
-    case ending::interrupted: return "interrupted";
-    case ending::server_lost: return "server_lost";
-    case ending::failed: return "failed";
-  }
-  return "?";
-}
-
 std::size_t keys_of(const result& r) {
   return r.job.keys.count(r.job.clients_in_all());
 }

@@ -31,6 +31,7 @@ void watch::begin(time_point went, server_counters before) {
 
 void watch::begin_window(const result& known) {
   known_ = &known;
+  live_at_ = loop_.now();
 }
 
 task<void> watch::end() {
@@ -106,7 +107,11 @@ server_counters grown(const server_counters& before, const server_counters& afte
   server_counters all;
   for (const auto& [name, value] : after) {
     const auto was = before.find(name);
-    if (was != before.end() && value >= was->second) all[name] = value - was->second;
+    if (was != before.end()) {
+      if (value >= was->second) all[name] = value - was->second;
+    } else if (!before.empty() && name.starts_with("cmd.")) {
+      all[name] = value;  // Redis lists a command from its first call on
+    }
   }
   return all;
 }

@@ -55,7 +55,8 @@ class watch {
   server_counters server_;
 };
 
-// What has grown since `before`; what is not in both is left out.
+// What has grown since `before`. A command that is not in it was not called before; anything else
+// that is not in both is left out.
 server_counters grown(const server_counters& before, const server_counters& after);
 
 }  // namespace lockmark::run

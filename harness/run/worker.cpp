@@ -29,7 +29,8 @@ worker::worker(loop& l, const cast& c, share mine, outlets out)
       mine_(mine),
       gauges_(out.gauges != nullptr ? *out.gauges : own_gauges_),
       journal_(out.events),
-      stage_{l, c.job, c.keys, c.what, c.lock_has, c.window, gauges_, recorder_, journal_, c.guard},
+      stage_{l,       c.job,     c.keys,   c.what,          c.lock_has, c.window,
+             gauges_, recorder_, journal_, c.notes_answers, c.guard},
       go_(l),
       close_(l) {}
 
@@ -239,12 +240,8 @@ task<void> worker::tick() {
       next_swap = from_ns(window_start_ns);
     }
     if (now < next_swap) continue;
-    // One that was kept from running ends every interval that it missed, so that the k-th ones of
-    // all workers cover the same time.
-    for (; next_swap <= now; next_swap += interval_length) {
-      const bool missed = next_swap + interval_length <= now;
-      end_interval(missed ? next_swap : now);
-    }
+    end_interval(now);
+    while (next_swap <= now) next_swap += interval_length;
   }
   const time_point now = loop_.now();
   publish(now);
@@ -252,13 +249,13 @@ task<void> worker::tick() {
   end_interval(now);
 }
 
-void worker::end_interval(time_point end) {
+void worker::end_interval(time_point now) {
   const traffic so_far = traffic_so_far();
   traffic meanwhile = so_far;
   meanwhile -= sent_until_now_;
   sent_until_now_ = so_far;
   recorder_.sent(meanwhile);
-  recorder_.swap(to_ns(end));
+  recorder_.swap(to_ns(now));
 }
 
 void worker::publish(time_point now) {

@@ -28,6 +28,7 @@ struct cast {
   features lock_has;
   const run::window& window;
   std::string run_id;
+  bool notes_answers = false;     // as in stage
   check::guard* guard = nullptr;  // of the job's guarded resource; null: none
 };
 
@@ -83,7 +84,7 @@ class worker {
   task<void> tick();
   void assign(time_point intended);
   void publish(time_point now);
-  void end_interval(time_point end);
+  void end_interval(time_point now);
   traffic traffic_so_far() const;
 
   loop& loop_;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <istream>
@@ -96,7 +97,7 @@ std::optional<hlog_interval> hlog_reader::next() {
     }
     if (line.starts_with('#')) {
       read_comment(std::string_view(line).substr(1));
-    } else if (!line.empty() && !line.starts_with('"')) {
+    } else if (!line.empty() && !line.starts_with('"') && is_wanted(line)) {
       return read_interval(line);
     }
   }
@@ -114,6 +115,13 @@ void hlog_reader::read_comment(std::string_view line) {
     throw hlog_error(fmt::format("line {}: the start time is not a number", line_number_));
   }
   start_wall_ns_ = to_nanoseconds(*start_s);
+}
+
+bool hlog_reader::is_wanted(std::string_view line) const {
+  if (only_.empty()) return true;
+  std::string_view tag;
+  if (line.starts_with("Tag=")) tag = take_field(line).substr(4);
+  return std::find(only_.begin(), only_.end(), tag) != only_.end();
 }
 
 hlog_interval hlog_reader::read_interval(std::string_view line) const {

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/stats/histogram.hpp"
@@ -53,8 +54,10 @@ class hlog_error : public std::runtime_error {
 
 class hlog_reader {
  public:
-  // `in` must outlive the reader.
-  explicit hlog_reader(std::istream& in) : in_(in) {}
+  // `in` must outlive the reader. With tags in `only`, lines of other series are skipped unread:
+  // decoding a histogram costs far more than finding its tag ("" for the headline series).
+  explicit hlog_reader(std::istream& in, std::vector<std::string> only = {})
+      : in_(in), only_(std::move(only)) {}
 
   // The next interval, or nothing at the end. A last line without its newline is what a killed run
   // leaves: it ends the file and sets truncated(). Throws hlog_error on any other damage.
@@ -67,9 +70,11 @@ class hlog_reader {
 
  private:
   void read_comment(std::string_view line);
+  bool is_wanted(std::string_view line) const;
   hlog_interval read_interval(std::string_view line) const;
 
   std::istream& in_;
+  std::vector<std::string> only_;
   std::int64_t line_number_ = 0;
   std::int64_t start_wall_ns_ = 0;
   std::vector<std::string> comments_;

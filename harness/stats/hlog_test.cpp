@@ -110,6 +110,24 @@ TEST(hlog_reader, reads_what_was_written) {
   EXPECT_EQ(reader.comments().front(), "one");
 }
 
+// Only the series that were asked for are decoded; a damaged line of another one does no harm.
+TEST(hlog_reader, skips_other_series) {
+  std::ostringstream out;
+  hlog_writer writer(out, start_wall_ns);
+  writer.write("", 0, 1'000'000'000, of_value(1'000, 1));
+  writer.write("service", 0, 1'000'000'000, of_value(2'000, 2));
+  writer.write("hold", 0, 1'000'000'000, of_value(3'000, 3));
+  std::istringstream in(out.str() + "Tag=hold,1.000,1.000,0.001,damaged\n");
+  hlog_reader reader(in, {"", "service", "release"});
+  EXPECT_EQ(reader.next()->tag, "");
+  EXPECT_EQ(reader.next()->tag, "service");
+  EXPECT_FALSE(reader.next());
+  std::istringstream again(out.str() + "Tag=hold,1.000,1.000,0.001,damaged\n");
+  hlog_reader all(again);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(all.next());
+  EXPECT_THROW(all.next(), hlog_error);
+}
+
 // R25: what a killed run leaves is readable up to the cut, wherever that is.
 TEST(hlog_reader, reads_up_to_a_cut) {
   std::ostringstream out;

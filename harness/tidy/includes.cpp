@@ -90,6 +90,26 @@ const std::vector<direction>& directions() {
   return table;
 }
 
+// The same for those who watch a run.
+const std::vector<direction>& directions_of_metrics() {
+  static const std::vector<direction> table = {
+      {.in = {"harness/", "drivers/", "workloads/", "deploy/"},
+       .except = {"harness/cli/", "harness/metrics/"},
+       .forbidden = {"harness/metrics/", "prometheus/", "curl/"},
+       .allowed = {},
+       .allowed_in_tests = {},
+       .instead = "nothing that runs knows who watches it: harness/cli gives harness/metrics what "
+                  "setup::on_live brings"},
+      {.in = {"harness/metrics/"},
+       .except = {},
+       .forbidden = {"harness/async/", "harness/cli/", "harness/report/", "asio"},
+       .allowed = {},
+       .allowed_in_tests = {},
+       .instead = "metrics show what harness/run has measured, and do nothing else"},
+  };
+  return table;
+}
+
 bool starts_with_any(std::string_view text, const names& beginnings) {
   return std::ranges::any_of(beginnings, [&](auto b) { return text.starts_with(b); });
 }
@@ -146,8 +166,10 @@ std::vector<violation> check_includes(std::string_view path, std::string_view te
       found.push_back({std::string{path}, number,
                        "includes " + std::string{included} + "; " + std::string{instead}});
     };
-    for (const direction& d : directions()) {
-      if (forbids(d, path, included)) report(d.instead);
+    for (const auto* table : {&directions(), &directions_of_metrics()}) {
+      for (const direction& d : *table) {
+        if (forbids(d, path, included)) report(d.instead);
+      }
     }
     if (is_other_driver(path, included)) {
       report(

@@ -57,6 +57,20 @@ TEST(includes, calculating_parts_know_no_loop) {
   EXPECT_THAT(includes("harness/run/x.cpp", "harness/async/loop.hpp"), IsEmpty());
 }
 
+// Who is watched does not know it, and who watches computes nothing.
+TEST(includes, only_the_command_line_knows_the_metrics) {
+  for (const char* watched : {"harness/run/x.cpp", "harness/stats/x.cpp", "deploy/local/x.cpp"}) {
+    EXPECT_THAT(includes(watched, "prometheus/exposer.h"), SizeIs(1)) << watched;
+    EXPECT_THAT(includes(watched, "curl/curl.h"), SizeIs(1)) << watched;
+  }
+  EXPECT_THAT(includes("harness/run/x.cpp", "harness/metrics/exporter.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("harness/metrics/x.cpp", "harness/report/table.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("harness/metrics/x.cpp", "harness/async/loop.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("harness/metrics/x.cpp", "harness/run/live.hpp"), IsEmpty());
+  EXPECT_THAT(includes("harness/metrics/x.cpp", "prometheus/exposer.h"), IsEmpty());
+  EXPECT_THAT(includes("harness/cli/x.cpp", "harness/metrics/exporter.hpp"), IsEmpty());
+}
+
 // A workload would otherwise fit one backend only.
 TEST(includes, workloads_know_contracts_only) {
   EXPECT_THAT(includes("workloads/mutex.cpp", "drivers/memory/memory.hpp"), SizeIs(1));

@@ -46,6 +46,7 @@ std::string to_text(const assignment& a) {
   j["number"] = a.number;
   j["participants"] = a.participants;
   j["open_by_ns"] = a.open_by_ns;
+  j["notes_answers"] = a.notes_answers;
   j["registers"] = a.common.registers;
   j["events"] = a.own.events;
   j["interval_bytes"] = a.own.interval_bytes;
@@ -66,6 +67,7 @@ assignment read_assignment(const std::string& text) {
   j.at("number").get_to(a.number);
   j.at("participants").get_to(a.participants);
   j.at("open_by_ns").get_to(a.open_by_ns);
+  j.at("notes_answers").get_to(a.notes_answers);
   j.at("registers").get_to(a.common.registers);
   j.at("events").get_to(a.own.events);
   j.at("interval_bytes").get_to(a.own.interval_bytes);

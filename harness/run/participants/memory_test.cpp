@@ -1,7 +1,6 @@
 // What goes through the memory of a participant arrives whole or not at all, whenever it is killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -53,7 +52,7 @@ bool same(const interval& a, const interval& b) {
 // Histograms come back equal, with their exact means and extremes.
 TEST(interval_codec, is_exact) {
   std::mt19937_64 rng(3);
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 30; ++round) {
     const interval sent = random_interval(rng);
     interval got;
     decode(encode(sent), got);
@@ -105,7 +104,7 @@ TEST(record_channel, keeps_records_whole_between_threads) {
   const auto record = [](int i) {
     return std::string(static_cast<std::size_t>(i % 300), static_cast<char>(i % 100));
   };
-  constexpr int many = 20'000;
+  constexpr int many = 4'000;
   std::thread writer([&] {
     for (int i = 0; i < many; ++i) {
       while (c.state.written.load() - c.state.read.load() > 3'000) std::this_thread::yield();
@@ -162,11 +161,9 @@ TEST(participant_memory, survives_the_death_of_its_writer_at_any_moment) {
     record_reader records(d.block.intervals, d.layout.interval_room(d.memory.data()));
     std::vector<check::event> got;
     std::int64_t promised = 0;
-    const auto spins = rng() % 3'000;
-    for (std::uint32_t i = 0; i < spins; ++i) {
-      if (i % 64 == 0) promised = events.read(got);
-      if (i % 256 == 0) poll(nullptr, 0, 0);
-    }
+    // Some before their first event, most in the middle of their work.
+    const auto lives_for = static_cast<std::int64_t>(rng() % 20'000);
+    while (d.noted.load() < lives_for) promised = events.read(got);
     kill(writer, SIGKILL);
     waitpid(writer, nullptr, 0);
     promised = events.read(got);
@@ -186,7 +183,7 @@ TEST(participant_memory, survives_the_death_of_its_writer_at_any_moment) {
     }
     most = std::max(most, static_cast<std::int64_t>(got.size()));
   }
-  EXPECT_GT(most, 0);
+  EXPECT_GT(most, 10'000);
 }
 
 // A participant gets the very job that lockmark has, and the password.

@@ -132,8 +132,15 @@ void work_as(const assignment& a, const outfitter& equip, std::byte* common_memo
   const config::key_sampler keys(a.job.keys, a.job.clients_in_all());
   check::guard guard(a.common.guarded(common_memory), with.lock.has.has(feature::fencing_token));
   const bool guarded = a.common.registers > 0;
-  const cast roles{a.job,         keys,          *what,    *with.behind,
-                   with.lock.has, common.window, a.run_id, guarded ? &guard : nullptr};
+  const cast roles{a.job,
+                   keys,
+                   *what,
+                   *with.behind,
+                   with.lock.has,
+                   common.window,
+                   a.run_id,
+                   a.notes_answers,
+                   guarded ? &guard : nullptr};
   check::event_writer events(own.events, a.own.event_room(own_memory));
   const real_clock clock;
   loop l{clock};

@@ -48,6 +48,7 @@ process_crew::process_crew(const real_clock& clock, const muster& who)
   a.options = who.options;
   a.run_id = who.run_id;
   a.participants = static_cast<std::uint32_t>(who.job.participants);
+  a.notes_answers = who.notes_answers;
   a.common = layout_;
   a.own = participant_layout::for_one_of(a.participants);
   for (std::uint32_t i = 0; i < a.participants; ++i) {

@@ -36,6 +36,7 @@ struct muster {
   std::string run_id;
   // The URL for each participant, with its password; all the same, or each through a proxy.
   std::function<std::string(std::uint32_t participant)> target_of;
+  bool notes_answers = false;              // of releases, for a history of the run
   std::string program = "/proc/self/exe";  // which `program participant` makes a participant
 };
 

@@ -1,0 +1,183 @@
+#include "dashboards/prometheus.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <stdexcept>
+
+#include "deploy/local/ports.hpp"
+#include "deploy/local/process.hpp"
+#include "harness/time/clock.hpp"
+#include "harness/time/thread.hpp"
+
+namespace lockmark::dashboards {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using json = nlohmann::json;
+
+struct answer {
+  int status = 0;  // 0: nobody answered
+  std::string body;
+};
+
+// HTTP/1.0, so that the answer ends with the connection and is not sent in pieces.
+answer http_get(int port, const std::string& path) {
+  const local::unique_fd s{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const timeval limit{30, 0};
+  setsockopt(s.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  if (connect(s.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return {};
+  const std::string request = fmt::format("GET {} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n", path);
+  if (send(s.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) return {};
+  std::string all;
+  char bytes[4096];
+  for (ssize_t n = 0; (n = read(s.get(), bytes, sizeof bytes)) > 0;) {
+    all.append(bytes, static_cast<std::size_t>(n));
+  }
+  const auto blank = all.find("\r\n\r\n");
+  const auto space = all.find(' ');
+  if (blank == all.npos || space == all.npos) return {};
+  return {std::atoi(all.c_str() + space), all.substr(blank + 4)};
+}
+
+// Percent-encoded, for a query of a URL.
+std::string escaped(std::string_view text) {
+  std::string made;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      made += c;
+    } else {
+      made += fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
+  }
+  return made;
+}
+
+int free_port(std::string_view server) {
+  return local::port_source(std::nullopt).take(server);
+}
+
+void await_ready(int port, const char* name, const cli::program& process) {
+  if (becomes([&] { return http_get(port, "/-/ready").status == 200; })) return;
+  throw std::runtime_error(fmt::format("{} does not answer; it says: {}", name, process.err()));
+}
+
+void write(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+}
+
+std::string target_list(const std::vector<int>& ports) {
+  std::string list = "- targets: [";
+  for (const int port : ports) list += fmt::format("'127.0.0.1:{}',", port);
+  return list + "]\n";
+}
+
+// The command line, once its files are written.
+std::vector<std::string> command_of(const fs::path& where, int port,
+                                    const std::vector<int>& metrics_ports,
+                                    const std::vector<int>& gateway_ports) {
+  const fs::path config = where / "prometheus";
+  fs::create_directories(config);
+  for (const char* file : {"prometheus.yml", "rules.yml", "alerts.yml"}) {
+    fs::copy_file(fs::path("deploy/prometheus") / file, config / file);
+  }
+  if (!metrics_ports.empty()) write(config / "targets/lockmark.yml", target_list(metrics_ports));
+  if (!gateway_ports.empty()) write(config / "targets/pushgateway.yml", target_list(gateway_ports));
+  return {local::find_program("prometheus", "prometheus"),
+          fmt::format("--config.file={}", (config / "prometheus.yml").string()),
+          fmt::format("--storage.tsdb.path={}", (where / "tsdb").string()),
+          fmt::format("--web.listen-address=127.0.0.1:{}", port), "--log.level=warn"};
+}
+
+// Values come as texts: "0.5", "NaN", "+Inf".
+double number(const json& text) {
+  return std::strtod(text.get_ref<const std::string&>().c_str(), nullptr);
+}
+
+}  // namespace
+
+double seconds_now() {
+  return static_cast<double>(wall_time_ns()) / 1e9;
+}
+
+bool becomes(const std::function<bool()>& done) {
+  const real_clock clock;
+  const time_point limit = clock.now() + 30s;
+  while (!done()) {
+    if (clock.now() > limit) return false;
+    block_until(clock.now() + 50ms);
+  }
+  return true;
+}
+
+pushgateway::pushgateway(const fs::path& where)
+    : port_(free_port("pushgateway")),
+      process_({local::find_program("prometheus-pushgateway", "prometheus-pushgateway"),
+                fmt::format("--web.listen-address=127.0.0.1:{}", port_)},
+               where) {
+  await_ready(port_, "the Pushgateway", process_);
+}
+
+prometheus::prometheus(const fs::path& where, const std::vector<int>& metrics_ports,
+                       const std::vector<int>& gateway_ports)
+    : port_(free_port("prometheus")),
+      process_(command_of(where, port_, metrics_ports, gateway_ports), where) {
+  await_ready(port_, "Prometheus", process_);
+}
+
+json prometheus::get(const std::string& path) const {
+  const answer a = http_get(port_, path);
+  json body = json::parse(a.body, nullptr, false);
+  const bool done = body.is_object() && body.value("status", "") == "success";
+  EXPECT_TRUE(done) << path << ": " << a.status << " " << a.body;
+  return done ? body.at("data") : json::object();
+}
+
+std::vector<series> prometheus::ask(std::string_view expr, const stretch& when) const {
+  const json data = get(fmt::format("/api/v1/query_range?query={}&start={:.3f}&end={:.3f}&step=1",
+                                    escaped(expr), when.begin_s, when.end_s));
+  std::vector<series> all;
+  for (const json& one : data.value("result", json::array())) {
+    series s;
+    for (const auto& [name, text] : one.at("metric").items())
+      s.labels[name] = text.get<std::string>();
+    for (const json& point : one.at("values")) s.values.push_back(number(point.at(1)));
+    all.push_back(std::move(s));
+  }
+  return all;
+}
+
+double prometheus::value(std::string_view expr, double at_s) const {
+  const json data = get(fmt::format("/api/v1/query?query={}&time={:.3f}", escaped(expr), at_s));
+  const json result = data.value("result", json::array());
+  EXPECT_EQ(result.size(), 1u) << expr << " has " << result.dump();
+  if (result.size() != 1) return std::numeric_limits<double>::quiet_NaN();
+  return number(result.at(0).at("value").at(1));
+}
+
+std::vector<std::string> prometheus::label_values(std::string_view selector, std::string_view label,
+                                                  const stretch& when) const {
+  const json values = get(fmt::format("/api/v1/label/{}/values?match[]={}&start={:.3f}&end={:.3f}",
+                                      label, escaped(selector), when.begin_s, when.end_s));
+  return values.is_array() ? values.get<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+json prometheus::rules() const {
+  return get("/api/v1/rules").value("groups", json::array());
+}
+
+}  // namespace lockmark::dashboards

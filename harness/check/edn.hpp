@@ -1,0 +1,50 @@
+// The history of a run as operations of its clients, in the EDN that Jepsen's checkers read: an op
+// map a line, as knossos.cli takes them.
+//
+//   {:type :ok, :f :acquire, :value [KEY TOKEN], :process 3, :time 4711, :index 12}
+//
+// An attempt is one :acquire, however often it was tried: :ok when granted, :fail when certainly
+// not, :info when nobody can know. A release likewise. After :info the process is never heard of
+// again, as it may still be at work; its client goes on as a new one, which is the old number plus
+// the number of clients. :time is in nanoseconds since the first op.
+//
+// What a client held when its process died counts as a release in doubt at that moment.
+//
+// Says nothing about what a lock did inside an attempt: nested acquires, renewals, single tries.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/check/history.hpp"
+
+namespace lockmark::check {
+
+class edn_history {
+ public:
+  // `clients` of the whole run. `has_tokens`: the lock gives fencing tokens; otherwise TOKEN is
+  // nil.
+  edn_history(std::uint32_t clients, bool has_tokens);
+
+  // Appends the line of this event. REQUIRES: events in the order of time, of a lock that is held
+  // and given back, noted with their answers (event_kind::answered).
+  void append(const event& e, std::string& to);
+
+ private:
+  struct client_state {
+    std::uint64_t process = 0;
+    std::uint64_t token = 0;  // of its last grant
+  };
+
+  void write(const event& e, const char* type, const char* function, std::string& to);
+  void end(const event& e, const char* function, std::string& to);
+
+  std::uint32_t clients_;
+  bool has_tokens_;
+  std::vector<client_state> states_;
+  std::uint64_t index_ = 0;
+  std::int64_t first_ns_ = 0;
+};
+
+}  // namespace lockmark::check

@@ -1,0 +1,61 @@
+// Shows runs to Prometheus while they go on: an endpoint that is scraped, a Pushgateway that is
+// pushed to, or both. Measures nothing.
+//
+// begin() -> known() -> update() once a second -> end() or forget(), for one run after the other,
+// by one thread. None of them waits for whoever looks.
+#pragma once
+
+#include <prometheus/exposer.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/metrics/pusher.hpp"
+#include "harness/time/clock.hpp"
+
+namespace lockmark::metrics {
+
+struct options {
+  std::string listen;    // --metrics, as parse_listen reads it; empty: no endpoint
+  std::string push_url;  // --push, as parse_gateway reads it; empty: nothing is pushed
+  duration linger{};     // how long the endpoint waits for a last scrape
+};
+
+class exporter {
+ public:
+  // From now on the endpoint answers. Throws usage_error.
+  exporter(const options& o, teller say);
+  // Ends the endpoint, and pushes for the last time.
+  ~exporter();
+  exporter(const exporter&) = delete;
+  exporter& operator=(const exporter&) = delete;
+
+  // "http://127.0.0.1:9464/metrics", with the port in use; empty without an endpoint.
+  const std::string& url() const { return url_; }
+
+  // A run is about to begin, or its window has just begun. The series of the last run end.
+  void begin(const run::result& known);
+  void update(const run::live_view& v);
+  // The run is over, and these are its final figures.
+  void end(const run::result& r);
+  // The run ended without a result.
+  void forget();
+
+  // Waits until the final figures were scraped, for a time at most, or until an interrupt. Whom
+  // nobody has scraped so far does not wait.
+  void linger(const std::atomic<int>& interrupts) const;
+
+ private:
+  void listen(const std::string& where);
+
+  duration linger_;
+  teller say_;
+  std::string url_;
+  std::shared_ptr<board> board_ = std::make_shared<board>();
+  std::optional<prometheus::Exposer> endpoint_;
+  std::optional<pusher> pusher_;
+};
+
+}  // namespace lockmark::metrics

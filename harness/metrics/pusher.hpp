@@ -1,0 +1,48 @@
+// Pushes what is on show to a Pushgateway, once a second, on a thread of its own, so that nobody
+// ever waits for the gateway; and once more at the end, to stay there.
+//
+// By libcurl, because the Gateway of prometheus-cpp 1.0 waits without limit for one that is silent.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "harness/metrics/address.hpp"
+#include "harness/metrics/board.hpp"
+
+namespace lockmark::metrics {
+
+// Takes one sentence for the user, on any thread.
+using teller = std::function<void(const std::string& sentence)>;
+
+class pusher {
+ public:
+  // A gateway that does not take what is pushed is told of once, and once when it does again.
+  pusher(gateway to, std::shared_ptr<const board> shown, teller say);
+  // Pushes for the last time; takes at most four seconds, where the gateway is silent.
+  ~pusher();
+  pusher(const pusher&) = delete;
+  pusher& operator=(const pusher&) = delete;
+
+ private:
+  void work();
+  void push_shown();
+  void tell(const std::string& failure);
+
+  gateway to_;
+  std::string url_;  // of our group
+  std::shared_ptr<const board> shown_;
+  teller say_;
+  bool failing_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace lockmark::metrics

@@ -1,0 +1,173 @@
+#include "harness/report/html/course_charts.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/report/text.hpp"
+
+namespace lockmark::report::html {
+namespace {
+
+// More would hide the chart behind its marks.
+constexpr std::size_t most_marks = 400;
+
+const json& marks_of(const subject& s) {
+  static const json none = json::array();
+  const json& marks = s.at({"marks"});  // younger than the first version of the schema
+  return marks.is_array() ? marks : none;
+}
+
+json marks_json(const subject& s) {
+  json all = json::array();
+  for (const json& m : marks_of(s)) {
+    if (all.size() == most_marks) break;
+    all.push_back({{"at", real_of(look(m, {"at_s"}))},
+                   {"for", real_of(look(m, {"for_s"}))},
+                   {"kind", shown(look(m, {"kind"}))}});
+  }
+  return all;
+}
+
+// The scripts know times as seconds, to the millisecond.
+json edges_json(const subject& s) {
+  json all = json::array();
+  for (const double at_s : s.edges_s) all.push_back(std::round(at_s * 1e3) / 1e3);
+  return all;
+}
+
+// With spaces that do not break: a narrow table would give it three lines.
+std::string span_text(const subject& s, std::size_t i) {
+  return fmt::format("{:.1f}\u00a0to\u00a0{:.1f}\u00a0s", s.edges_s[i], s.edges_s[i + 1]);
+}
+
+// The first band that has something, and the counts from there on; most columns have few bands.
+json heat_column(const moment& m) {
+  json column = json::array();
+  const auto some = [](std::uint32_t n) { return n > 0; };
+  const auto first = std::find_if(m.by_band.begin(), m.by_band.end(), some);
+  if (first == m.by_band.end()) return column;
+  const auto last = std::find_if(m.by_band.rbegin(), m.by_band.rend(), some).base();
+  column.push_back(first - m.by_band.begin());
+  for (auto n = first; n != last; ++n) column.push_back(*n);
+  return column;
+}
+
+double rate(std::uint64_t n, const stretch& s) {
+  return s.length_s > 0 ? static_cast<double>(n) / s.length_s : 0;
+}
+
+template <class Count>
+json rates(const subject& s, const std::string& name, Count count) {
+  json values = json::array();
+  for (const stretch& t : s.stretches) values.push_back(rounded(rate(count(t), t)));
+  return {{"name", name}, {"values", std::move(values)}};
+}
+
+json rate_series(const subject& s, const json& offered) {
+  json all = json::array();
+  if (offered.is_number()) {
+    json values = json::array();
+    for (std::size_t i = 0; i < s.stretches.size(); ++i) values.push_back(offered);
+    all.push_back({{"name", "offered"}, {"values", std::move(values)}});
+  }
+  const auto some = [&](auto count) {
+    return std::any_of(s.stretches.begin(), s.stretches.end(),
+                       [&](const stretch& t) { return count(t) > 0; });
+  };
+  const bool all_granted = !some([](const stretch& t) { return t.not_granted(); });
+  const auto achieved = [](const stretch& t) { return t.attempts; };
+  const auto dropped = [](const stretch& t) { return t.dropped; };
+  all.push_back(rates(s, all_granted ? "achieved, all granted" : "achieved", achieved));
+  if (!all_granted) {
+    all.push_back(rates(s, "granted", [](const stretch& t) { return t.granted(); }));
+  }
+  if (offered.is_number() || some(dropped)) all.push_back(rates(s, "dropped", dropped));
+  return all;
+}
+
+}  // namespace
+
+std::string heat_chart(const subject& s, chart_sheet& sheet) {
+  chart c{s.id + "-heat", "Latency over time",
+          "Responses of granted attempts: the stronger the colour, the more of them in that time "
+          "and that band of latency. The strip on top shows attempts that were not granted.",
+          json::object(),
+          table({{"time"},
+                 {"granted", column::number},
+                 {"p50", column::number},
+                 {"p90", column::number},
+                 {"p99", column::number},
+                 {"max", column::number},
+                 {"not granted", column::number}})};
+  const bool counted = s.stretches.size() == s.moments.size();
+  json columns = json::array(), failed = json::array();
+  bool some = false;
+  for (std::size_t i = 0; i < s.moments.size(); ++i) {
+    const moment& m = s.moments[i];
+    some = some || m.granted > 0;
+    columns.push_back(heat_column(m));
+    const std::uint64_t without = counted ? s.stretches[i].not_granted() : 0;
+    failed.push_back(without);
+    const auto time = [&](std::int64_t ns) {
+      return m.granted > 0 ? time_text(time_value{ns, false}, s.in_table.bound) : "-";
+    };
+    c.numbers.add({span_text(s, i), std::to_string(m.granted), time(m.p50_ns), time(m.p90_ns),
+                   time(m.p99_ns), time(m.max_ns), counted ? std::to_string(without) : "-"});
+  }
+  if (!some) return {};
+  c.data = {{"kind", "heat"},        {"edges", edges_json(s)},
+            {"columns", columns},    {"bands_per_decade", bands_per_decade},
+            {"not_granted", failed}, {"marks", marks_json(s)}};
+  return sheet.place(std::move(c));
+}
+
+std::string rate_chart(const subject& s, chart_sheet& sheet) {
+  const json& offered = s.at({"harness", "offered_per_s"});
+  std::string note = "Attempts per second. Achieved: attempts that ended, granted or not.";
+  if (offered.is_number()) {
+    note += " Offered: what the job asked for. Dropped: due while the backlog was full.";
+  } else {
+    note += " A closed loop offers nothing of itself: the next attempt begins when one has ended.";
+  }
+  std::vector<heading> headings{{"time"}};
+  const json series = rate_series(s, offered);
+  for (const json& one : series) {
+    headings.push_back({shown(one.at("name")) + "/s", column::number});
+  }
+  chart c{s.id + "-rates", "Throughput over time", std::move(note), json::object(),
+          table(std::move(headings))};
+  for (std::size_t i = 0; i < s.stretches.size(); ++i) {
+    std::vector<std::string> cells{span_text(s, i)};
+    for (const json& one : series) cells.push_back(rate_text(real_of(one.at("values")[i])));
+    c.numbers.add(std::move(cells));
+  }
+  c.data = {{"kind", "rates"},
+            {"edges", edges_json(s)},
+            {"series", series},
+            {"axis", "attempts per second"},
+            {"marks", marks_json(s)}};
+  return sheet.place(std::move(c));
+}
+
+std::string marks_table(const subject& s) {
+  const json& marks = marks_of(s);
+  if (marks.empty()) return {};
+  table t({{"at", column::number}, {"for", column::number}, {"kind"}, {"what"}});
+  std::size_t shown_marks = 0;
+  for (const json& m : marks) {
+    if (shown_marks++ == most_marks) break;
+    const double for_s = real_of(look(m, {"for_s"}));
+    t.add({fmt::format("{:.2f} s", real_of(look(m, {"at_s"}))),
+           for_s > 0 ? fmt::format("{:.2f} s", for_s) : "a moment", shown(look(m, {"kind"})),
+           shown(look(m, {"text"}))});
+  }
+  std::string text = t.html();
+  if (marks.size() > most_marks) {
+    text += paragraph(fmt::format("And {} more, in run.json.", marks.size() - most_marks));
+  }
+  return text;
+}
+
+}  // namespace lockmark::report::html

@@ -1,0 +1,42 @@
+// One run as the page shows it: run.json, and the course of the run at the page's resolution.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/report/html/curve.hpp"
+#include "harness/report/html/latency.hpp"
+#include "harness/report/html/look.hpp"
+#include "harness/report/html/timeline.hpp"
+#include "harness/report/row.hpp"
+
+namespace lockmark::report::html {
+
+struct subject {
+  recorded_run run;
+  row in_table;
+  std::string id;     // "r0": unique in the page, fit for an id
+  std::string label;  // "redis/lua on redis": unique among the page's runs of its scenario
+  std::vector<stretch> stretches;
+  std::vector<double> edges_s;  // of the stretches
+  std::vector<moment> moments;  // one for each stretch; none without latency.hlog
+  curve response, service, timer_lag;
+  std::vector<std::string> notes;  // files that are missing or damaged: sentences
+
+  const json& at(std::initializer_list<const char*> path) const { return look(run.content, path); }
+  std::string time(const json& value) const { return shown_time(value, in_table.bound); }
+  // Attempts without the lock; of a killed run, as far as it had written.
+  std::int64_t not_granted() const;
+};
+
+// Reads run.json, timeline.jsonl and latency.hlog, or what a killed run left of them; of the last
+// two neither is needed. `path` is the folder or its run.json; the course of the run is told in at
+// most `stretches`. Throws usage_error as read_run and row_of do.
+subject read_subject(const std::filesystem::path& path, std::size_t stretches);
+
+// Gives the subjects their ids, and labels that differ within a scenario: lock and topology, then
+// what is needed of options and the folder's name.
+void name_apart(std::vector<subject>& subjects);
+
+}  // namespace lockmark::report::html

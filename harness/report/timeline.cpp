@@ -1,0 +1,116 @@
+#include "harness/report/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/driver.hpp"
+
+namespace lockmark::report {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+constexpr const char* counters[] = {"attempts",
+                                    "granted",
+                                    "refused_busy",
+                                    "refused_deadline",
+                                    "refused_conflict",
+                                    "unavailable",
+                                    "doubt_deadline",
+                                    "doubt_lost",
+                                    "in_flight_at_end",
+                                    "dropped",
+                                    "tries",
+                                    "release_not_owner",
+                                    "release_doubt",
+                                    "release_unavailable",
+                                    "renewals",
+                                    "renewals_lost",
+                                    "broken_promises"};
+constexpr const char* quantiles[] = {"response_p50_ns", "response_p99_ns", "response_max_ns",
+                                     "service_p50_ns",  "service_p99_ns",  "timer_lag_p99_ns",
+                                     "loop_lag_p99_ns"};
+
+struct column {
+  std::string name;
+  bool counts;  // 0 where it is not there
+};
+
+// A run that was killed leaves the name with ".part", and perhaps half a line at the end.
+std::vector<json> read_lines(const fs::path& folder) {
+  fs::path file = folder / "timeline.jsonl";
+  const bool whole = fs::exists(file);
+  if (!whole) file += ".part";
+  std::ifstream in(file);
+  if (!in) {
+    throw usage_error(
+        fmt::format("{}: has no timeline.jsonl that can be read; expected the folder "
+                    "of a run that has begun to measure",
+                    folder.string()));
+  }
+  std::vector<json> lines;
+  for (std::string text; std::getline(in, text);) {
+    json line = json::parse(text, nullptr, false);
+    if (line.is_object()) {
+      lines.push_back(std::move(line));
+    } else if (whole) {
+      throw usage_error(
+          fmt::format("{}: line {} is not a JSON object", file.string(), lines.size() + 1));
+    }
+  }
+  return lines;
+}
+
+std::vector<column> columns_of(const std::vector<json>& lines) {
+  std::vector<column> all{{"at_s", false}, {"length_s", false}};
+  for (const char* name : counters) all.push_back({name, true});
+  for (const char* name : quantiles) all.push_back({name, false});
+  for (const json& line : lines) {
+    for (const auto& [name, value] : line.items()) {
+      const bool known = std::any_of(all.begin(), all.end(),
+                                     [&name = name](const column& c) { return c.name == name; });
+      if (!known) all.push_back({name, false});
+    }
+  }
+  return all;
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string all = "\"";
+  for (const char c : text) all += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return all + "\"";
+}
+
+std::string cell(const json& line, const column& c) {
+  const auto value = line.find(c.name);
+  if (value == line.end() || value->is_null()) return c.counts ? "0" : "";
+  return quoted(value->is_string() ? value->get<std::string>() : value->dump());
+}
+
+}  // namespace
+
+std::string timeline_csv(const fs::path& path) {
+  const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+  const std::vector<json> lines = read_lines(folder);
+  const std::vector<column> columns = columns_of(lines);
+  std::string text;
+  for (const column& c : columns) {
+    text += fmt::format("{}{}", text.empty() ? "" : ",", quoted(c.name));
+  }
+  text += "\r\n";
+  for (const json& line : lines) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      text += fmt::format("{}{}", c == 0 ? "" : ",", cell(line, columns[c]));
+    }
+    text += "\r\n";
+  }
+  return text;
+}
+
+}  // namespace lockmark::report
