@@ -142,15 +142,15 @@ TEST(participants, may_die_one_after_another) {
 }
 
 TEST(participants, when_all_are_dead_the_run_is_over) {
-  const run::result r =
-      run_apart({.lock = "memory/lock",
-                 .job = "load: {instances: 2}\nparticipants: 2\nkeys: own\nhold: 1ms\n"
-                        "stop: {duration: 60s}\nwarmup: 50ms\nfloor: 0s\n",
-                 .target = "memory:",
-                 .each_glance = once([](run::process_crew& crew) {
-                   crew.kill(0);
-                   crew.kill(1);
-                 })});
+  const run::result r = run_apart({.lock = "memory/lock",
+                                   .job = "load: {instances: 2}\nparticipants: 2\nkeys: own\n"
+                                          "hold: 1ms\n"
+                                          "stop: {duration: 60s}\nwarmup: 50ms\nfloor: 0s\n",
+                                   .target = "memory:",
+                                   .each_glance = once([](run::process_crew& crew) {
+                                     crew.kill(0);
+                                     crew.kill(1);
+                                   })});
   EXPECT_EQ(r.how, run::ending::failed);
   EXPECT_EQ(r.why, "every participant has died");
   EXPECT_LT(r.window_s(), 10);
