@@ -100,6 +100,26 @@ void check_history(const lock_kind& lock) {
       "--history: lock {} excludes nobody; a history is of acquire and release", lock.name));
 }
 
+void write_history(run::run_folder& folder, run::setup& s) {
+  folder.keep_history(static_cast<std::uint32_t>(s.job.clients_in_all()),
+                      s.lock.has.has(feature::fencing_token));
+  s.on_event = [&folder](const check::event& event) { folder.add(event); };
+}
+
+// `begun`: whether the folder holds more than the job, as of the end.
+run::result measure(const run::setup& s, const real_clock& clock, metrics::exporter* exporter,
+                    const run::run_folder& folder, const bool& begun) {
+  try {
+    run::result measured = run::run_job(s, clock);
+    if (exporter != nullptr) exporter->end(measured);
+    return measured;
+  } catch (...) {
+    if (!begun) std::filesystem::remove_all(folder.path());
+    if (exporter != nullptr) exporter->forget();
+    throw;
+  }
+}
+
 [[noreturn]] void give_up(const std::string& sentence) {
   fmt::print(stderr, "lockmark: {}\n", sentence);
   std::_Exit(2);
@@ -188,26 +208,14 @@ executed execute(const catalogue& known, place& where, errand e) {
   s.scenario = e.scenario;
   s.arguments = e.arguments;
   if (e.exporter != nullptr) show_on(*e.exporter, s);
-  if (e.history) {
-    folder.keep_history(static_cast<std::uint32_t>(e.job.clients_in_all()),
-                        lock.has.has(feature::fencing_token));
-    s.on_event = [&folder](const check::event& event) { folder.add(event); };
-  }
+  if (e.history) write_history(folder, s);
   bool begun = false;
   s.on_window = [&](const run::result& so_far) {
     folder.begin(so_far);
     begun = true;
     if (e.exporter != nullptr) e.exporter->begin(so_far);
   };
-  run::result measured;
-  try {
-    measured = run::run_job(s, clock);
-  } catch (...) {
-    if (!begun) std::filesystem::remove_all(folder.path());  // holds nothing but the job
-    if (e.exporter != nullptr) e.exporter->forget();
-    throw;
-  }
-  if (e.exporter != nullptr) e.exporter->end(measured);
+  run::result measured = measure(s, clock, e.exporter, folder, begun);
   auto written = folder.finish(measured);
   const std::string name = folder.path().filename().string();
   return {std::move(measured), {name, std::move(written)}, folder.path()};
