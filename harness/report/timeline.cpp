@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/driver.hpp"
+#include "harness/run/tally.hpp"
 
 namespace lockmark::report {
 namespace {
@@ -15,23 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-constexpr const char* counters[] = {"attempts",
-                                    "granted",
-                                    "refused_busy",
-                                    "refused_deadline",
-                                    "refused_conflict",
-                                    "unavailable",
-                                    "doubt_deadline",
-                                    "doubt_lost",
-                                    "in_flight_at_end",
-                                    "dropped",
-                                    "tries",
-                                    "release_not_owner",
-                                    "release_doubt",
-                                    "release_unavailable",
-                                    "renewals",
-                                    "renewals_lost",
-                                    "broken_promises"};
 constexpr const char* quantiles[] = {"response_p50_ns", "response_p99_ns", "response_max_ns",
                                      "service_p50_ns",  "service_p99_ns",  "timer_lag_p99_ns",
                                      "loop_lag_p99_ns"};
@@ -68,7 +52,8 @@ std::vector<json> read_lines(const fs::path& folder) {
 
 std::vector<column> columns_of(const std::vector<json>& lines) {
   std::vector<column> all{{"at_s", false}, {"length_s", false}};
-  for (const char* name : counters) all.push_back({name, true});
+  all.push_back({"attempts", true});
+  for (const std::string_view name : run::counter_names) all.push_back({std::string(name), true});
   for (const char* name : quantiles) all.push_back({name, false});
   for (const json& line : lines) {
     for (const auto& [name, value] : line.items()) {
