@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 
 #include "deploy/local/directory.hpp"
 #include "deploy/local/keeper.hpp"
@@ -22,6 +23,19 @@ using namespace std::chrono_literals;
 // More than the keeper's own two periods of grace.
 constexpr duration stop_time_limit = 20s;
 constexpr std::size_t largest_reply = 256 * 1024;
+
+// Ends a server whose keeper has died, and waits for it. Its id may be somebody else's by now:
+// servers are known by where they work. One that works nowhere any more is dying already.
+void end_survivor(const server_info& server, const std::filesystem::path& directory) noexcept {
+  const unique_fd process = hold_process(server.pid);
+  if (!process) return;
+  std::error_code dying;
+  const auto place =
+      std::filesystem::read_symlink(fmt::format("/proc/{}/cwd", server.pid), dying).string();
+  if (!dying && !place.starts_with(directory.string())) return;
+  if (!dying) send_signal(process, SIGKILL);
+  wait_until_ended(server.pid, stop_time_limit);
+}
 
 }  // namespace
 
@@ -64,6 +78,7 @@ void cluster::state::stop() noexcept {
     wait_until_ended(keeper, stop_time_limit);
   }
   while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) continue;
+  for (const server_info& server : info.servers) end_survivor(server, info.directory);
   if (!info.directory.empty()) remove_if_abandoned(info.directory);
 }
 

@@ -71,6 +71,23 @@ TEST_P(each_topology, leaves_no_server_after_the_death_of_its_keeper) {
   EXPECT_TRUE(is_gone(before));
 }
 
+// A killed keeper cannot wait for its servers, and not every server dies along with it: stop()
+// does both in its place, before it removes the directory that they write into.
+TEST(cluster, ends_the_servers_that_outlive_their_keeper) {
+  topology stubborn = find_topology("redis");
+  stubborn.make = [make = stubborn.make](site& where) {
+    plan made = make(where);
+    auto& argv = made.servers.at(0).argv;
+    argv.insert(argv.begin(), {"/usr/bin/setpriv", "--pdeathsig", "clear"});
+    return made;
+  };
+  cluster running = cluster::start(stubborn);
+  const cluster_info before = running.info();
+  kill(before.keeper, SIGKILL);
+  running.stop();
+  EXPECT_TRUE(is_gone(before));
+}
+
 INSTANTIATE_TEST_SUITE_P(table, each_topology,
                          testing::Values("redis", "redis-sentinel", "redis-cluster",
                                          "redis-independent", "redis-tls", "zookeeper", "mysql"),
