@@ -8,6 +8,7 @@
 #include "harness/cli/output_file.hpp"
 #include "harness/cli/terminal.hpp"
 #include "harness/driver.hpp"
+#include "harness/report/fault_matrix.hpp"
 #include "harness/report/html/page.hpp"
 #include "harness/report/junit.hpp"
 #include "harness/report/pull_request.hpp"
@@ -55,6 +56,10 @@ int print_report(const given& g) {
   if (g.timeline) return print_timeline(g);
   std::vector<report::recorded_run> runs;
   for (const std::string& path : g.runs) runs.push_back(report::read_run(path));
+  if (g.format == "faults") {
+    fmt::print("{}", report::fault_matrix_markdown(report::fault_cells(runs)));
+    return 0;
+  }
   if (runs.size() == 1 && (g.format == "md" || g.format == "text")) {
     fmt::print("{}", g.format == "md" ? report::run_markdown(runs[0])
                                       : report::run_summary_terminal(runs[0], width_of(stdout),
@@ -88,8 +93,10 @@ command report_command(CLI::App& app, const context&) {
   app.add_option("runs", g->runs, "run folders: one for a report, several for a table")
       ->type_name("RUN")
       ->required();
-  app.add_option("--format", g->format, "text, md (for a pull request), json, csv, junit or html")
-      ->check(CLI::IsMember({"text", "md", "json", "csv", "junit", "html"}))
+  app.add_option("--format", g->format,
+                 "text, md (for a pull request), json, csv, junit, html, or faults: the matrix of "
+                 "scenarios by locks")
+      ->check(CLI::IsMember({"text", "md", "json", "csv", "junit", "html", "faults"}))
       ->capture_default_str();
   app.add_flag("--timeline", g->timeline, "with --format csv: the course of one run");
   app.add_option("--out", g->out, "file for the HTML report; without it, stdout")

@@ -31,7 +31,7 @@ struct findings {
   std::uint64_t possible_violations = 0;
   std::vector<check::violation> violations;  // the first ones in full
   std::vector<check::overlap> overlaps;      // the first 10,000 certain ones
-  std::vector<grant_stamp> grant_stamps;     // all of the window, if the shape asks for them
+  std::vector<grant_stamp> grant_stamps;     // all, also before the window; if asked for
   std::uint64_t stale_tokens = 0;
   std::uint64_t lost_updates = 0;
   std::optional<check::guard_counts> guard;  // of a job with a guarded resource

@@ -1,4 +1,5 @@
 // Faults as part of a run: when they happen, what is noted of them, and how they end it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,6 +27,7 @@ class mild_arena final : public faults::arena {
   task<faults::wound> begin(loop& l, config::fault_plan plan) override {
     faults::wound made;
     made.whom = plan.who == "master" ? "redis-1" : "participant 2";
+    made.participant = participant;
     made.began = l.now();
     if (fails) throw no_server("redis-1 is not there");
     co_return made;
@@ -37,15 +39,17 @@ class mild_arena final : public faults::arena {
   }
 
   bool fails = false;
+  std::optional<std::uint32_t> participant;
   bool ended_all = false;
 };
 
 class faulted_runs : public testing::Test {
  protected:
-  result simulate(const std::string& faults, faults::arena* arena) {
+  result simulate(const std::string& faults, faults::arena* arena,
+                  const std::string& load = "hold: 1ms\nstop: {duration: 10s}\n") {
     const lock_kind kind = memory::kinds().front();
     const config::job job = config::parse_job(
-        "load: {instances: 2}\nhold: 1ms\nwarmup: 500ms\nstop: {duration: 10s}\nfaults:\n" + faults,
+        fmt::format("load: {{instances: 2}}\nwarmup: 500ms\n{}faults:\n{}", load, faults),
         "test.yaml");
     std::map<std::string, std::string, std::less<>> options;
     for (const lock_option& o : kind.options) options[std::string(o.name)] = o.preset;
@@ -84,6 +88,20 @@ TEST_F(faulted_runs, show_what_was_done_to_them) {
   EXPECT_EQ(r.marks[1].for_s, 0);
   EXPECT_EQ(r.marks[1].text, "the holder was killed (participant 2)");
   EXPECT_TRUE(arena_.ended_all);
+}
+
+// Whoever holds a key since before the window is hit as one who holds it.
+TEST_F(faulted_runs, know_what_was_held_since_before_the_window) {
+  std::vector<std::string> why;
+  for (const std::uint32_t hit : {0U, 1U}) {
+    arena_.participant = hit;
+    const result r = simulate("  - {do: kill, who: holder, at: 1s}\n", &arena_,
+                              "participants: 2\nhold: 3s\nwait: 5s\nstop: {duration: 4s}\n");
+    ASSERT_EQ(r.faults.size(), 1U);
+    ASSERT_TRUE(r.faults[0].predicted);
+    why.push_back(r.faults[0].predicted->why);
+  }
+  EXPECT_THAT(why, testing::UnorderedElementsAre("it held nothing", HasSubstr("connection")));
 }
 
 TEST_F(faulted_runs, tell_those_who_watch_what_is_on) {
