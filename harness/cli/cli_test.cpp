@@ -36,8 +36,9 @@ std::vector<std::string> with_settings(std::vector<std::string> arguments,
 
 // A job cut short.
 std::vector<std::string> brief(std::vector<std::string> arguments) {
-  return with_settings(std::move(arguments), {"stop.duration=300ms", "stop.samples=0",
-                                              "stop.at_most=2s", "warmup=50ms", "floor=0s"});
+  return with_settings(std::move(arguments),
+                       {"stop.duration=300ms", "stop.samples=0", "stop.owner_changes=0",
+                        "stop.at_most=2s", "warmup=50ms", "floor=0s"});
 }
 
 class runs : public testing::Test {

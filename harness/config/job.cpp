@@ -94,8 +94,9 @@ std::optional<misfit> find_load_misfit(const job& j) {
 }
 
 std::optional<misfit> find_stop_misfit(const job& j) {
-  if (j.stop_samples == 0 && j.stop_duration == 0ns) {
-    return misfit{"stop", "needs stop.samples, stop.duration or both, or the run has no end"};
+  if (j.stop_samples == 0 && j.stop_owner_changes == 0 && j.stop_duration == 0ns) {
+    return misfit{"stop",
+                  "needs stop.samples, stop.owner_changes or stop.duration, or the run has no end"};
   }
   if (j.stop_duration > j.stop_at_most) {
     return misfit{"stop.at_most",
@@ -216,9 +217,11 @@ option_table<job> job_options() {
             "a register beside the servers, which each holder reads first and writes last"),
     declare("warmup", &job::warmup, "1s", {0s, 24h}, "load before the measurement begins"),
     declare("stop.samples", &job::stop_samples, "0", {0, 1'000'000'000'000},
-            "the measurement ends after this many attempts and stop.duration; 0: does not matter"),
+            "the measurement ends after this many attempts, if the other stops are reached, too"),
+    declare("stop.owner_changes", &job::stop_owner_changes, "0", {0, 1'000'000'000'000},
+            "the same for the times that a key went from one client to another: chances to go wrong"),
     declare("stop.duration", &job::stop_duration, "0s", {0s, longest_duration},
-            "the measurement ends after this time and stop.samples; 0s: does not matter"),
+            "the same for its time; of all three, 0 does not matter"),
     declare("stop.at_most", &job::stop_at_most, "10m", {1ms, longest_duration},
             "the measurement ends after this time in any case"),
     declare("command_timeout", &job::command_timeout, "1s", {1ms, 24h},

@@ -70,8 +70,9 @@ struct job {
   guard_kind guard{};
 
   duration warmup{};
-  std::uint64_t stop_samples{};  // 0: none
-  duration stop_duration{};      // 0: none
+  std::uint64_t stop_samples{};        // 0: none
+  std::uint64_t stop_owner_changes{};  // 0: none
+  duration stop_duration{};            // 0: none
   duration stop_at_most{};
   duration command_timeout{};
   duration give_up_after{};

@@ -75,6 +75,7 @@ class analyst {
   check::lost_updates& updates() { return updates_; }
   // So far; whole after finish().
   std::uint64_t violations_so_far() const { return exclusion_.certain(); }
+  std::uint64_t transfers_so_far() const { return exclusion_.transfers(); }
   findings result() const;
 
  private:

@@ -254,7 +254,8 @@ bool conductor::enough(time_point now) const {
   const duration elapsed = now - from_ns(window_.start_ns.load());
   if (elapsed >= job_.stop_at_most) return true;
   const auto counted = static_cast<std::uint64_t>(gathering_->sum(&gauges::counted));
-  return elapsed >= job_.stop_duration && counted >= job_.stop_samples;
+  return elapsed >= job_.stop_duration && counted >= job_.stop_samples &&
+         gathering_->history().transfers_so_far() >= job_.stop_owner_changes;
 }
 
 // Lets what is in flight end by itself, then cuts holds short. Every call of a driver has a
@@ -324,8 +325,10 @@ double conductor::done_fraction(double elapsed_s) const {
   const double by_time =
       share(elapsed_s, std::chrono::duration<double>(job_.stop_duration).count());
   const double by_samples = share(counted, static_cast<double>(job_.stop_samples));
+  const double by_changes = share(static_cast<double>(gathering_->history().transfers_so_far()),
+                                  static_cast<double>(job_.stop_owner_changes));
   const double by_cap = share(elapsed_s, std::chrono::duration<double>(job_.stop_at_most).count());
-  return std::min(1.0, std::max(by_cap, std::min(by_time, by_samples)));
+  return std::min(1.0, std::max(by_cap, std::min({by_time, by_samples, by_changes})));
 }
 
 void note_end_of_faults(result& r, const faults::schedule& planned) {

@@ -265,6 +265,18 @@ stop: )";
   EXPECT_NEAR(simulate("memory/lock", job + "{samples: 9999, at_most: 3s}").window_s(), 3, 0.5);
 }
 
+// One client alone never hands its key on; two who must wait for it do so each time.
+TEST(stop, by_changes_of_owner) {
+  const std::string job = R"(
+load: {loop: closed, instances: 2, clients: 1}
+hold: 10ms
+warmup: 0s
+stop: {owner_changes: 200, at_most: 20s}
+keys: )";
+  EXPECT_NEAR(simulate("memory/lock", job + "one").window_s(), 2, 0.5);
+  EXPECT_NEAR(simulate("memory/lock", job + "own").window_s(), 20, 0.5);
+}
+
 // What a workload needs and a lock lacks is refused at the start, by name.
 TEST(fit, a_missing_feature_is_named) {
   config::job job = config::default_job();
