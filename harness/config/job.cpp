@@ -219,7 +219,7 @@ option_table<job> job_options() {
     declare("stop.samples", &job::stop_samples, "0", {0, 1'000'000'000'000},
             "the measurement ends after this many attempts, if the other stops are reached, too"),
     declare("stop.owner_changes", &job::stop_owner_changes, "0", {0, 1'000'000'000'000},
-            "the same for the times that a key went from one client to another: chances to go wrong"),
+            "the same for how often a key went from one client to another: chances to go wrong"),
     declare("stop.duration", &job::stop_duration, "0s", {0s, longest_duration},
             "the same for its time; of all three, 0 does not matter"),
     declare("stop.at_most", &job::stop_at_most, "10m", {1ms, longest_duration},

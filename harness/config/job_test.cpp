@@ -293,7 +293,7 @@ TEST(shipped_jobs, are_valid_and_explained) {
     EXPECT_TRUE(j.lock.empty()) << path;
     EXPECT_EQ(parse_job(print_job(j), "printed"), j) << path;
     // Nobody waits for long by accident: all but the one that is there to go on.
-    if (entry.path().stem() != "soak") EXPECT_LE(j.stop_at_most, 15s) << path;
+    EXPECT_TRUE(j.stop_at_most <= 15s || entry.path().stem() == "soak") << path;
     std::ifstream file{path};
     std::string line;
     std::getline(file, line);
