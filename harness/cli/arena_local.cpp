@@ -247,11 +247,12 @@ task<bool> local_arena::awaited(loop& l, fault_plan plan, time_point deadline) {
     const network::link_list its = network_->links_of(p);
     links.insert(links.end(), its.begin(), its.end());
   }
-  const bool of_holder = plan.who == "holder";
+  // Who was told that he has the lock is the holder, before anybody else knows.
+  const bool of_holder = plan.who == "holder" && plan.answered.empty();
   std::uint64_t left = of_holder ? plan.nth : 1;
   while (!stopping_) {
-    task<std::ptrdiff_t> answer =
-        network_->proxies().await(l, links, plan.on, of_holder ? 1 : plan.nth, deadline);
+    task<std::ptrdiff_t> answer = network_->proxies().await(
+        l, links, plan.on, of_holder ? 1 : plan.nth, deadline, plan.answered);
     const std::ptrdiff_t hit = co_await std::move(answer);
     if (hit < 0) break;
     const auto link = static_cast<std::size_t>(hit);

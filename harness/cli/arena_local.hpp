@@ -11,8 +11,8 @@
 //   cut replication see local::cut_replication
 //   jump_clock      a preload shim in each server of the cluster
 //
-// "The holder's request" (on) is one that is answered while no other participant holds a key: the
-// bytes of those who ask in vain are the same.
+// "The holder's request" (on) is one that is answered as the plan says (answered), or else while no
+// other participant holds a key: the bytes of those who ask in vain are the same.
 //
 // Two faults that hit one link at a time end together, with the first of them that ends.
 #pragma once

@@ -141,6 +141,7 @@ const std::vector<reader::known_key>& reader::known_keys() {
          }
          r.plan_.nth = *n;
        }},
+      {"answered", [](reader& r, text t) { r.read_text("answered", t, r.plan_.answered); }},
       {"data", [](reader& r, text t) { r.read_data(t); }},
       {"command", [](reader& r, text t) { r.read_text("command", t, r.plan_.command); }},
       {"undo", [](reader& r, text t) { r.read_text("undo", t, r.plan_.undo); }},
@@ -250,6 +251,9 @@ void reader::check_time() const {
     refuse("at", "is missing: when the fault begins, counted from the beginning of the window");
   }
   if (given("nth") && !given("on")) refuse("nth", "counts the requests of on, which is missing");
+  if (given("answered") && !given("on")) {
+    refuse("answered", "chooses among the requests of on, which is missing");
+  }
   if (given("every") && given("on")) refuse("every", "goes with at, not with on");
   if (given("every") && plan_.every <= plan_.lasts) {
     refuse("every", fmt::format("of {} is not longer than for of {}", print_duration(plan_.every),

@@ -44,6 +44,7 @@ struct fault_plan {
   std::string on{};       // not empty: bytes of a request; instead of `at`, as soon as a request of
                           // `who` that holds them was answered, before its next one leaves
   std::uint64_t nth = 1;  // of `on`
+  std::string answered{};         // bytes of an answer: only requests that were so answered count
   bool keeps_data = true;         // kill of a server: whether it comes back with its data
   std::string command{}, undo{};  // run
 

@@ -40,7 +40,7 @@ TEST(fault_plan, is_read_from_a_list_of_groups) {
     for: 3s
     data: lost
     every: 20s
-  - {do: kill, who: participant 2, on: "SETNX", nth: 3}
+  - {do: kill, who: participant 2, on: "SETNX", nth: 3, answered: ":1"}
   - {do: delay, who: servers, at: 0s, for: 1s, by: 10ms}
   - {do: jump_clock, who: server 1, at: 1s, by: -1.5s}
   - {do: run, command: "stop it", undo: "start it", at: 5s, for: 5s}
@@ -55,9 +55,11 @@ TEST(fault_plan, is_read_from_a_list_of_groups) {
                                   .lasts = 3s,
                                   .every = 20s,
                                   .keeps_data = false}));
-  EXPECT_EQ(
-      plans[2],
-      (fault_plan{.what = fault_kind::kill, .who = "participant 2", .on = "SETNX", .nth = 3}));
+  EXPECT_EQ(plans[2], (fault_plan{.what = fault_kind::kill,
+                                  .who = "participant 2",
+                                  .on = "SETNX",
+                                  .nth = 3,
+                                  .answered = ":1"}));
   EXPECT_EQ(plans[3].by, 10ms);
   EXPECT_EQ(plans[4].by, -1500ms);
   EXPECT_EQ(plans[5].command, "stop it");
@@ -109,6 +111,8 @@ TEST(fault_plan, says_what_is_wrong) {
       {"{do: kill, who: holder, at: 1s, on: SET}", "faults.1.on: excludes at"},
       {"{do: kill, who: master, on: SET}", "faults.1.on: is for the holder and participants"},
       {"{do: kill, who: holder, at: 1s, nth: 2}", "faults.1.nth: counts the requests of on"},
+      {"{do: kill, who: holder, at: 1s, answered: OK}",
+       "faults.1.answered: chooses among the requests of on"},
       {"{do: kill, who: holder, on: SET, nth: 0}", "faults.1.nth: expected a whole number"},
       {"{do: kill, who: holder, on: SET, every: 1s}", "faults.1.every: goes with at"},
       {"{do: kill, who: holder, at: 1s, for: 1s}", "faults.1.for: means nothing here"},

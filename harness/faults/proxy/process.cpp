@@ -230,7 +230,8 @@ task<void> proxy_process::go(loop& l, link_list links) {
 }
 
 task<std::ptrdiff_t> proxy_process::await(loop& l, link_list links, std::string word,
-                                          std::uint64_t nth, time_point deadline) {
+                                          std::uint64_t nth, time_point deadline,
+                                          std::string answer_holds) {
   signal wake{l};
   const auto w = std::make_shared<state::waiter>();
   w->on = &l;
@@ -240,7 +241,8 @@ task<std::ptrdiff_t> proxy_process::await(loop& l, link_list links, std::string 
     const std::lock_guard guard(state_->lock);
     state_->awaiting.push_back(w);
   }
-  json command{{"do", "await"}, {"links", links}, {"word", word}, {"nth", nth}};
+  json command{
+      {"do", "await"}, {"links", links}, {"word", word}, {"nth", nth}, {"answer", answer_holds}};
   std::exception_ptr failure;
   try {
     task<json> answer = state_->ask(l, std::move(command));

@@ -48,11 +48,11 @@ class proxy_process {
   // In force when these return; see switchboard. Throw proxy_error. One loop for all of them.
   task<void> set(loop& l, link_list links, link_mode mode, duration by = {});
   task<void> go(loop& l, link_list links);
-  // Waits until the answer to the n-th such request is held back on one of the links, and lets the
-  // other ones go; the link, or -1 when the deadline came or stop_waiting() was called. Must be
-  // followed by go() on that link.
+  // Waits until `answer` (empty: any) to the n-th such request is held back on one of the links,
+  // and lets the other ones go; the link, or -1 when the deadline came or stop_waiting() was
+  // called. Must be followed by go() on that link.
   task<std::ptrdiff_t> await(loop& l, link_list links, std::string word, std::uint64_t nth,
-                             time_point deadline);
+                             time_point deadline, std::string answer = "");
   void stop_waiting() noexcept;
 
  private:

@@ -217,15 +217,16 @@ TEST_F(proxies, keep_links_apart) {
 class awaited_answers : public proxies {
  protected:
   // Waits in the loop on a thread of its own, as a run does, while the test plays both ends.
-  void await(std::string word, std::uint64_t nth, duration limit = 10s) {
-    waiting_ = std::thread(
-        [this, word, nth, limit] { run_to_end(loop_, wait(word, nth, clock_.now() + limit)); });
+  void await(std::string word, std::uint64_t nth, duration limit = 10s, std::string answer = "") {
+    waiting_ = std::thread([this, word, nth, limit, answer] {
+      run_to_end(loop_, wait(word, nth, clock_.now() + limit, answer));
+    });
     poll(nullptr, 0, 50);  // until the process knows
   }
-  task<void> wait(std::string word, std::uint64_t nth, time_point deadline) {
+  task<void> wait(std::string word, std::uint64_t nth, time_point deadline, std::string answer) {
     try {
       task<std::ptrdiff_t> hit =
-          process_.await(loop_, {link_.link}, std::move(word), nth, deadline);
+          process_.await(loop_, {link_.link}, std::move(word), nth, deadline, std::move(answer));
       hit_ = co_await std::move(hit);
     } catch (const proxy_error& error) {
       error_ = error.what();
@@ -266,6 +267,25 @@ TEST_F(awaited_answers, are_held_back_until_told_to_go_on) {
   run_to_end(loop_, process_.go(loop_, {link_.link}));
   EXPECT_EQ(hear(client, 1), "2");
   EXPECT_EQ(hear(served, 4), "next");
+}
+
+// Only requests that were answered as it should be count.
+TEST_F(awaited_answers, are_told_from_others_by_what_they_say) {
+  const auto [loser, refused] = join();
+  const auto [winner, granted] = join();
+  await("SETNX", 1, 10s, ":1");
+  say(loser, "SETNX");
+  say(winner, "SETNX");
+  EXPECT_EQ(hear(refused, 5), "SETNX");
+  EXPECT_EQ(hear(granted, 5), "SETNX");
+  say(refused, ":0");
+  EXPECT_EQ(hear(loser, 2), ":0");
+  say(granted, ":1");
+  waiting_.join();
+  EXPECT_EQ(hit_, static_cast<std::ptrdiff_t>(link_.link));
+  EXPECT_FALSE(readable_within(winner, 50ms));
+  run_to_end(loop_, process_.go(loop_, {link_.link}));
+  EXPECT_EQ(hear(winner, 2), ":1");
 }
 
 TEST_F(awaited_answers, that_never_come_are_waited_for_until_the_deadline) {

@@ -50,7 +50,7 @@ json obey(switchboard& board, const json& command) {
       board.set(link, mode_from(command.at("mode")),
                 duration{command.value("by_ns", std::int64_t{0})});
     } else if (what == "await") {
-      board.await(link, command.at("word"), command.at("nth"));
+      board.await(link, command.at("word"), command.at("nth"), command.value("answer", ""));
     } else if (what == "go") {
       board.go(link);
     } else {

@@ -70,10 +70,10 @@ struct switchboard::connection {
   fd client, server;
   std::uint32_t client_events = 0, server_events = 0;  // what epoll watches; 0: not at all
   bool connecting = true;
-  way up, down;                 // from the client, from the server
-  std::string tail;             // see count_word
-  bool expects_answer = false;  // to the awaited request
-  bool held = false;            // at that answer
+  way up, down;             // from the client, from the server
+  std::string tail;         // see count_word
+  std::uint64_t asked = 0;  // requests of the awaited kind, not answered yet
+  bool held = false;        // at that answer
 };
 
 // Where one server's clients come in.
@@ -85,7 +85,8 @@ struct switchboard::link {
   std::uint32_t door_events = 0;
   link_mode mode = link_mode::pass;
   duration by{};
-  std::string word;  // empty: nothing is awaited
+  std::string word;    // empty: nothing is awaited
+  std::string answer;  // that counts; empty: any
   std::uint64_t to_come = 0;
   std::vector<std::uint64_t> connections;  // also some that have ended
 };
@@ -178,13 +179,17 @@ void switchboard::cut_all(link& at) {
   }
 }
 
-void switchboard::await(std::size_t number, std::string word, std::uint64_t nth) {
+void switchboard::await(std::size_t number, std::string word, std::uint64_t nth,
+                        std::string answer) {
   link& at = *links_.at(number);
   at.word = std::move(word);
+  at.answer = std::move(answer);
   at.to_come = nth;
   for (const std::uint64_t each : at.connections) {
     const auto found = connections_.find(each);
-    if (found != connections_.end()) found->second->tail.clear();
+    if (found == connections_.end()) continue;
+    found->second->tail.clear();
+    found->second->asked = 0;
   }
 }
 
@@ -194,7 +199,7 @@ void switchboard::go(std::size_t number) {
   for (const std::uint64_t each : std::vector(at.connections)) {
     const auto found = connections_.find(each);
     if (found == connections_.end()) continue;
-    found->second->held = found->second->expects_answer = false;
+    found->second->held = false;
     settle(*found->second);
   }
 }
@@ -297,8 +302,8 @@ void switchboard::carry(connection& c, way& along, bool answers) {
 }
 
 void switchboard::receive(connection& c, way& along, std::string_view bytes, bool answers) {
-  if (answers && c.expects_answer) {
-    c.expects_answer = false;
+  if (answers && c.asked > 0 && is_awaited(c, bytes)) {
+    c.at->word.clear();
     c.held = true;
     along.keep(bytes, time_point::min());
     return on_hit_(c.at->number);
@@ -311,14 +316,17 @@ void switchboard::receive(connection& c, way& along, std::string_view bytes, boo
 }
 
 void switchboard::watch_for_word(connection& c, std::string_view bytes) {
+  c.asked += count_word(c.at->word, c.tail, bytes);
+}
+
+// Whether the last request that has to come is answered now. Several that came in one piece are
+// answered in one.
+bool switchboard::is_awaited(connection& c, std::string_view answer) {
   link& at = *c.at;
-  const std::uint64_t seen = count_word(at.word, c.tail, bytes);
-  if (seen < at.to_come) {
-    at.to_come -= seen;
-    return;
-  }
-  at.word.clear();
-  c.expects_answer = true;
+  const std::uint64_t answered = std::exchange(c.asked, 0);
+  if (at.word.empty() || answer.find(at.answer) == std::string_view::npos) return false;
+  at.to_come -= std::min(at.to_come, answered);
+  return at.to_come == 0;
 }
 
 // After anything happened to a connection: writes what may go on, ends what is over, and watches

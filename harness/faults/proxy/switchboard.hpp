@@ -43,9 +43,10 @@ class switchboard {
   // In force when this returns. What was kept back is delivered when the mode becomes pass.
   void set(std::size_t link, link_mode mode, duration by = {});
 
-  // The answer to the n-th request that holds `word`, counted from now, will be held back, and with
-  // it the connection that it came on; `word` is not empty.
-  void await(std::size_t link, std::string word, std::uint64_t nth);
+  // The answer to the n-th request that holds `word` and is answered with `answer` somewhere in the
+  // first piece (empty: anyhow), counted from now, will be held back, and with it the connection
+  // that it came on; `word` is not empty.
+  void await(std::size_t link, std::string word, std::uint64_t nth, std::string answer = "");
   // Awaits no longer, and lets go what was held back.
   void go(std::size_t link);
 
@@ -63,6 +64,7 @@ class switchboard {
   void carry(connection& c, way& along, bool answers);
   void receive(connection& c, way& along, std::string_view bytes, bool answers);
   void watch_for_word(connection& c, std::string_view bytes);
+  bool is_awaited(connection& c, std::string_view answer);
   void settle(connection& c);
   void deliver_due();
   void drop(std::uint64_t number);
