@@ -35,6 +35,16 @@ std::string redis(int port, const std::string& words) {
   return said.status == 0 ? said.output : "";
 }
 
+// What a ZooKeeper says to four letters, within a second; empty where nobody answers.
+std::string zookeeper(int port, const std::string& letters) {
+  const auto said = local::run_shell(
+      fmt::format("timeout 1 bash -c 'exec 3<>/dev/tcp/127.0.0.1/{} && printf {} >&3 && cat <&3' "
+                  "2>/dev/null",
+                  port, letters),
+      5s);
+  return said.output;
+}
+
 bool eventually(const std::function<bool()>& holds, duration limit = 15s) {
   const real_clock clock;
   const time_point deadline = clock.now() + limit;
@@ -51,6 +61,7 @@ class suffering {
   suffering(const std::string& topology, const std::vector<fault_plan>& plans)
       : plans_(plans), servers_(local::cluster::start(topology, options_for(plans))) {
     local_arena::ground where;
+    where.between = &between_;
     where.own = &servers_;
     where.url = servers_.target();
     where.key = "lockmark:test:k0";
@@ -69,14 +80,17 @@ class suffering {
   local::cluster& servers() { return servers_; }
   int port(std::size_t n = 0) const { return servers_.servers().at(n).port; }
   // The port of the proxy, or of the server, that clients are sent to.
-  int client_port() const { return config::parse_target(arena_->url_of())->hosts.at(0).port; }
+  int client_port(std::size_t n = 0) const {
+    return config::parse_target(arena_->url_of())->hosts.at(n).port;
+  }
 
  private:
-  static local::options options_for(const std::vector<fault_plan>& plans) {
+  local::options options_for(const std::vector<fault_plan>& plans) {
     const fault_needs needs = needs_of(plans);
     local::options with;
     with.keeps_data = needs.kept_data;
     if (needs.clock_shim) with.clock_shim = clock_shim_path();
+    if (needs.partition || needs.links) put_between(between_, with);
     return with;
   }
   task<void> begin_it(std::size_t n) {
@@ -85,6 +99,7 @@ class suffering {
   }
 
   std::vector<fault_plan> plans_;
+  server_links between_{LOCKMARK_BINARY};
   local::cluster servers_;
   std::unique_ptr<local_arena> arena_;
   real_clock clock_;
@@ -194,6 +209,47 @@ TEST(arena_local, kills_the_leader_of_an_ensemble) {
   EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }));
 }
 
+// The others elect another leader, and the one that is cut off serves nobody, neither its clients
+// nor whoever asks it directly: it has no quorum any more.
+TEST(arena_local, parts_the_leader_from_its_ensemble) {
+  suffering s("zookeeper-3",
+              {plan_of({{"do", "cut"}, {"who", "leader"}, {"at", "0s"}, {"for", "1s"}})});
+  const auto before = local::leaders(s.servers().info());
+  ASSERT_EQ(before.size(), 1U);
+  ASSERT_EQ(s.begin(), before[0]);
+  const auto number = static_cast<std::size_t>(before[0].back() - '1');
+  EXPECT_EQ(zookeeper(s.client_port(number), "ruok"), "");
+  EXPECT_THAT(zookeeper(s.client_port((number + 1) % 3), "ruok"), "imok");
+  const auto parted = [&] {
+    const auto now = local::leaders(s.servers().info());
+    return now.size() == 1 && now != before && local::followers(s.servers().info()).size() == 1;
+  };
+  ASSERT_TRUE(eventually(parted));
+  EXPECT_THAT(zookeeper(s.port(number), "srvr"), HasSubstr("not currently serving"));
+  s.end();
+  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }));
+  EXPECT_THAT(zookeeper(s.client_port(number), "srvr"), HasSubstr("Mode: "));
+}
+
+// Of three links one is cut: a follower that cannot reach its leader is out, though it reaches the
+// other follower, and nobody else is.
+TEST(arena_local, cuts_one_link_of_an_ensemble) {
+  const auto link = [](const std::string& who) {
+    return plan_of({{"do", "cut"}, {"who", who}, {"at", "0s"}, {"for", "1s"}});
+  };
+  suffering s("zookeeper-3",
+              {link("link 1 2"), link("link 1 zookeeper-3"), link("link zookeeper-3 2")});
+  const auto leader = local::leaders(s.servers().info());
+  ASSERT_EQ(leader.size(), 1U);
+  const std::size_t cut = leader[0] == "zookeeper-2" ? 2 : 1;
+  EXPECT_THAT(s.begin(cut), HasSubstr(leader[0]));
+  const std::vector<std::string> other{cut == 2 ? "zookeeper-1" : "zookeeper-2"};
+  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()) == other; }));
+  EXPECT_EQ(local::leaders(s.servers().info()), leader);
+  s.end(cut);
+  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }));
+}
+
 TEST(arena_local, finds_the_master_of_a_key_in_a_cluster) {
   suffering s("redis-cluster",
               {plan_of({{"do", "pause"}, {"who", "master"}, {"at", "0s"}, {"for", "1s"}}),
@@ -209,9 +265,25 @@ TEST(arena_local, finds_the_master_of_a_key_in_a_cluster) {
   EXPECT_TRUE(eventually([&] { return redis(port, "WAIT 1 500") == "1"; }));
 }
 
+// Redis tells its sentinels and its replicas real addresses, and yet there is a proxy between.
+TEST(arena_local, cuts_the_link_of_one_replica) {
+  suffering s("redis-sentinel",
+              {plan_of({{"do", "cut"}, {"who", "link 1 redis-2"}, {"at", "0s"}, {"for", "1s"}})});
+  const auto link_of = [&s](std::size_t n) { return redis(s.port(n), "INFO replication"); };
+  ASSERT_THAT(link_of(1), HasSubstr("master_link_status:up"));
+  EXPECT_EQ(s.begin(), "redis-1, redis-2");
+  EXPECT_TRUE(
+      eventually([&] { return link_of(1).find("master_link_status:down") != std::string::npos; }));
+  EXPECT_THAT(link_of(2), HasSubstr("master_link_status:up"));
+  s.end();
+  EXPECT_TRUE(
+      eventually([&] { return link_of(1).find("master_link_status:up") != std::string::npos; }));
+}
+
 TEST(arena_local, cuts_the_replication_of_mariadb) {
   suffering s("mysql-replicated",
-              {plan_of({{"do", "cut"}, {"who", "replication"}, {"at", "0s"}, {"for", "1s"}})});
+              {plan_of({{"do", "cut"}, {"who", "replication"}, {"at", "0s"}, {"for", "1s"}}),
+               plan_of({{"do", "cut"}, {"who", "link 2 1"}, {"at", "0s"}, {"for", "1s"}})});
   EXPECT_EQ(local::leaders(s.servers().info()), std::vector<std::string>{"mariadb-1"});
   EXPECT_EQ(local::followers(s.servers().info()).size(), 2U);
   const auto running = [&] {
@@ -226,6 +298,12 @@ TEST(arena_local, cuts_the_replication_of_mariadb) {
   s.begin();
   EXPECT_THAT(running(), HasSubstr("Slave_IO_Running: No"));
   s.end();
+  EXPECT_TRUE(
+      eventually([&] { return running().find("Slave_IO_Running: Yes") != std::string::npos; }));
+  s.begin(1);
+  EXPECT_TRUE(eventually(
+      [&] { return running().find("Slave_IO_Running: Connecting") != std::string::npos; }));
+  s.end(1);
   EXPECT_TRUE(
       eventually([&] { return running().find("Slave_IO_Running: Yes") != std::string::npos; }));
 }
@@ -303,6 +381,9 @@ TEST_F(commands, are_what_is_left_for_servers_of_others) {
        "there is no server 2; there are 127.0.0.1:1"},
       {{{"do", "pause"}, {"who", "holder"}, {"at", "0s"}, {"for", "1s"}},
        "needs participants that are processes"},
+      {{{"do", "cut"}, {"who", "servers"}, {"with", "holder"}, {"at", "0s"}, {"for", "1s"}},
+       "needs participants that are processes"},
+      {{{"do", "cut"}, {"who", "link 1 2"}, {"at", "0s"}, {"for", "1s"}}, "starts itself"},
   };
   for (const auto& [keys, sentence] : cases) {
     EXPECT_THAT(refusal_of(plan_of(keys)), HasSubstr(sentence));
