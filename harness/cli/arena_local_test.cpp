@@ -1,6 +1,4 @@
 // Faults on real local servers: each is seen by asking the server, or by not being able to.
-#include "harness/cli/arena_local.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,99 +11,14 @@
 #include "deploy/local/roles.hpp"
 #include "deploy/local/shell.hpp"
 #include "harness/async/scope.hpp"
+#include "harness/cli/arena_fixture.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using config::fault_plan;
 using testing::HasSubstr;
-
-fault_plan plan_of(std::map<std::string, std::string> keys) {
-  std::map<std::string, std::string> numbered;
-  for (auto& [key, text] : keys) numbered[fmt::format("1.{}", key)] = text;
-  return config::read_faults(numbered).at(0);
-}
-
-// What redis-cli says to that, within a second: empty where nobody answers.
-std::string redis(int port, const std::string& words) {
-  const auto said =
-      local::run_shell(fmt::format("timeout 1 redis-cli -p {} {} 2>&1", port, words), 5s);
-  return said.status == 0 ? said.output : "";
-}
-
-// What a ZooKeeper says to four letters, within a second; empty where nobody answers.
-std::string zookeeper(int port, const std::string& letters) {
-  const auto said = local::run_shell(
-      fmt::format("timeout 1 bash -c 'exec 3<>/dev/tcp/127.0.0.1/{} && printf {} >&3 && cat <&3' "
-                  "2>/dev/null",
-                  port, letters),
-      5s);
-  return said.output;
-}
-
-bool eventually(const std::function<bool()>& holds, duration limit = 15s) {
-  const real_clock clock;
-  const time_point deadline = clock.now() + limit;
-  while (clock.now() < deadline) {
-    if (holds()) return true;
-    local::run_shell("sleep 0.05", 1s);
-  }
-  return false;
-}
-
-// A cluster that can suffer these plans, and the arena where it does.
-class suffering {
- public:
-  suffering(const std::string& topology, const std::vector<fault_plan>& plans)
-      : plans_(plans), servers_(local::cluster::start(topology, options_for(plans))) {
-    local_arena::ground where;
-    where.between = &between_;
-    where.own = &servers_;
-    where.url = servers_.target();
-    where.key = "lockmark:test:k0";
-    where.program = LOCKMARK_BINARY;
-    arena_ = std::make_unique<local_arena>(std::move(where), plans);
-  }
-
-  // Begins the n-th plan; what it hit.
-  std::string begin(std::size_t n = 0) {
-    run_to_end(loop_, begin_it(n));
-    return hit_.whom;
-  }
-  void end(std::size_t n = 0) { run_to_end(loop_, arena_->end(loop_, plans_[n], hit_)); }
-  void end_all() { run_to_end(loop_, arena_->end_all(loop_)); }
-
-  local::cluster& servers() { return servers_; }
-  int port(std::size_t n = 0) const { return servers_.servers().at(n).port; }
-  // The port of the proxy, or of the server, that clients are sent to.
-  int client_port(std::size_t n = 0) const {
-    return config::parse_target(arena_->url_of())->hosts.at(n).port;
-  }
-
- private:
-  local::options options_for(const std::vector<fault_plan>& plans) {
-    const fault_needs needs = needs_of(plans);
-    local::options with;
-    with.keeps_data = needs.kept_data;
-    if (needs.clock_shim) with.clock_shim = clock_shim_path();
-    if (needs.partition || needs.links) put_between(between_, with);
-    return with;
-  }
-  task<void> begin_it(std::size_t n) {
-    task<faults::wound> blow = arena_->begin(loop_, plans_[n]);
-    hit_ = co_await std::move(blow);
-  }
-
-  std::vector<fault_plan> plans_;
-  server_links between_{LOCKMARK_BINARY};
-  local::cluster servers_;
-  std::unique_ptr<local_arena> arena_;
-  real_clock clock_;
-  loop loop_{clock_};
-  faults::wound hit_;
-};
 
 // One Redis, one after the other: killed with and without data, paused, and its clock moved.
 TEST(arena_local, kills_pauses_and_moves_the_clock_of_a_server) {
@@ -209,47 +122,6 @@ TEST(arena_local, kills_the_leader_of_an_ensemble) {
   EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }));
 }
 
-// The others elect another leader, and the one that is cut off serves nobody, neither its clients
-// nor whoever asks it directly: it has no quorum any more.
-TEST(arena_local, parts_the_leader_from_its_ensemble) {
-  suffering s("zookeeper-3",
-              {plan_of({{"do", "cut"}, {"who", "leader"}, {"at", "0s"}, {"for", "1s"}})});
-  const auto before = local::leaders(s.servers().info());
-  ASSERT_EQ(before.size(), 1U);
-  ASSERT_EQ(s.begin(), before[0]);
-  const auto number = static_cast<std::size_t>(before[0].back() - '1');
-  EXPECT_EQ(zookeeper(s.client_port(number), "ruok"), "");
-  EXPECT_THAT(zookeeper(s.client_port((number + 1) % 3), "ruok"), "imok");
-  const auto parted = [&] {
-    const auto now = local::leaders(s.servers().info());
-    return now.size() == 1 && now != before && local::followers(s.servers().info()).size() == 1;
-  };
-  ASSERT_TRUE(eventually(parted));
-  EXPECT_THAT(zookeeper(s.port(number), "srvr"), HasSubstr("not currently serving"));
-  s.end();
-  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }));
-  EXPECT_THAT(zookeeper(s.client_port(number), "srvr"), HasSubstr("Mode: "));
-}
-
-// Of three links one is cut: a follower that cannot reach its leader is out, though it reaches the
-// other follower, and nobody else is.
-TEST(arena_local, cuts_one_link_of_an_ensemble) {
-  const auto link = [](const std::string& who) {
-    return plan_of({{"do", "cut"}, {"who", who}, {"at", "0s"}, {"for", "1s"}});
-  };
-  suffering s("zookeeper-3",
-              {link("link 1 2"), link("link 1 zookeeper-3"), link("link zookeeper-3 2")});
-  const auto leader = local::leaders(s.servers().info());
-  ASSERT_EQ(leader.size(), 1U);
-  const std::size_t cut = leader[0] == "zookeeper-2" ? 2 : 1;
-  EXPECT_THAT(s.begin(cut), HasSubstr(leader[0]));
-  const std::vector<std::string> other{cut == 2 ? "zookeeper-1" : "zookeeper-2"};
-  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()) == other; }));
-  EXPECT_EQ(local::leaders(s.servers().info()), leader);
-  s.end(cut);
-  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }));
-}
-
 TEST(arena_local, finds_the_master_of_a_key_in_a_cluster) {
   suffering s("redis-cluster",
               {plan_of({{"do", "pause"}, {"who", "master"}, {"at", "0s"}, {"for", "1s"}}),
@@ -263,21 +135,6 @@ TEST(arena_local, finds_the_master_of_a_key_in_a_cluster) {
   EXPECT_EQ(redis(port, "WAIT 1 300"), "0");
   s.end_all();
   EXPECT_TRUE(eventually([&] { return redis(port, "WAIT 1 500") == "1"; }));
-}
-
-// Redis tells its sentinels and its replicas real addresses, and yet there is a proxy between.
-TEST(arena_local, cuts_the_link_of_one_replica) {
-  suffering s("redis-sentinel",
-              {plan_of({{"do", "cut"}, {"who", "link 1 redis-2"}, {"at", "0s"}, {"for", "1s"}})});
-  const auto link_of = [&s](std::size_t n) { return redis(s.port(n), "INFO replication"); };
-  ASSERT_THAT(link_of(1), HasSubstr("master_link_status:up"));
-  EXPECT_EQ(s.begin(), "redis-1, redis-2");
-  EXPECT_TRUE(
-      eventually([&] { return link_of(1).find("master_link_status:down") != std::string::npos; }));
-  EXPECT_THAT(link_of(2), HasSubstr("master_link_status:up"));
-  s.end();
-  EXPECT_TRUE(
-      eventually([&] { return link_of(1).find("master_link_status:up") != std::string::npos; }));
 }
 
 TEST(arena_local, cuts_the_replication_of_mariadb) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "deploy/local/registry.hpp"
+#include "deploy/local/roles.hpp"
 #include "harness/config/target.hpp"
 #include "harness/driver.hpp"
 
@@ -49,7 +50,7 @@ place at(const std::string& url, const std::string& topology) {
 place find_place(const std::string& target, const fault_needs& needs) {
   const config::target wanted = parse(target);
   if (wanted.scheme != "local") return at(target, "");
-  const bool parts = needs.links || (needs.partition && can_partition(wanted.path));
+  const bool parts = needs.links || (needs.partition && local::can_partition(wanted.path));
   for (const local::cluster_info& up : local::registry().status()) {
     const bool fits = up.topology == wanted.path && !needs.own_servers && !parts;
     if (fits) return at(up.target, wanted.path);

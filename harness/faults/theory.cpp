@@ -21,6 +21,7 @@ constexpr duration zookeeper_tick = 2s;
 // up after so long (syncLimit), and then elect within so long.
 constexpr duration zookeeper_silence = 5s;
 constexpr duration zookeeper_election = 1s;
+constexpr duration local_tick = 500ms;
 
 prediction session_ends(const config::job& job) {
   const duration t = job.session_timeout;
@@ -76,8 +77,9 @@ bool parts_an_ensemble(const config::fault_plan& plan) {
   return breaks && (plan.who == "leader" || plan.who == "minority");
 }
 
-// The majority grants again when it has a leader and the session of the last holder has ended: of
-// one who is in the minority, and cannot give back what he holds, at the earliest when it is due.
+// The majority grants again when it has a leader and the session of the last holder has ended
+// there, if he is in the minority and cannot give back what he holds. A leader that is new gives
+// every session its whole timeout again; in silence it is missed up to a tick early.
 prediction parted(const config::fault_plan& plan, const config::job& job,
                   std::optional<duration> held) {
   const bool silent = plan.what == config::fault_kind::stall;
@@ -85,6 +87,13 @@ prediction parted(const config::fault_plan& plan, const config::job& job,
   prediction p = session_ends(job);
   p.most = *p.most + leaderless;
   p.why = fmt::format("{}, plus up to {} without a leader", p.why, print_duration(leaderless));
+  if (plan.who == "leader") {
+    p.least = job.session_timeout + (silent ? zookeeper_silence - local_tick : 0s);
+    p.why = fmt::format(
+        "the session timeout of {}, anew at a new leader, plus up to a tick, plus "
+        "up to {} without a leader",
+        print_duration(job.session_timeout), print_duration(leaderless));
+  }
   const bool comes_back = plan.lasts < p.least;
   if (!held || comes_back) p.least = 0s;
   return p;

@@ -103,6 +103,7 @@ TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
   p.who = "leader";
   p.what = fault_kind::stall;
   EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, 500ms)->most, 12s);
+  EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, 500ms)->least, 8500ms);
   EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, std::nullopt)->least, 0s);
   p.lasts = 1s;
   EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, 500ms)->least, 0s);
