@@ -91,5 +91,24 @@ TEST(arena_local, cuts_the_link_of_one_replica) {
       eventually([&] { return link_of(1).find("master_link_status:up") != std::string::npos; }));
 }
 
+// So do the nodes of a cluster. Of the three that may follow the first one, one does.
+TEST(arena_local, cuts_the_link_of_one_node) {
+  const auto link_to = [](int node) {
+    return plan_of(
+        {{"do", "cut"}, {"who", fmt::format("link 1 {}", node)}, {"at", "0s"}, {"for", "1s"}});
+  };
+  suffering s("redis-cluster", {link_to(4), link_to(5), link_to(6)});
+  const auto says = [&s](std::size_t n, const std::string& what) {
+    return redis(s.port(n), "INFO replication").find(what) != std::string::npos;
+  };
+  std::size_t replica = 3;
+  while (replica < 5 && !says(replica, fmt::format("master_port:{}", s.port(0)))) ++replica;
+  ASSERT_TRUE(says(replica, "master_link_status:up"));
+  s.begin(replica - 3);
+  EXPECT_TRUE(eventually([&] { return says(replica, "master_link_status:down"); }));
+  s.end(replica - 3);
+  EXPECT_TRUE(eventually([&] { return says(replica, "master_link_status:up"); }));
+}
+
 }  // namespace
 }  // namespace lockmark::cli
