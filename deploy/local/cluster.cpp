@@ -45,13 +45,14 @@ struct cluster::state {
   std::string name;
   cluster_info info;
 
-  void receive();
+  std::vector<peer_way> receive();
+  void put_between(const go_between& who);
   void request(const std::string& message);
   void stop() noexcept;
 };
 
 // A signal with a handler ends the wait: the handler has told the program to end.
-void cluster::state::receive() {
+std::vector<peer_way> cluster::state::receive() {
   std::string text(largest_reply, '\0');
   const ssize_t size = recv(control.get(), text.data(), text.size(), 0);
   if (size < 0 && errno == EINTR)
@@ -61,6 +62,14 @@ void cluster::state::receive() {
   reply answer = reply_from_json(text);
   if (!answer.error.empty()) throw start_error(answer.error, answer.log);
   info = std::move(answer.cluster);
+  return std::move(answer.ways);
+}
+
+// The keeper waits with its servers until it has heard where they find each other.
+void cluster::state::put_between(const go_between& who) {
+  std::string message = "ways";
+  for (const int port : who(receive())) message += fmt::format(" {}", port);
+  send(control.get(), message.data(), message.size(), MSG_NOSIGNAL);
 }
 
 void cluster::state::request(const std::string& message) {
@@ -121,6 +130,7 @@ cluster cluster::start(const topology& what, options with) {
   running->name = what.name;
   keepers.reset();
   cluster result{std::move(running)};  // from here on its destructor cleans up
+  if (with.between) result.state_->put_between(with.between);
   result.state_->receive();
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -43,9 +44,11 @@ class keeper {
   struct server {
     server_spec spec;
     pid_t pid = 0;
+    std::string detours{};  // "2888>40001,...": by which it reaches the others; see link_shim
   };
 
   void start();
+  void ask_for_detours();
   void start_server(server& which);
   void wait_until_ready(const server& which) { wait_for_answer(which, which.spec.ready); }
   void wait_until_joined();
@@ -148,11 +151,33 @@ void keeper::start() {
                   [this](const command& step) { run_command(step); });
     servers_.push_back({std::move(spec)});
   }
+  if (with_.between) ask_for_detours();
   // All at once: the members of an ensemble answer only when most of them run.
   for (server& each : servers_) start_server(each);
   for (const server& each : servers_) wait_until_ready(each);
   for (const command& step : planned.after_start) run_command(step);
   wait_until_joined();
+}
+
+// The owner says by which ports the servers are to reach each other.
+void keeper::ask_for_detours() {
+  std::vector<server_spec> specs;
+  for (const server& each : servers_) specs.push_back(each.spec);
+  const std::vector<peer_way> ways = peer_ways(specs);
+  send_reply(control_, {describe(), {}, {}, ways});
+  std::string message;
+  while (message.empty()) message = pause(forever);
+  std::istringstream words(message);
+  std::string verb;
+  words >> verb;
+  for (const peer_way& way : ways) {
+    int port = 0;
+    if (verb != "ways" || !(words >> port)) {
+      throw start_error(fmt::format("nobody said how {} reaches {}", way.from, way.to));
+    }
+    std::string& detours = find(way.from).detours;
+    detours += fmt::format("{}{}>{}", detours.empty() ? "" : ",", way.port, port);
+  }
 }
 
 void keeper::start_server(server& which) {
@@ -162,10 +187,18 @@ void keeper::start_server(server& which) {
 }
 
 std::vector<std::string> keeper::environment_of(const server& which) const {
-  if (with_.clock_shim.empty()) return {};
-  return {fmt::format("LD_PRELOAD={}", with_.clock_shim),
-          fmt::format("LOCKMARK_CLOCK_FILE={}",
-                      clock_file(directory_.path(), which.spec.name).string())};
+  std::vector<std::string> shims, all;
+  if (!with_.clock_shim.empty()) {
+    shims.push_back(with_.clock_shim);
+    all.push_back(fmt::format("LOCKMARK_CLOCK_FILE={}",
+                              clock_file(directory_.path(), which.spec.name).string()));
+  }
+  if (!which.detours.empty()) {
+    shims.push_back(with_.link_shim);
+    all.push_back(fmt::format("LOCKMARK_WAYS={}", which.detours));
+  }
+  if (!shims.empty()) all.push_back(fmt::format("LD_PRELOAD={}", fmt::join(shims, ":")));
+  return all;
 }
 
 // Not while one of them is down: the others may be unable to join without it.
@@ -333,7 +366,7 @@ std::string keeper::pause(duration at_most) {
   const bool readable = poll_once(at_most, true);
   if (told_to_end_) throw stop_requested{};
   if (!readable) return {};
-  char bytes[256];
+  char bytes[2048];
   const ssize_t size = recv(control_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
   if (size > 0) return {bytes, static_cast<std::size_t>(size)};
   if (size < 0 && errno == EAGAIN) return {};

@@ -13,7 +13,8 @@
 //
 // Messages to the keeper: "kill SIGNAL NAME", "restart NAME", "revive NAME", "revive-empty NAME",
 // "detach" (see cluster.hpp). Each is answered by a `reply` as JSON; the first reply comes unasked,
-// when all servers answer or the start has failed.
+// when all servers answer or the start has failed. Where somebody is to be put between the servers
+// (options), one with the ways between them comes before it, and is answered by "ways PORT ...".
 #pragma once
 
 #include "deploy/local/process.hpp"

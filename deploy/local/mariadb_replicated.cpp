@@ -69,7 +69,10 @@ plan replicated_mariadb(site& where) {
     result.after_start.push_back(start_replication(where, replica));
   }
   int number = 0;
-  for (server_spec& server : servers) server.argv = command_line(where, server, ++number);
+  for (server_spec& server : servers) {
+    server.argv = command_line(where, server, ++number);
+    server.peer_ports = {server.port};
+  }
   result.after_start.push_back(await_replicas(where, servers[0]));
   result.target = account.target("mysql", servers);
   return result;

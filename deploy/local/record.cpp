@@ -10,7 +10,8 @@ namespace lockmark::local {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(server_info, name, pid, port, log)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(cluster_info, topology, target, directory, in_memory, keeper,
                                    servers)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(reply, cluster, error, log)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(peer_way, from, to, port)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(reply, cluster, error, log, ways)
 
 namespace {
 

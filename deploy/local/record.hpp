@@ -26,11 +26,20 @@ struct cluster_info {
   std::vector<server_info> servers;
 };
 
+// How one server of a cluster reaches another one: a port of 127.0.0.1 where `to` listens.
+struct peer_way {
+  std::string from, to;
+  int port = 0;
+
+  bool operator==(const peer_way&) const = default;
+};
+
 // A keeper's answer: the state of the cluster, or an error and the end of a server's log.
 struct reply {
   cluster_info cluster;
   std::string error;  // empty when all is well
   std::string log;
+  std::vector<peer_way> ways{};  // in the first answer, where others are asked for (options)
 };
 
 std::string to_json(const cluster_info& cluster);

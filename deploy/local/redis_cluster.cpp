@@ -53,6 +53,7 @@ plan redis_cluster(site& where) {
     // The nodes' own port. By default it is 10000 above the other, where anything may listen.
     const int bus = where.ports.take(fmt::format("{}'s cluster bus", server.name));
     server.argv.insert(server.argv.end(), {"--cluster-port", fmt::format("{}", bus)});
+    server.peer_ports = {server.port, bus};
     const std::string address = fmt::format("127.0.0.1:{}", server.port);
     result.target += fmt::format("{}{}", result.target.empty() ? "redis+cluster://" : ",", address);
     words.push_back(address);

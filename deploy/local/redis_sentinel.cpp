@@ -34,6 +34,7 @@ server_spec replica_set_member(site& where, const std::string& name, int master)
   // A replica that comes back is to copy at once; the default waits for more of them.
   server.argv.insert(server.argv.end(), {"--repl-diskless-sync-delay", "0"});
   server.joined = {"INFO replication\r\n", judge_replication};
+  server.peer_ports = {server.port};
   return server;
 }
 
@@ -72,6 +73,7 @@ sentinel parallel-syncs {2} 2
 )",
                                  server.port, where.folder(name).string(), master_name, master));
   server.ready = redis_probe();
+  server.peer_ports = {server.port};
   server.joined = {fmt::format("SENTINEL MASTER {}\r\n", master_name), judge_sentinel};
   server.time_limit = std::chrono::seconds{20};
   return server;

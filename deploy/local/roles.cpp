@@ -193,6 +193,10 @@ std::string owner_of(const cluster_info& cluster, std::string_view key) {
   return {};
 }
 
+bool can_partition(std::string_view topology) {
+  return topology.starts_with("zookeeper-");
+}
+
 bool can_cut_replication(std::string_view topology) {
   return topology == "redis-sentinel" || topology == "redis-cluster" ||
          topology == "mysql-replicated";

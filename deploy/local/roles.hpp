@@ -23,15 +23,18 @@ std::vector<std::string> followers(const cluster_info& cluster);
 // Of a Redis Cluster: the master that serves the key; empty where nobody does.
 std::string owner_of(const cluster_info& cluster, std::string_view key);
 
+// Whether a server of this topology that is cut off is parted from the other servers, too: where a
+// majority has to agree, that is the point of it.
+bool can_partition(std::string_view topology);
+
 // Whether the replication of this topology can be cut while its servers run.
 bool can_cut_replication(std::string_view topology);
 
 // Masters send their replicas nothing any more, whoever is who; clients, sentinels and the bus of a
 // Redis Cluster notice nothing. Throws start_error.
 //
-// Redis: the replicas' connections are ended, and its ACL forbids new ones: no proxy can stand
-// there, because sentinels put the real address back. MariaDB: the replicas' receiving threads are
-// stopped.
+// Redis: the replicas' connections are ended, and its ACL forbids new ones, which needs no proxies
+// and holds whoever becomes master. MariaDB: the replicas' receiving threads are stopped.
 void cut_replication(const cluster_info& cluster);
 // Undoes it wherever a server answers. Throws start_error where none does.
 void mend_replication(const cluster_info& cluster);

@@ -37,6 +37,17 @@ topology find_topology(std::string_view name) {
   throw start_error(fmt::format("there is no local topology '{}'; known are {}", name, known));
 }
 
+std::vector<peer_way> peer_ways(const std::vector<server_spec>& servers) {
+  std::vector<peer_way> all;
+  for (const server_spec& from : servers) {
+    for (const server_spec& to : servers) {
+      if (from.name == to.name) continue;
+      for (const int port : to.peer_ports) all.push_back({from.name, to.name, port});
+    }
+  }
+  return all;
+}
+
 std::filesystem::path site::log(std::string_view server) const {
   return directory / fmt::format("{}.log", server);
 }

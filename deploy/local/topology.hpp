@@ -14,6 +14,7 @@
 #include "deploy/local/ports.hpp"
 #include "deploy/local/probe.hpp"
 #include "deploy/local/process.hpp"
+#include "deploy/local/record.hpp"
 #include "harness/time/clock.hpp"
 
 namespace lockmark::local {
@@ -44,6 +45,9 @@ struct server_spec {
   // wants it to be, such as a member of a whole cluster. Without a judge it is not asked.
   probe joined;
   duration time_limit = std::chrono::seconds{30};  // from start to first answer
+  // Where the other servers of the topology reach it, in their own protocol. None: they do not, or
+  // nothing can be put between them.
+  std::vector<int> peer_ports{};
 };
 
 struct plan {
@@ -52,6 +56,14 @@ struct plan {
   std::string target;                // the URL under which drivers find it
 };
 
+// From each server to every other one, by each of that one's peer ports.
+std::vector<peer_way> peer_ways(const std::vector<server_spec>& servers);
+
+// Puts somebody between the servers: is told how they reach each other, before any of them starts,
+// and says, in the same order, the ports of 127.0.0.1 that they take instead. Called in the process
+// that starts the cluster, once it has forked. What it throws ends the start.
+using go_between = std::function<std::vector<int>(const std::vector<peer_way>&)>;
+
 // What a cluster can be given besides its topology.
 struct options {
   std::optional<int> port = {};  // of the first server, the next ones follow it; none: free ones
@@ -59,6 +71,9 @@ struct options {
   bool keeps_data = false;
   // The preload shim (clock_shim/) that lets cluster::jump_clock() work; empty: none is loaded.
   std::string clock_shim = {};
+  // Both or none; the preload shim (link_shim/) is what takes the servers there.
+  go_between between = {};
+  std::string link_shim = {};
 };
 
 // Where a plan is to stand, and where its programs are found.

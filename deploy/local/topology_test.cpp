@@ -53,6 +53,21 @@ TEST(topologies, are_told_apart) {
   }
 }
 
+// Everybody reaches everybody else: in an ensemble by two ports each, where there is one server, or
+// where servers know nothing of each other, not at all.
+TEST(topologies, say_how_servers_reach_each_other) {
+  const auto ways = peer_ways(planned("zookeeper-3").servers);
+  EXPECT_EQ(ways.size(), 3U * 2U * 2U);
+  std::set<std::string> pairs;
+  for (const peer_way& way : ways) {
+    EXPECT_NE(way.from, way.to);
+    EXPECT_TRUE(pairs.insert(fmt::format("{} {}", way.from, way.port)).second);
+  }
+  EXPECT_EQ(peer_ways(planned("mysql-replicated").servers).size(), 3U * 2U);
+  EXPECT_TRUE(peer_ways(planned("zookeeper").servers).empty());
+  EXPECT_TRUE(peer_ways(planned("redis-independent").servers).empty());
+}
+
 // A mistyped name is answered with those that exist.
 TEST(topologies, lists_the_known_names) {
   try {

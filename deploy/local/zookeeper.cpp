@@ -13,6 +13,7 @@ struct member {
   int client_port = 0;
   std::vector<std::string> heap;  // options of the JVM
   std::string ensemble;           // the lines that name all members; empty: it stands alone
+  std::vector<int> peer_ports{};  // for following a leader, and for electing one
 };
 
 std::string configuration(const member& server) {
@@ -76,11 +77,12 @@ server_spec server_for(const site& where, const member& one) {
   server.data = {(one.data / "version-2").lexically_relative(folder).string()};
   server.files.push_back({folder / "zoo.cfg", configuration(one)});
   server.argv = command_line(where, folder, one.heap);
+  server.peer_ports = one.peer_ports;
   return server;
 }
 
 // The lines that every member's configuration has. Takes the ports between the members.
-std::string ensemble_lines(site& where, const std::vector<member>& members) {
+std::string ensemble_lines(site& where, std::vector<member>& members) {
   std::string lines =
       R"(# In ticks: 10 s to join a leader, and 5 s without a word from it to leave it.
 initLimit=20
@@ -89,6 +91,7 @@ syncLimit=10
   for (std::size_t i = 0; i < members.size(); ++i) {
     const int following = where.ports.take(members[i].name);
     const int election = where.ports.take(members[i].name);
+    members[i].peer_ports = {following, election};
     lines += fmt::format("server.{}=127.0.0.1:{}:{}\n", i + 1, following, election);
   }
   return lines;

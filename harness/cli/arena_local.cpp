@@ -24,48 +24,12 @@ constexpr duration command_limit = 60s;
 constexpr duration holder_within = 5s;
 constexpr duration look_again = 500us;
 
-bool is_of_links(fault_kind kind) {
-  return kind == fault_kind::cut || kind == fault_kind::stall || kind == fault_kind::delay;
-}
-
-bool uses_proxies(const fault_plan& plan) {
-  return !plan.on.empty() || (is_of_links(plan.what) && plan.who != "replication");
-}
-
 link_mode mode_of(fault_kind kind) {
   if (kind == fault_kind::cut) return link_mode::cut;
   return kind == fault_kind::stall ? link_mode::stall : link_mode::delay;
 }
 
-// "participant 2" counts from 1.
-std::uint32_t number_in(const std::string& who) {
-  return static_cast<std::uint32_t>(std::stoul(who.substr(who.find(' ') + 1))) - 1;
-}
-
 }  // namespace
-
-fault_needs needs_of(const std::vector<fault_plan>& plans) {
-  fault_needs needs;
-  for (const fault_plan& plan : plans) {
-    const bool servers = plan.what != fault_kind::run && !config::hits_participants(plan);
-    needs.own_servers = needs.own_servers || (servers && !uses_proxies(plan));
-    const bool comes_back = plan.what == fault_kind::kill && servers && plan.lasts > 0ns;
-    needs.kept_data = needs.kept_data || (comes_back && plan.keeps_data);
-    needs.clock_shim = needs.clock_shim || plan.what == fault_kind::jump_clock;
-    needs.proxies = needs.proxies || uses_proxies(plan);
-  }
-  return needs;
-}
-
-std::string clock_shim_path() {
-  const auto program = std::filesystem::read_symlink("/proc/self/exe");
-  const auto path = program.parent_path() / "liblockmark_clock.so";
-  if (!std::filesystem::exists(path)) {
-    throw usage_error(
-        fmt::format("faults: do: jump_clock needs {}, which does not exist", path.string()));
-  }
-  return path.string();
-}
 
 local_arena::local_arena(ground where, const std::vector<fault_plan>& plans)
     : where_(std::move(where)) {
@@ -97,90 +61,26 @@ std::string local_arena::url_of(std::uint32_t participant) const {
   return network_ ? network_->url_of(where_.url, participant) : where_.url;
 }
 
-// --- what can be done here ---
-
-void local_arena::check(const fault_plan& plan) const {
-  if (plan.what == fault_kind::run) return;
-  if (config::hits_participants(plan)) {
-    check_participants(plan);
-  } else {
-    check_servers(plan);
-  }
-  if (uses_proxies(plan)) check_links(plan);
-}
-
-void local_arena::check_participants(const fault_plan& plan) const {
-  if (where_.participants == 0) {
-    throw usage_error(fmt::format(
-        "faults: {} needs participants that are processes of their own (participants: 2, say), and "
-        "the job has none",
-        config::name_of(plan)));
-  }
-  if (plan.who.starts_with("participant ") && number_in(plan.who) >= where_.participants) {
-    throw usage_error(fmt::format("faults: there is no {}; the job has {} of them", plan.who,
-                                  where_.participants));
-  }
-}
-
-void local_arena::check_links(const fault_plan& plan) const {
-  if (servers_.empty()) {
-    throw usage_error(
-        fmt::format("faults: {} needs servers that are reached by network", config::name_of(plan)));
-  }
-  const auto target = config::parse_target(where_.url);
-  if (!plan.on.empty() && target && target->tls.on) {
-    throw usage_error("faults: on sees no request behind TLS");
-  }
-}
-
-// Names in the order in which "server 1", "server 2" count them.
-std::vector<std::string> local_arena::serving() const {
-  std::vector<std::string> names;
-  for (const known_server& s : servers_) {
-    if (!s.name.starts_with("sentinel")) names.push_back(s.name);
-  }
-  return names;
-}
-
-void local_arena::check_servers(const fault_plan& plan) const {
-  const std::string name = config::name_of(plan);
-  const std::string topology = where_.own == nullptr ? "" : where_.own->info().topology;
-  const bool by_links = uses_proxies(plan);
-  if (where_.own == nullptr && !by_links) {
-    throw usage_error(fmt::format(
-        "faults: {} needs servers that lockmark starts itself (--on local:NAME); for others say "
-        "how: {{do: run, command: ..., undo: ...}}",
-        name));
-  }
-  if (plan.who == "replication" &&
-      (plan.what != fault_kind::cut || !local::can_cut_replication(topology))) {
-    throw usage_error(
-        "faults: replication can only be cut, and only in redis-sentinel, redis-cluster and "
-        "mysql-replicated");
-  }
-  if (plan.who.starts_with("server ")) {
-    find_servers(plan);
-    if (!plan.keeps_data && topology.starts_with("mysql")) {
-      throw usage_error("faults: data: lost is not for MariaDB, which would have to be installed");
-    }
-    return;
-  }
-  const bool by_role = plan.who == "master" || plan.who == "replicas" || plan.who == "leader";
-  if (by_role && where_.own == nullptr) {
-    throw usage_error(fmt::format("faults: who is {} is known of local servers only; here are {}",
-                                  plan.who, fmt::join(serving(), ", ")));
-  }
-  const bool replicated =
-      local::can_cut_replication(topology) || topology.starts_with("zookeeper-");
-  if (plan.who == "replicas" && !replicated) {
-    throw usage_error(fmt::format("faults: {} has no replicas", topology));
-  }
-  if (!plan.keeps_data && topology.starts_with("mysql")) {
-    throw usage_error("faults: data: lost is not for MariaDB, which would have to be installed");
-  }
-}
-
 // --- whom it hits ---
+
+// By its number from 1, or by its name.
+std::string local_arena::server_named(const std::string& which) const {
+  const std::vector<std::string> all = serving();
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    if (which == fmt::format("{}", n + 1)) return all[n];
+  }
+  if (std::ranges::count(servers_, which, &known_server::name) > 0) return which;
+  throw usage_error(
+      fmt::format("faults: there is no server {}; there are {}", which, fmt::join(all, ", ")));
+}
+
+// Of "link 1 redis-2".
+std::vector<std::string> local_arena::ends_of(const fault_plan& plan) const {
+  const auto first = plan.who.find(' ') + 1;
+  const auto second = plan.who.rfind(' ') + 1;
+  return {server_named(plan.who.substr(first, second - 1 - first)),
+          server_named(plan.who.substr(second))};
+}
 
 // Asks the servers where the plan means a role: blocks. Not empty.
 std::vector<std::string> local_arena::find_servers(const fault_plan& plan) const {
@@ -191,16 +91,8 @@ std::vector<std::string> local_arena::find_servers(const fault_plan& plan) const
   if (plan.who == "servers") return all;
   if (plan.who == "majority") return first(all.size() / 2 + 1);
   if (plan.who == "minority") return first(std::max<std::size_t>(1, (all.size() - 1) / 2));
-  if (plan.who.starts_with("server ")) {
-    const std::string which = plan.who.substr(7);
-    for (std::size_t n = 0; n < all.size(); ++n) {
-      if (which == fmt::format("{}", n + 1)) return {all[n]};
-    }
-    const bool known = std::ranges::count(servers_, which, &known_server::name) > 0;
-    if (known) return {which};
-    throw usage_error(
-        fmt::format("faults: there is no server {}; there are {}", which, fmt::join(all, ", ")));
-  }
+  if (plan.who.starts_with("server ")) return {server_named(plan.who.substr(7))};
+  if (config::hits_one_link(plan)) return ends_of(plan);
   const local::cluster_info& info = where_.own->info();
   std::vector<std::string> found;
   if (plan.who == "replicas") {
@@ -220,7 +112,7 @@ std::vector<std::string> local_arena::find_servers(const fault_plan& plan) const
 task<std::vector<std::uint32_t>> local_arena::find_participants(loop& l, std::string who,
                                                                 std::ptrdiff_t held) {
   std::vector<std::uint32_t> found;
-  if (who.starts_with("participant ")) found.push_back(number_in(who));
+  if (who.starts_with("participant ")) found.push_back(participant_in(who));
   for (std::uint32_t p = 0; who == "participants" && p < players_->count(); ++p) {
     if (players_->lives(p)) found.push_back(p);
   }
@@ -243,7 +135,7 @@ task<std::vector<std::uint32_t>> local_arena::find_participants(loop& l, std::st
 task<bool> local_arena::awaited(loop& l, fault_plan plan, time_point deadline) {
   network::link_list links;
   for (std::uint32_t p = 0; p < where_.participants; ++p) {
-    if (plan.who.starts_with("participant ") && number_in(plan.who) != p) continue;
+    if (plan.who.starts_with("participant ") && participant_in(plan.who) != p) continue;
     const network::link_list its = network_->links_of(p);
     links.insert(links.end(), its.begin(), its.end());
   }
@@ -340,9 +232,19 @@ task<time_point> local_arena::strike(loop& l, injury* at) {
 }
 
 task<time_point> local_arena::strike_servers(loop& l, injury* at) {
+  const fault_plan& plan = at->plan;
+  if (!plan.with.empty()) {
+    task<std::vector<std::uint32_t>> search = find_participants(l, plan.with, -1);
+    at->participants = co_await std::move(search);
+  }
   const time_point began = l.now();
-  if (is_of_links(at->plan.what)) {
-    at->links = network_->links_to(at->servers);
+  if (config::is_of_links(plan.what)) {
+    if (config::hits_one_link(plan)) {
+      at->between = where_.between->joining(at->servers[0], at->servers[1]);
+    } else {
+      at->links = network_->links_across(at->servers, at->participants);
+      if (partitions()) at->between = where_.between->across(at->servers);
+    }
     task<void> hurt = set_links(l, at, false);
     co_await std::move(hurt);
   } else {
@@ -358,7 +260,7 @@ task<time_point> local_arena::strike_participants(loop& l, injury* at, std::ptrd
   at->participants = co_await std::move(search);
   time_point began = l.now();
   for (const std::uint32_t p : at->participants) {
-    if (is_of_links(at->plan.what)) {
+    if (config::is_of_links(at->plan.what)) {
       const network::link_list its = network_->links_of(p);
       at->links.insert(at->links.end(), its.begin(), its.end());
     } else {
@@ -375,9 +277,15 @@ task<time_point> local_arena::strike_participants(loop& l, injury* at, std::ptrd
 
 task<void> local_arena::set_links(loop& l, injury* at, bool healthy) {
   const link_mode mode = healthy ? link_mode::pass : mode_of(at->plan.what);
-  task<void> change =
-      network_->proxies().set(l, at->links, mode, healthy ? duration{} : at->plan.by);
-  co_await std::move(change);
+  const duration by = healthy ? duration{} : at->plan.by;
+  if (!at->links.empty()) {
+    task<void> change = network_->proxies().set(l, at->links, mode, by);
+    co_await std::move(change);
+  }
+  if (!at->between.empty()) {
+    task<void> change = where_.between->proxies().set(l, at->between, mode, by);
+    co_await std::move(change);
+  }
 }
 
 void local_arena::strike_process(const injury& at) {
@@ -411,7 +319,7 @@ task<void> local_arena::heal(loop& l, injury* at) {
         servers_thread_.run(l, [this] { local::mend_replication(where_.own->info()); });
     co_await std::move(mended);
   }
-  if (!at->links.empty()) {
+  if (!at->links.empty() || !at->between.empty()) {
     task<void> healed = set_links(l, at, true);
     co_await std::move(healed);
     co_return;

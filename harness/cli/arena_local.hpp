@@ -6,13 +6,22 @@
 //   pause, kill     signals; a killed server is started again on its old port, and where `data:
 //                   lost`, what it had stored is removed before (MariaDB cannot: it would have to
 //                   be installed again)
-//   cut, stall,     of servers and participants: the links from clients to servers. Servers go on
-//   delay           reaching each other; so do sentinels
+//   cut, stall,     of participants: their links to the servers. Of servers: their links to the
+//   delay           clients, and in an ensemble of ZooKeepers also those to the other servers, so
+//                   that it is parted in two. What is on the same side stays joined; clients are on
+//                   the side of the servers that are not named, but for those of `with`. Elsewhere
+//                   servers go on reaching each other, and so do sentinels
+//   ... of a link   what passes between two local servers, both ways; clients notice nothing
 //   cut replication see local::cut_replication
 //   jump_clock      a preload shim in each server of the cluster
 //
 // "The holder's request" (on) is one that is answered as the plan says (answered), or else while no
 // other participant holds a key: the bytes of those who ask in vain are the same.
+//
+// Proxies between servers cannot be put into their configuration: a ZooKeeper answers an election
+// at the address that the other one gives in its first message, sentinels put the address of a
+// master back, and nodes of a Redis Cluster tell each other theirs. So the servers keep their
+// addresses, and what they dial is changed beneath them (deploy/local/link_shim).
 //
 // Two faults that hit one link at a time end together, with the first of them that ends.
 #pragma once
@@ -24,30 +33,21 @@
 #include <vector>
 
 #include "deploy/local/cluster.hpp"
+#include "harness/cli/fault_needs.hpp"
 #include "harness/cli/network.hpp"
+#include "harness/cli/server_links.hpp"
 #include "harness/faults/arena.hpp"
 #include "harness/faults/players.hpp"
 #include "harness/faults/side_thread.hpp"
 
 namespace lockmark::cli {
 
-// What a job's faults need of the place where it runs, before it is made.
-struct fault_needs {
-  bool own_servers = false;  // not those of `lockmark up`, which others may be using
-  bool kept_data = false;    // a killed server comes back with its data
-  bool clock_shim = false;
-  bool proxies = false;
-};
-fault_needs needs_of(const std::vector<config::fault_plan>& plans);
-
-// Where liblockmark_clock.so is: beside this program. Throws usage_error if it is not.
-std::string clock_shim_path();
-
 class local_arena final : public faults::arena {
  public:
   struct ground {
-    local::cluster* own = nullptr;  // servers that lockmark started for this run; null: others'
-    std::string url;                // of the target, with its password
+    local::cluster* own = nullptr;    // servers that lockmark started for this run; null: others'
+    server_links* between = nullptr;  // of those; null: no fault needs to part them
+    std::string url;                  // of the target, with its password
     std::uint32_t participants = 0;
     std::string key;  // the name of the run's first key in Redis: whose master is "the master"
     std::string program = "/proc/self/exe";  // lockmark, which is its own proxies, too
@@ -75,13 +75,18 @@ class local_arena final : public faults::arena {
     config::fault_plan plan;
     std::vector<std::string> servers{};
     std::vector<std::uint32_t> participants{};
-    network::link_list links{};
+    network::link_list links{};    // of clients to servers
+    network::link_list between{};  // of servers to servers
   };
 
   void check_participants(const config::fault_plan& plan) const;
   void check_servers(const config::fault_plan& plan) const;
   void check_links(const config::fault_plan& plan) const;
+  void check_link(const config::fault_plan& plan) const;
+  bool partitions() const;
   std::vector<std::string> serving() const;
+  std::string server_named(const std::string& which) const;
+  std::vector<std::string> ends_of(const config::fault_plan& plan) const;
   std::vector<std::string> find_servers(const config::fault_plan& plan) const;
 
   task<std::vector<std::uint32_t>> find_participants(loop& l, std::string who, std::ptrdiff_t held);

@@ -1,6 +1,4 @@
 // Faults on real local servers: each is seen by asking the server, or by not being able to.
-#include "harness/cli/arena_local.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,84 +11,14 @@
 #include "deploy/local/roles.hpp"
 #include "deploy/local/shell.hpp"
 #include "harness/async/scope.hpp"
+#include "harness/cli/arena_fixture.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using config::fault_plan;
 using testing::HasSubstr;
-
-fault_plan plan_of(std::map<std::string, std::string> keys) {
-  std::map<std::string, std::string> numbered;
-  for (auto& [key, text] : keys) numbered[fmt::format("1.{}", key)] = text;
-  return config::read_faults(numbered).at(0);
-}
-
-// What redis-cli says to that, within a second: empty where nobody answers.
-std::string redis(int port, const std::string& words) {
-  const auto said =
-      local::run_shell(fmt::format("timeout 1 redis-cli -p {} {} 2>&1", port, words), 5s);
-  return said.status == 0 ? said.output : "";
-}
-
-bool eventually(const std::function<bool()>& holds, duration limit = 15s) {
-  const real_clock clock;
-  const time_point deadline = clock.now() + limit;
-  while (clock.now() < deadline) {
-    if (holds()) return true;
-    local::run_shell("sleep 0.05", 1s);
-  }
-  return false;
-}
-
-// A cluster that can suffer these plans, and the arena where it does.
-class suffering {
- public:
-  suffering(const std::string& topology, const std::vector<fault_plan>& plans)
-      : plans_(plans), servers_(local::cluster::start(topology, options_for(plans))) {
-    local_arena::ground where;
-    where.own = &servers_;
-    where.url = servers_.target();
-    where.key = "lockmark:test:k0";
-    where.program = LOCKMARK_BINARY;
-    arena_ = std::make_unique<local_arena>(std::move(where), plans);
-  }
-
-  // Begins the n-th plan; what it hit.
-  std::string begin(std::size_t n = 0) {
-    run_to_end(loop_, begin_it(n));
-    return hit_.whom;
-  }
-  void end(std::size_t n = 0) { run_to_end(loop_, arena_->end(loop_, plans_[n], hit_)); }
-  void end_all() { run_to_end(loop_, arena_->end_all(loop_)); }
-
-  local::cluster& servers() { return servers_; }
-  int port(std::size_t n = 0) const { return servers_.servers().at(n).port; }
-  // The port of the proxy, or of the server, that clients are sent to.
-  int client_port() const { return config::parse_target(arena_->url_of())->hosts.at(0).port; }
-
- private:
-  static local::options options_for(const std::vector<fault_plan>& plans) {
-    const fault_needs needs = needs_of(plans);
-    local::options with;
-    with.keeps_data = needs.kept_data;
-    if (needs.clock_shim) with.clock_shim = clock_shim_path();
-    return with;
-  }
-  task<void> begin_it(std::size_t n) {
-    task<faults::wound> blow = arena_->begin(loop_, plans_[n]);
-    hit_ = co_await std::move(blow);
-  }
-
-  std::vector<fault_plan> plans_;
-  local::cluster servers_;
-  std::unique_ptr<local_arena> arena_;
-  real_clock clock_;
-  loop loop_{clock_};
-  faults::wound hit_;
-};
 
 // One Redis, one after the other: killed with and without data, paused, and its clock moved.
 TEST(arena_local, kills_pauses_and_moves_the_clock_of_a_server) {
@@ -211,7 +139,8 @@ TEST(arena_local, finds_the_master_of_a_key_in_a_cluster) {
 
 TEST(arena_local, cuts_the_replication_of_mariadb) {
   suffering s("mysql-replicated",
-              {plan_of({{"do", "cut"}, {"who", "replication"}, {"at", "0s"}, {"for", "1s"}})});
+              {plan_of({{"do", "cut"}, {"who", "replication"}, {"at", "0s"}, {"for", "1s"}}),
+               plan_of({{"do", "cut"}, {"who", "link 2 1"}, {"at", "0s"}, {"for", "1s"}})});
   EXPECT_EQ(local::leaders(s.servers().info()), std::vector<std::string>{"mariadb-1"});
   EXPECT_EQ(local::followers(s.servers().info()).size(), 2U);
   const auto running = [&] {
@@ -226,6 +155,12 @@ TEST(arena_local, cuts_the_replication_of_mariadb) {
   s.begin();
   EXPECT_THAT(running(), HasSubstr("Slave_IO_Running: No"));
   s.end();
+  EXPECT_TRUE(
+      eventually([&] { return running().find("Slave_IO_Running: Yes") != std::string::npos; }));
+  s.begin(1);
+  EXPECT_TRUE(eventually(
+      [&] { return running().find("Slave_IO_Running: Connecting") != std::string::npos; }));
+  s.end(1);
   EXPECT_TRUE(
       eventually([&] { return running().find("Slave_IO_Running: Yes") != std::string::npos; }));
 }
@@ -303,6 +238,9 @@ TEST_F(commands, are_what_is_left_for_servers_of_others) {
        "there is no server 2; there are 127.0.0.1:1"},
       {{{"do", "pause"}, {"who", "holder"}, {"at", "0s"}, {"for", "1s"}},
        "needs participants that are processes"},
+      {{{"do", "cut"}, {"who", "servers"}, {"with", "holder"}, {"at", "0s"}, {"for", "1s"}},
+       "needs participants that are processes"},
+      {{{"do", "cut"}, {"who", "link 1 2"}, {"at", "0s"}, {"for", "1s"}}, "starts itself"},
   };
   for (const auto& [keys, sentence] : cases) {
     EXPECT_THAT(refusal_of(plan_of(keys)), HasSubstr(sentence));

@@ -82,6 +82,7 @@ std::unique_ptr<local_arena> arena_for(place& where, const config::job& job,
   if (plans.empty()) return nullptr;
   local_arena::ground ground;
   ground.own = where.own ? &*where.own : nullptr;
+  ground.between = where.between.get();
   ground.url = where.url;
   ground.participants = static_cast<std::uint32_t>(job.participants);
   ground.key = fmt::format("lockmark:{}:k0", run_id);

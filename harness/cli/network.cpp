@@ -1,5 +1,7 @@
 #include "harness/cli/network.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/cli/detour.hpp"
@@ -26,12 +28,15 @@ std::string network::url_of(const std::string& url, std::uint32_t participant) c
   return url_by(url, ways);
 }
 
-network::link_list network::links_to(const std::vector<std::string>& servers) const {
-  link_list found;
-  for (std::size_t n = 0; n < links_.size(); ++n) {
-    if (std::ranges::count(servers, servers_[links_[n].server].name) > 0) found.push_back(n);
+network::link_list network::links_across(std::vector<std::string> servers,
+                                         const std::vector<std::uint32_t>& participants) const {
+  const auto name_of = [](std::uint32_t p) { return fmt::format("participant {}", p + 1); };
+  std::vector<link_ends> ends;
+  for (const one& each : links_) {
+    ends.push_back({name_of(each.participant), servers_[each.server].name});
   }
-  return found;
+  for (const std::uint32_t p : participants) servers.push_back(name_of(p));
+  return cli::links_across(ends, servers);
 }
 
 network::link_list network::links_of(std::uint32_t participant) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/partition.hpp"
 #include "harness/faults/proxy/process.hpp"
 
 namespace lockmark::cli {
@@ -29,7 +30,9 @@ class network {
   // The URL by the links of that participant (0 where there are none).
   std::string url_of(const std::string& url, std::uint32_t participant) const;
 
-  link_list links_to(const std::vector<std::string>& servers) const;
+  // Across the border around these servers and the participants (from 0) that stay with them.
+  link_list links_across(std::vector<std::string> servers,
+                         const std::vector<std::uint32_t>& participants) const;
   link_list links_of(std::uint32_t participant) const;
   // Whose link it is.
   std::uint32_t owner_of(std::size_t link) const { return links_.at(link).participant; }

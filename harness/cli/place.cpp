@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "deploy/local/registry.hpp"
+#include "deploy/local/roles.hpp"
 #include "harness/config/target.hpp"
 #include "harness/driver.hpp"
 
@@ -49,14 +50,22 @@ place at(const std::string& url, const std::string& topology) {
 place find_place(const std::string& target, const fault_needs& needs) {
   const config::target wanted = parse(target);
   if (wanted.scheme != "local") return at(target, "");
+  const bool parts = needs.links || (needs.partition && local::can_partition(wanted.path));
   for (const local::cluster_info& up : local::registry().status()) {
-    if (up.topology == wanted.path && !needs.own_servers) return at(up.target, wanted.path);
+    const bool fits = up.topology == wanted.path && !needs.own_servers && !parts;
+    if (fits) return at(up.target, wanted.path);
   }
   local::options with;
   with.keeps_data = needs.kept_data;
   if (needs.clock_shim) with.clock_shim = clock_shim_path();
+  std::unique_ptr<server_links> between;
+  if (parts) {
+    between = std::make_unique<server_links>();
+    put_between(*between, with);
+  }
   local::cluster own = local::cluster::start(wanted.path, with);
   place p = at(own.target(), wanted.path);
+  p.between = std::move(between);
   p.own = std::move(own);
   return p;
 }

@@ -1,20 +1,24 @@
 // Where a run goes: a target as the user wrote it, made into servers that can be asked.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "deploy/local/cluster.hpp"
 #include "harness/cli/arena_local.hpp"
+#include "harness/cli/server_links.hpp"
 
 namespace lockmark::cli {
 
 struct place {
-  std::string url;                    // for drivers only: may carry a password
-  std::string redacted;               // for people and files
-  std::string form;                   // as locks declare where they run: "redis-cluster", "memory"
-  std::string topology;               // the same, or the name that a targets file gives it
+  std::string url;       // for drivers only: may carry a password
+  std::string redacted;  // for people and files
+  std::string form;      // as locks declare where they run: "redis-cluster", "memory"
+  std::string topology;  // the same, or the name that a targets file gives it
+  // Between those servers, and longer than they: null where no fault parts them.
+  std::unique_ptr<server_links> between;
   std::optional<local::cluster> own;  // servers that live as long as this place
 };
 

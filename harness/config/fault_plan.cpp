@@ -46,14 +46,15 @@ const kind_rule& rule_of(fault_kind kind) {
 // Whom a fault can be aimed at, and how a sentence calls them.
 struct victim {
   std::string_view word;
-  std::string_view spoken;  // empty: as written, since a number or a name follows
+  std::string_view spoken;  // empty: as written, since numbers or names follow
   bool several;
+  std::size_t names = 0;  // how many follow
 };
 constexpr std::array victims{
     victim{"holder", "the holder", false},
-    victim{"participant", "", false},
+    victim{"participant", "", false, 1},
     victim{"participants", "all participants", true},
-    victim{"server", "", false},
+    victim{"server", "", false, 1},
     victim{"servers", "all servers", true},
     victim{"master", "the master", false},
     victim{"replicas", "the replicas", true},
@@ -61,10 +62,17 @@ constexpr std::array victims{
     victim{"majority", "a majority of the servers", true},
     victim{"minority", "a minority of the servers", true},
     victim{"leader", "the leader", false},
+    victim{"link", "", false, 2},
 };
 
 std::string_view first_word(std::string_view text) {
   return text.substr(0, text.find(' '));
+}
+
+// Whether that many words follow the first one, each after one blank.
+bool names_follow(std::string_view text, std::size_t names) {
+  const bool tidy = text.find("  ") == text.npos && !text.ends_with(' ');
+  return tidy && static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) == names;
 }
 
 const victim* find_victim(std::string_view who) {
@@ -103,6 +111,8 @@ class reader {
   }
   void read_kind(const std::string& text);
   void read_who(const std::string& text);
+  void read_with(const std::string& text);
+  void check_participant(std::string_view key, const std::string& text) const;
   void read_data(const std::string& text);
   void read_by(const std::string& text);
   void read_text(std::string_view key, const std::string& text, std::string& into) const;
@@ -110,6 +120,7 @@ class reader {
   void check_time() const;
   void check_length() const;
   void check_aim() const;
+  void check_company() const;
   void check_strangers() const;
 
   struct known_key {
@@ -128,6 +139,7 @@ const std::vector<reader::known_key>& reader::known_keys() {
   static const std::vector<known_key> all{
       {"do", [](reader& r, text t) { r.read_kind(t); }},
       {"who", [](reader& r, text t) { r.read_who(t); }},
+      {"with", [](reader& r, text t) { r.read_with(t); }},
       {"at", [](reader& r, text t) { r.plan_.at = r.read_duration("at", t, 0ns); }},
       {"for", [](reader& r, text t) { r.plan_.lasts = r.read_duration("for", t, 1ms); }},
       {"every", [](reader& r, text t) { r.plan_.every = r.read_duration("every", t, 1ms); }},
@@ -181,21 +193,30 @@ void reader::read_who(const std::string& text) {
                            fmt::format("is nearest to {}", nearest_name(first_word(text), names)))
                       .sentence);
   }
-  const std::string rest = text.substr(found->word.size());
-  const bool wants_name = found->spoken.empty();
-  const bool has_name = rest.size() > 1 && rest.find(' ', 1) == std::string::npos;
-  if (wants_name != has_name || (!wants_name && !rest.empty())) {
-    const std::string form =
-        wants_name ? fmt::format("'{} 1'", found->word) : fmt::format("'{}' alone", found->word);
+  if (!names_follow(text, found->names)) {
+    constexpr std::array endings{"' alone", " 1'", " 1 2'"};
+    const auto form = fmt::format("'{}{}", found->word, endings.at(found->names));
     refuse("who", expected(form, text).sentence);
   }
-  if (found->word == "participant") {
-    const auto number = parse_count(rest.substr(1));
-    if (!number || *number == 0) {
-      refuse("who", expected("'participant' and a number from 1", text).sentence);
-    }
-  }
+  check_participant("who", text);
   plan_.who = text;
+}
+
+void reader::read_with(const std::string& text) {
+  const bool known = text == "holder" || text == "participants" || text.starts_with("participant ");
+  if (!known || !names_follow(text, find_victim(text)->names)) {
+    refuse("with", expected("holder, 'participant 1' or participants", text).sentence);
+  }
+  check_participant("with", text);
+  plan_.with = text;
+}
+
+void reader::check_participant(std::string_view key, const std::string& text) const {
+  if (first_word(text) != "participant") return;
+  const auto number = parse_count(text.substr(text.find(' ') + 1));
+  if (!number || *number == 0) {
+    refuse(key, expected("'participant' and a number from 1", text).sentence);
+  }
 }
 
 void reader::read_data(const std::string& text) {
@@ -241,6 +262,7 @@ fault_plan reader::finish() {
   check_time();
   check_length();
   check_aim();
+  check_company();
   check_strangers();
   return plan_;
 }
@@ -282,16 +304,26 @@ void reader::check_aim() const {
     return;
   }
   if (!given("who")) refuse("who", fmt::format("is missing: whom do: {} hits", rule.name));
-  const bool replication = plan_.who == "replication";
   const bool processes = plan_.what == fault_kind::kill || plan_.what == fault_kind::pause;
-  if (replication && (processes || plan_.what == fault_kind::jump_clock)) {
+  if (plan_.who == "replication" && (processes || plan_.what == fault_kind::jump_clock)) {
     refuse("who", fmt::format("replication is a link, which do: {} cannot hit", rule.name));
+  }
+  if (hits_one_link(plan_) && !is_of_links(plan_.what)) {
+    refuse("who", fmt::format("expected a server: do: {} does not hit links", rule.name));
   }
   if (plan_.what == fault_kind::jump_clock && hits_participants(plan_)) {
     refuse("who", "expected servers: lockmark measures with the clock of its participants");
   }
   if (given("on") && !hits_participants(plan_)) {
     refuse("on", "is for the holder and participants, whose requests it watches");
+  }
+}
+
+void reader::check_company() const {
+  if (!given("with")) return;
+  if (!is_of_links(plan_.what)) refuse("with", "is for do: cut, stall and delay only");
+  if (hits_participants(plan_) || hits_one_link(plan_) || plan_.who == "replication") {
+    refuse("with", "goes with servers: it names the clients that stay on their side");
   }
 }
 
@@ -339,9 +371,21 @@ std::string spoken(duration d) {
   return text.insert(unit, " ");
 }
 
+std::string spoken_victim(const std::string& who) {
+  const victim* found = find_victim(who);
+  return std::string{found == nullptr || found->spoken.empty() ? who : found->spoken};
+}
+
 std::string spoken_aim(const fault_plan& plan) {
-  const victim* found = find_victim(plan.who);
-  return std::string{found == nullptr || found->spoken.empty() ? plan.who : found->spoken};
+  if (hits_one_link(plan)) {
+    const auto second = plan.who.rfind(' ');
+    const auto first = plan.who.find(' ') + 1;
+    return fmt::format("the link between {} and {}", plan.who.substr(first, second - first),
+                       plan.who.substr(second + 1));
+  }
+  const std::string whom = spoken_victim(plan.who);
+  if (plan.with.empty()) return whom;
+  return fmt::format("{} and {}", whom, spoken_victim(plan.with));
 }
 
 std::string describe_kill(const fault_plan& plan, std::string_view was) {
@@ -378,6 +422,14 @@ std::optional<fault_problem> find_fault_problem(const std::map<std::string, std:
   return std::nullopt;
 }
 
+bool is_of_links(fault_kind kind) {
+  return kind == fault_kind::cut || kind == fault_kind::stall || kind == fault_kind::delay;
+}
+
+bool hits_one_link(const fault_plan& plan) {
+  return first_word(plan.who) == "link";
+}
+
 bool hits_participants(const fault_plan& plan) {
   const std::string_view word = first_word(plan.who);
   return word == "holder" || word.starts_with("participant");
@@ -390,18 +442,21 @@ std::string name_of(const fault_plan& plan) {
 
 std::string describe(const fault_plan& plan) {
   const victim* found = find_victim(plan.who);
-  const bool several = found != nullptr && found->several;
+  const bool several = (found != nullptr && found->several) || !plan.with.empty();
   const std::string_view was = several ? "were" : "was";
   const std::string whom = spoken_aim(plan);
+  const bool link = hits_one_link(plan);
   const std::string lasting = plan.lasts == 0ns ? "" : fmt::format(" for {}", spoken(plan.lasts));
   switch (plan.what) {
     case fault_kind::pause: return fmt::format("{} {} paused{}", whom, was, lasting);
     case fault_kind::kill: return describe_kill(plan, was);
-    case fault_kind::cut: return fmt::format("{} {} cut off{}", whom, was, lasting);
-    case fault_kind::stall: return fmt::format("nothing got through to {}{}", whom, lasting);
+    case fault_kind::cut:
+      return fmt::format("{} {} cut{}{}", whom, was, link ? "" : " off", lasting);
+    case fault_kind::stall:
+      return fmt::format("nothing got through {} {}{}", link ? "over" : "to", whom, lasting);
     case fault_kind::delay:
-      return fmt::format("every byte to and from {} came {} late{}", whom, spoken(plan.by),
-                         lasting);
+      return fmt::format("every byte {} {} came {} late{}", link ? "over" : "to and from", whom,
+                         spoken(plan.by), lasting);
     case fault_kind::jump_clock: {
       const bool back = plan.by < 0ns;
       return fmt::format("the clock of {} jumped {} {}{}", whom, spoken(back ? -plan.by : plan.by),

@@ -5,6 +5,8 @@
 //     - {do: kill, who: master, at: 10s, for: 3s, data: lost, every: 20s}
 //     - {do: kill, who: holder, on: "SETNX"}         # as soon as its first SETNX is answered
 //     - {do: cut, who: replication, at: 1s, for: 4s}
+//     - {do: stall, who: leader, with: holder, at: 1s, for: 4s}
+//     - {do: cut, who: link zookeeper-1 zookeeper-2, at: 1s, for: 4s}
 //     - {do: run, command: ssh db1 stop-redis, undo: ssh db1 start-redis, at: 5s, for: 5s}
 //
 // Knows no server and no process: who can be hit is the business of the arena (harness/faults).
@@ -31,12 +33,16 @@ enum class fault_kind : std::uint8_t {
   run,         // a command of the user's, and `undo` after `for`
 };
 
-// Each is one word or two: "holder", "participant 2", "participants", "server 1", "server redis-2",
-// "servers", "master", "replicas", "replication" (the links between servers), "majority",
-// "minority", "leader". Which ones exist depends on where the job runs.
+// Each is a word, or begins with one: "holder", "participant 2", "participants", "server 1",
+// "server redis-2", "servers", "master", "replicas", "replication" (the links between servers),
+// "majority", "minority", "leader", "link 1 2" (between two servers). Which ones exist depends on
+// where the job runs.
 struct fault_plan {
   fault_kind what{};
   std::string who{};
+  // Clients on the side of the servers that are cut off, who reach these alone; all others reach
+  // all servers but these. "holder", "participant 2", "participants"; empty: nobody.
+  std::string with{};
   duration at{};          // since the window began
   duration lasts{};       // `for`; 0: for good (kill), or the default of the kind
   duration every{};       // 0: once
@@ -62,6 +68,10 @@ struct fault_problem {
 };
 std::optional<fault_problem> find_fault_problem(const std::map<std::string, std::string>& keys);
 
+// Whether such a fault breaks, holds up or slows links: cut, stall, delay.
+bool is_of_links(fault_kind kind);
+// Whether it is aimed at the link between two servers ("link 1 2").
+bool hits_one_link(const fault_plan& plan);
 // Whether it is aimed at lock clients ("holder", "participant 2"), not at servers or replication.
 bool hits_participants(const fault_plan& plan);
 

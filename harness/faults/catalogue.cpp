@@ -50,6 +50,7 @@ const std::vector<scenario>& catalogue() {
       {"redlock_even", "redis/redlock", "redis-independent", "", ""},
       {"leader_killed", zookeepers, "zookeeper-3 zookeeper-5", "", ""},
       {"minority_partition", zookeepers, "zookeeper-3 zookeeper-5", "", ""},
+      {"leader_partitioned", zookeepers, "zookeeper-3 zookeeper-5", "", ""},
       {"server_killed", exclusive, plain, "", ""},
       {"holder_cut_off", exclusive, plain, "", ""},
       {"two_writers", "mysql/for_update mysql/unique_key", "mysql-galera", "", "writers=all"},

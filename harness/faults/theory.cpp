@@ -17,6 +17,12 @@ constexpr duration late = 600ms;
 // ZooKeeper ends sessions in ticks of this length (tickTime, by default and in local clusters).
 constexpr duration zookeeper_tick = 2s;
 
+// Where nothing tells the servers of a local ensemble that a link is broken, they give each other
+// up after so long (syncLimit), and then elect within so long.
+constexpr duration zookeeper_silence = 5s;
+constexpr duration zookeeper_election = 1s;
+constexpr duration local_tick = 500ms;
+
 prediction session_ends(const config::job& job) {
   const duration t = job.session_timeout;
   return {t * 2 / 3, t + zookeeper_tick,
@@ -65,11 +71,42 @@ prediction client_silent(const config::fault_plan& plan, features lock, std::str
   return taken;
 }
 
+bool parts_an_ensemble(const config::fault_plan& plan) {
+  const bool breaks =
+      plan.what == config::fault_kind::cut || plan.what == config::fault_kind::stall;
+  return breaks && (plan.who == "leader" || plan.who == "minority");
+}
+
+// The majority grants again when it has a leader and the session of the last holder has ended
+// there, if he is in the minority and cannot give back what he holds. A leader that is new gives
+// every session its whole timeout again; in silence it is missed up to a tick early.
+prediction parted(const config::fault_plan& plan, const config::job& job,
+                  std::optional<duration> held) {
+  const bool silent = plan.what == config::fault_kind::stall;
+  const duration leaderless = zookeeper_election + (silent ? zookeeper_silence : 0s);
+  prediction p = session_ends(job);
+  p.most = *p.most + leaderless;
+  p.why = fmt::format("{}, plus up to {} without a leader", p.why, print_duration(leaderless));
+  if (plan.who == "leader") {
+    p.least = job.session_timeout + (silent ? zookeeper_silence - local_tick : 0s);
+    p.why = fmt::format(
+        "the session timeout of {}, anew at a new leader, plus up to a tick, plus "
+        "up to {} without a leader",
+        print_duration(job.session_timeout), print_duration(leaderless));
+  }
+  const bool comes_back = plan.lasts < p.least;
+  if (!held || comes_back) p.least = 0s;
+  return p;
+}
+
 }  // namespace
 
 std::optional<prediction> predict(const config::fault_plan& plan, features lock,
                                   std::string_view backend, const config::job& job,
                                   std::optional<duration> held) {
+  if (backend == "zookeeper" && lock.has(feature::session_bound) && parts_an_ensemble(plan)) {
+    return parted(plan, job, held);
+  }
   const bool on_holder = plan.who == "holder" || plan.who.starts_with("participant");
   // In the middle of a protocol's step nobody knows what the server has of the lock.
   if (!on_holder || !plan.on.empty()) return std::nullopt;

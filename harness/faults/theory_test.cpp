@@ -89,6 +89,29 @@ TEST(theory, a_short_pause_ends_before_the_lease) {
   EXPECT_EQ(p->most, 600ms);
 }
 
+// Who holds the lock in the minority keeps it until its session ends at the majority; who does not,
+// may still be kept waiting by a holder that does not find the majority.
+TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
+  config::fault_plan p = on_holder(fault_kind::cut, 9s);
+  p.who = "minority";
+  p.with = "holder";
+  const auto held = predict(p, feature::session_bound, "zookeeper", usual, 500ms);
+  ASSERT_TRUE(held);
+  EXPECT_GT(held->least, 2600ms);
+  EXPECT_EQ(held->most, 7s);
+  EXPECT_FALSE(agrees(*held, 1s));
+  p.who = "leader";
+  p.what = fault_kind::stall;
+  EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, 500ms)->most, 12s);
+  EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, 500ms)->least, 8500ms);
+  EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, std::nullopt)->least, 0s);
+  p.lasts = 1s;
+  EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, 500ms)->least, 0s);
+  EXPECT_FALSE(predict(p, feature::lease, "redis", usual, 500ms));
+  p.who = "majority";
+  EXPECT_FALSE(predict(p, feature::session_bound, "zookeeper", usual, 500ms));
+}
+
 TEST(theory, says_nothing_of_servers) {
   config::fault_plan p = on_holder(fault_kind::kill);
   p.who = "master";
