@@ -103,10 +103,11 @@ void analyst::see_gap(std::int64_t until_ns) {
 }
 
 void analyst::count_grant(const event& e) {
+  // Also those before the window: what a fault hits may have been held since then.
+  if (keeps_grants_) found_.grant_stamps.push_back({e.at_ns, e.client});
   if (!in_window_) return;
   see_gap(e.at_ns);
   ++found_.grants;
-  if (keeps_grants_) found_.grant_stamps.push_back({e.at_ns, e.client});
   ++found_.grants_by_client[e.client];
   fairness_[e.key].grant(found_.fairness, e.client, began_ns_[e.client], e.at_ns);
 }
