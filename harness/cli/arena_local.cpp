@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "deploy/local/fail_over.hpp"
 #include "deploy/local/roles.hpp"
 #include "deploy/local/shell.hpp"
 #include "harness/driver.hpp"
@@ -151,6 +152,14 @@ void local_arena::check_servers(const fault_plan& plan) const {
         "faults: {} needs servers that lockmark starts itself (--on local:NAME); for others say "
         "how: {{do: run, command: ..., undo: ...}}",
         name));
+  }
+  if (plan.what == fault_kind::fail_over && !local::can_fail_over(topology)) {
+    throw usage_error(fmt::format(
+        "faults: fail_over is for redis-sentinel, redis-cluster and mysql-replicated, not for {}{}",
+        topology,
+        topology.starts_with("zookeeper") ? ", whose servers elect a leader themselves: kill the "
+                                            "leader"
+                                          : ", which has one master only"));
   }
   if (plan.who == "replication" &&
       (plan.what != fault_kind::cut || !local::can_cut_replication(topology))) {
@@ -331,6 +340,11 @@ task<time_point> local_arena::strike(loop& l, injury* at) {
     co_await std::move(cut);
     co_return began;
   }
+  if (at->plan.what == fault_kind::fail_over) {
+    task<void> moved = servers_thread_.run(l, [this, at] { fail_over(at); });
+    co_await std::move(moved);
+    co_return began;
+  }
   task<void> search = servers_thread_.run(l, [this, at] { at->servers = find_servers(at->plan); });
   co_await std::move(search);
   task<time_point> blow = strike_servers(l, at);
@@ -387,6 +401,12 @@ void local_arena::strike_process(const injury& at) {
       where_.own->kill(server, at.plan.what == fault_kind::kill ? SIGKILL : SIGSTOP);
     }
   }
+}
+
+// There is nothing to heal: who leads afterwards leads on.
+void local_arena::fail_over(injury* at) {
+  const auto done = local::fail_over(where_.own->info(), where_.key);
+  at->servers = {done.from.empty() ? done.to : fmt::format("{} by {}", done.from, done.to)};
 }
 
 // --- healing ---

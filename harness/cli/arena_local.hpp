@@ -9,6 +9,7 @@
 //   cut, stall,     of servers and participants: the links from clients to servers. Servers go on
 //   delay           reaching each other; so do sentinels
 //   cut replication see local::cut_replication
+//   fail_over       see local::fail_over
 //   jump_clock      a preload shim in each server of the cluster
 //
 // "The holder's request" (on) is one that is answered while no other participant holds a key: the
@@ -91,6 +92,7 @@ class local_arena final : public faults::arena {
   task<void> set_links(loop& l, injury* at, bool healthy);
   task<void> heal(loop& l, injury* at);
   void strike_process(const injury& at);
+  void fail_over(injury* at);
   void heal_process(const injury& at);
   bool others_hold(std::uint32_t participant) const;
   task<void> command(loop& l, std::string text);
