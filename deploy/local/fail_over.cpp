@@ -17,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration limit = 10s;
+constexpr duration order_again = 2s;
 constexpr int look_again_ms = 20;
 
 const server_info* find(const cluster_info& cluster, const std::string& name) {
@@ -45,8 +46,9 @@ bool eventually(const std::function<bool()>& holds) {
 }
 
 // Waits until somebody else leads.
-promotion see_another(const std::string& from, const std::function<std::string()>& leader) {
-  promotion done{from, {}};
+promotion see_another(const std::string& from, time_point ordered,
+                      const std::function<std::string()>& leader) {
+  promotion done{from, {}, ordered};
   const bool replaced = eventually([&] {
     done.to = leader();
     return !done.to.empty() && done.to != from;
@@ -60,13 +62,14 @@ promotion see_another(const std::string& from, const std::function<std::string()
 
 promotion by_sentinel(const cluster_info& cluster) {
   const std::string from = first_of(leaders(cluster));
+  const time_point ordered = real_clock{}.now();
   std::string said;
   for (const server_info& server : cluster.servers) {
     if (serves(server)) continue;
     said = answer_of({"SENTINEL FAILOVER lockmark\r\n", judge_line}, server.port, patience);
     // One may be in progress, because the master is dead.
     if (said.starts_with("+OK") || said.starts_with("-INPROG")) {
-      return see_another(from, [&cluster] { return first_of(leaders(cluster)); });
+      return see_another(from, ordered, [&cluster] { return first_of(leaders(cluster)); });
     }
   }
   throw start_error(
@@ -121,14 +124,25 @@ promotion in_cluster(const cluster_info& cluster, std::string_view key) {
   const std::string info = answer_of({"INFO replication\r\n", judge_info}, port, patience);
   const bool hears = info.find("master_link_status:up") != info.npos;
   const bool asks = hears && answers(redis_probe(), master->port, patience);
-  const std::string said =
-      answer_of({asks ? "CLUSTER FAILOVER\r\n" : "CLUSTER FAILOVER TAKEOVER\r\n", judge_line}, port,
-                patience);
+  const std::string command = asks ? "CLUSTER FAILOVER\r\n" : "CLUSTER FAILOVER TAKEOVER\r\n";
+  const auto order = [&] { return answer_of({command, judge_line}, port, patience); };
+  const real_clock clock;
+  const time_point ordered = clock.now();
+  const std::string said = order();
   if (!said.starts_with("+OK")) {
     throw start_error(
         fmt::format("the replica of {} does not take over; it said {}", from, spoken(said)));
   }
-  return see_another(from, [&] { return owner_of(cluster, key); });
+  time_point last = ordered;
+  return see_another(from, ordered, [&] {
+    const std::string leads = owner_of(cluster, key);
+    // A master that has not heard yet that this is its replica does not listen to it.
+    if (leads == from && clock.now() - last > order_again) {
+      order();
+      last = clock.now();
+    }
+    return leads;
+  });
 }
 
 std::string tell(const cluster_info& cluster, const server_info& server,
@@ -160,7 +174,7 @@ void catch_up(const cluster_info& cluster, const server_info& replica,
 }
 
 promotion of_mariadb(const cluster_info& cluster) {
-  promotion done{first_of(leaders(cluster)), {}};
+  promotion done{first_of(leaders(cluster)), {}, {}};
   const server_info* const master = find(cluster, done.from);
   // Who was a master before can only be read, too, but follows nobody.
   for (const std::string& name : followers(cluster)) {
@@ -169,6 +183,7 @@ promotion of_mariadb(const cluster_info& cluster) {
   }
   const server_info* const next = find(cluster, done.to);
   if (next == nullptr) throw start_error("no replica answers that could be promoted");
+  done.ordered = real_clock{}.now();
   std::string position;
   if (master != nullptr) {
     position = tell(cluster, *master, "SET GLOBAL read_only=1; SELECT @@gtid_binlog_pos");

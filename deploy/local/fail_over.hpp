@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "deploy/local/record.hpp"
+#include "harness/time/clock.hpp"
 
 namespace lockmark::local {
 
@@ -15,6 +16,7 @@ bool can_fail_over(std::string_view topology);
 struct promotion {
   std::string from;  // who led before; empty: nobody did any more
   std::string to;
+  time_point ordered{};  // stamped before the first command that changes anything
 };
 
 // Returns when the new master leads. `key`: in a Redis Cluster, whose master. Blocks, for some ten

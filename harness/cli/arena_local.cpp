@@ -341,9 +341,10 @@ task<time_point> local_arena::strike(loop& l, injury* at) {
     co_return began;
   }
   if (at->plan.what == fault_kind::fail_over) {
-    task<void> moved = servers_thread_.run(l, [this, at] { fail_over(at); });
+    time_point ordered{};
+    task<void> moved = servers_thread_.run(l, [&] { ordered = fail_over(at); });
     co_await std::move(moved);
-    co_return began;
+    co_return ordered;
   }
   task<void> search = servers_thread_.run(l, [this, at] { at->servers = find_servers(at->plan); });
   co_await std::move(search);
@@ -404,9 +405,10 @@ void local_arena::strike_process(const injury& at) {
 }
 
 // There is nothing to heal: who leads afterwards leads on.
-void local_arena::fail_over(injury* at) {
+time_point local_arena::fail_over(injury* at) {
   const auto done = local::fail_over(where_.own->info(), where_.key);
   at->servers = {done.from.empty() ? done.to : fmt::format("{} by {}", done.from, done.to)};
+  return done.ordered;
 }
 
 // --- healing ---

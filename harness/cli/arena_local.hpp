@@ -92,7 +92,7 @@ class local_arena final : public faults::arena {
   task<void> set_links(loop& l, injury* at, bool healthy);
   task<void> heal(loop& l, injury* at);
   void strike_process(const injury& at);
-  void fail_over(injury* at);
+  time_point fail_over(injury* at);
   void heal_process(const injury& at);
   bool others_hold(std::uint32_t participant) const;
   task<void> command(loop& l, std::string text);

@@ -134,6 +134,7 @@ task<void> schedule::inflict(appointment* mine) {
                   mine->number - 1,
                   hit.participant});
   if (!stays(plan)) {
+    if (plan.what == config::fault_kind::fail_over) all_[number].lasted = loop_.now() - hit.began;
     all_[number].over = true;
     last_ended_ = loop_.now();
     co_return;

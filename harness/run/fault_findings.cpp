@@ -60,7 +60,10 @@ std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& i
   const std::int64_t start_ns = measured.start_ns.load();
   const std::int64_t end_ns = measured.end_ns.load();
   std::vector<check::blow> blows;
-  for (const auto& i : inflicted) blows.push_back({to_ns(i.began), i.participant.has_value()});
+  for (const auto& i : inflicted) {
+    const bool is_process = plans.at(i.plan).what == config::fault_kind::fail_over;
+    blows.push_back({to_ns(i.began), i.participant.has_value(), is_process ? i.lasted.count() : 0});
+  }
   const auto after = check::find_aftermath(blows, stamps_of(found.grant_stamps),
                                            stamps_of(found.overlaps), end_ns);
   std::vector<fault_finding> all;
