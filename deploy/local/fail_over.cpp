@@ -60,6 +60,17 @@ promotion see_another(const std::string& from, time_point ordered,
   return done;
 }
 
+// The old master grants on until a sentinel tells it that it is one no longer.
+void see_it_follow(const cluster_info& cluster, const std::string& old) {
+  const server_info* const server = find(cluster, old);
+  if (server == nullptr) return;
+  const bool follows = eventually([server] {
+    const auto info = answer_of({"INFO replication\r\n", judge_info}, server->port, patience);
+    return info.find("role:master") == info.npos;
+  });
+  if (!follows) throw start_error(fmt::format("10 s after a failover, {} is still a master", old));
+}
+
 promotion by_sentinel(const cluster_info& cluster) {
   const std::string from = first_of(leaders(cluster));
   const time_point ordered = real_clock{}.now();
@@ -69,7 +80,10 @@ promotion by_sentinel(const cluster_info& cluster) {
     said = answer_of({"SENTINEL FAILOVER lockmark\r\n", judge_line}, server.port, patience);
     // One may be in progress, because the master is dead.
     if (said.starts_with("+OK") || said.starts_with("-INPROG")) {
-      return see_another(from, ordered, [&cluster] { return first_of(leaders(cluster)); });
+      const promotion done =
+          see_another(from, ordered, [&cluster] { return first_of(leaders(cluster)); });
+      see_it_follow(cluster, from);
+      return done;
     }
   }
   throw start_error(

@@ -19,8 +19,8 @@ struct promotion {
   time_point ordered{};  // stamped before the first command that changes anything
 };
 
-// Returns when the new master leads. `key`: in a Redis Cluster, whose master. Blocks, for some ten
-// seconds at most. Throws start_error.
+// Returns when the new master leads, and no other one does. `key`: in a Redis Cluster, whose
+// master. Blocks, for some ten seconds at most. Throws start_error.
 //
 // Sentinel: SENTINEL FAILOVER, which asks nobody and does not stop the old master before. Cluster:
 // CLUSTER FAILOVER at a replica, which hands over at one point of the stream of writes, and

@@ -13,7 +13,7 @@ namespace lockmark::check {
 struct blow {
   std::int64_t at_ns = 0;     // stamped before the blow: no effect is earlier
   bool on_a_client = true;    // false: on a server or the network
-  std::int64_t takes_ns = 0;  // the blow itself: a failover, until the new master leads
+  std::int64_t takes_ns = 0;  // the blow itself: a failover, until only the new master leads
 };
 
 struct aftermath {

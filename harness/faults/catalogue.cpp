@@ -65,6 +65,7 @@ const std::vector<scenario>& catalogue() {
       {"holder_cut_off", exclusive, plain, "", ""},
       {"connection_cut", mysqls, "mysql", "", ""},
       {"replica_promoted", "mysql/for_update mysql/unique_key", "mysql-replicated", "", ""},
+      {"replica_promoted", "mysql/unique_key", "mysql-replicated", "sweep=3s", ""},
       {"replica_promoted_cut", "mysql/for_update", "mysql-replicated", "", ""},
       {"replica_promoted_cut", "mysql/unique_key", "mysql-replicated", "sweep=5s", ""},
       {"two_writers", "mysql/for_update mysql/unique_key", "mysql-galera", "", "writers=all"},
