@@ -102,7 +102,9 @@ prediction client_silent(const config::fault_plan& plan, features lock, std::str
                          const config::job& job, duration held) {
   const bool by_ping = lock.has(feature::session_bound) && backend == "zookeeper";
   const duration until_back = plan.lasts + std::max(duration::zero(), usual_hold(job) - held);
-  prediction by_itself{until_back, until_back, "the holder goes on when it is resumed"};
+  // Its timers may have run on meanwhile.
+  const duration soonest = std::max(plan.lasts, until_back - plan.lasts);
+  prediction by_itself{soonest, until_back, "the holder goes on when it is resumed"};
   const auto age = sweep_of(job);
   if (!by_ping && !lock.has(feature::lease) && !age) return by_itself;
   prediction taken = by_ping                    ? session_ends(job)

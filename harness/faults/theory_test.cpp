@@ -75,6 +75,7 @@ TEST(theory, a_paused_holder_blocks_until_somebody_loses_patience) {
   const auto pause = on_holder(fault_kind::pause, 8s);
   const auto my = predict(pause, feature::session_bound, "mysql", usual, 500ms);
   ASSERT_TRUE(my);
+  EXPECT_EQ(my->least, 8s);
   EXPECT_EQ(my->most, 9s);
   const auto redis = predict(pause, feature::lease, "redis", usual, 500ms);
   ASSERT_TRUE(redis);
