@@ -25,7 +25,9 @@ std::vector<std::string> command_line(const site& where, const server_spec& serv
   std::vector<std::string> argv = small_mariadb_command_line(where, server, number);
   for (const char* word :
        {"--log-bin=binlog", "--sync-binlog=1", "--log-slave-updates=ON", "--gtid-strict-mode=ON",
-        "--rpl-semi-sync-slave-enabled=ON", "--rpl-semi-sync-master-wait-point=AFTER_SYNC"}) {
+        "--rpl-semi-sync-slave-enabled=ON", "--rpl-semi-sync-master-wait-point=AFTER_SYNC",
+        // A master whose replicas are silent goes on without them; by default after ten seconds.
+        "--rpl-semi-sync-master-timeout=2000"}) {
     argv.emplace_back(word);
   }
   // A promoted replica waits for nobody: what was meant to follow it does not know it yet.

@@ -6,28 +6,14 @@
 #include <charconv>
 #include <sstream>
 
+#include "deploy/local/ask.hpp"
 #include "deploy/local/error.hpp"
 #include "deploy/local/probe.hpp"
-#include "deploy/local/shell.hpp"
 
 namespace lockmark::local {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr duration patience = 2s;
-constexpr duration mariadb_patience = 10s;
-
 enum class role { none, leads, follows };
-
-verdict judge_info(std::string_view answer) {
-  return answer.find("second_repl_offset") == answer.npos ? verdict::more : verdict::ready;
-}
-
-// One reply that fits into one line, or an error.
-verdict judge_line(std::string_view answer) {
-  return answer.find("\r\n") == answer.npos ? verdict::more : verdict::ready;
-}
 
 verdict judge_two_lines(std::string_view answer) {
   const auto first = answer.find("\r\n");
@@ -39,28 +25,6 @@ verdict judge_two_lines(std::string_view answer) {
 verdict judge_address(std::string_view answer) {
   if (answer.starts_with("*-1") || answer.starts_with("-")) return verdict::not_yet;
   return std::count(answer.begin(), answer.end(), '\n') == 5 ? verdict::ready : verdict::more;
-}
-
-// "$SIZE\r\n...\r\n"
-verdict judge_bulk(std::string_view answer) {
-  if (answer.starts_with("-")) return verdict::not_yet;
-  const auto end = answer.find("\r\n");
-  if (end == answer.npos) return verdict::more;
-  std::size_t size = 0;
-  std::from_chars(answer.data() + 1, answer.data() + end, size);
-  return answer.size() >= end + 2 + size + 2 ? verdict::ready : verdict::more;
-}
-
-// Through the socket of root, which needs no password. The answer, empty where it failed.
-std::string ask_mariadb(const cluster_info& cluster, const server_info& server,
-                        std::string_view statement) {
-  const ran said =
-      run_shell(fmt::format("cd '{}' && exec mariadb --no-defaults --user=root "
-                            "--socket={}/data/mariadb.sock --connect-timeout=2 --skip-column-names "
-                            "--execute=\"{}\"",
-                            cluster.directory, server.name, statement),
-                mariadb_patience);
-  return said.status == 0 ? fmt::format("{}\n", said.output) : std::string{};
 }
 
 bool is(const cluster_info& cluster, std::string_view kind) {

@@ -9,6 +9,8 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
+
 #include "drivers/mysql/desk.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/sweeper.hpp"
@@ -20,9 +22,9 @@ namespace {
 class unique_key_session final : public session {
  public:
   unique_key_session(loop& l, route& way, const table& rows, const instance& who,
-                     std::optional<duration> sweep)
+                     std::optional<duration> sweep, bool sweeps)
       : loop_(l), rows_(rows), sweep_(sweep), desk_(l, way, who) {
-    if (sweep_ && who.number == 0) sweeper_.emplace(l, way, who, rows.name(), *sweep_);
+    if (sweep_ && sweeps) sweeper_.emplace(l, way, who, rows.name(), *sweep_);
   }
 
   task<void> connect(time_point deadline) {
@@ -49,7 +51,7 @@ class unique_key_session final : public session {
   const table& rows_;
   const std::optional<duration> sweep_;
   desk desk_;
-  std::optional<sweeper> sweeper_;  // instance 0 does it for all
+  std::optional<sweeper> sweeper_;  // one session of each process does it
 };
 
 task<outcome<grant>> unique_key_session::acquire(request r) {
@@ -83,13 +85,15 @@ class unique_key_driver final : public table_driver {
         sweep_(read_sweep(setup.options.at("sweep"))) {}
 
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
-    auto s = std::make_unique<unique_key_session>(l, way(), rows(), who, sweep_);
+    const bool first = !swept_.test_and_set();
+    auto s = std::make_unique<unique_key_session>(l, way(), rows(), who, sweep_, first);
     co_await s->connect(deadline);
     co_return s;
   }
 
  private:
   const std::optional<duration> sweep_;
+  std::atomic_flag swept_;  // a session has been told to sweep
 };
 
 }  // namespace

@@ -11,6 +11,8 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
+
 #include "drivers/mysql/desk.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/sweeper.hpp"
@@ -22,9 +24,9 @@ namespace {
 class reentrant_session final : public session {
  public:
   reentrant_session(loop& l, route& way, const table& rows, const instance& who,
-                    std::optional<duration> sweep)
+                    std::optional<duration> sweep, bool sweeps)
       : loop_(l), rows_(rows), id_(who.id), sweep_(sweep), desk_(l, way, who) {
-    if (sweep_ && who.number == 0) sweeper_.emplace(l, way, who, rows.name(), *sweep_);
+    if (sweep_ && sweeps) sweeper_.emplace(l, way, who, rows.name(), *sweep_);
   }
 
   task<void> connect(time_point deadline) {
@@ -58,7 +60,7 @@ class reentrant_session final : public session {
   const std::string id_;
   const std::optional<duration> sweep_;
   desk desk_;
-  std::optional<sweeper> sweeper_;  // instance 0 does it for all
+  std::optional<sweeper> sweeper_;  // one session of each process does it
 };
 
 task<outcome<grant>> reentrant_session::acquire(request r) {
@@ -108,13 +110,15 @@ class reentrant_driver final : public table_driver {
         sweep_(read_sweep(setup.options.at("sweep"))) {}
 
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
-    auto s = std::make_unique<reentrant_session>(l, way(), rows(), who, sweep_);
+    const bool first = !swept_.test_and_set();
+    auto s = std::make_unique<reentrant_session>(l, way(), rows(), who, sweep_, first);
     co_await s->connect(deadline);
     co_return s;
   }
 
  private:
   const std::optional<duration> sweep_;
+  std::atomic_flag swept_;  // a session has been told to sweep
 };
 
 }  // namespace

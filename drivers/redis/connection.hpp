@@ -38,7 +38,7 @@ std::string_view routing_key(std::string_view command);
 // A script's answer, and how many replicas have confirmed what it wrote.
 struct replicated_reply {
   reply said;
-  std::int64_t replicas = 0;  // that the master had; 0: none was waited for
+  std::int64_t replicas = 0;  // that were waited for; 0: none was
   std::int64_t confirmed = 0;
 };
 
@@ -82,6 +82,23 @@ class connection {
     out_.clear();
     append_command(out_, "EVAL", s.text, key_count, arguments...);
     return exchange_replicated(deadline);
+  }
+
+  // command() and evaluate(), with WAIT behind them for so many replicas, or 1 s.
+  template <class... Arguments>
+  task<outcome<replicated_reply>> command_confirmed(time_point deadline, std::int64_t replicas,
+                                                    const Arguments&... arguments) {
+    out_.clear();
+    append_command(out_, arguments...);
+    return exchange_confirmed(deadline, replicas);
+  }
+  template <class... Arguments>
+  task<outcome<replicated_reply>> evaluate_confirmed(time_point deadline, std::int64_t replicas,
+                                                     const script& s, int key_count,
+                                                     const Arguments&... arguments) {
+    out_.clear();
+    append_command(out_, "EVAL", s.text, key_count, arguments...);
+    return exchange_confirmed(deadline, replicas);
   }
 
   // evaluate() for any number of arguments.
@@ -140,6 +157,7 @@ class connection {
   task<outcome<reply>> exchange_routed(time_point deadline, const script* fallback,
                                        errors treatment);
   task<outcome<replicated_reply>> exchange_replicated(time_point deadline);
+  task<outcome<replicated_reply>> exchange_confirmed(time_point deadline, std::int64_t replicas);
   task<std::int64_t> count_replicas(time_point deadline);
   outcome<reply> judged(link& on, const reply& r);
   task<reply> demand_sent(time_point deadline);

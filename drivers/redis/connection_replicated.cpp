@@ -1,5 +1,5 @@
-// The part of a connection that waits for replicas, as Redisson's client does outside of single
-// servers. Source: CommandAsyncService.syncedEval of Redisson 3.52 to 4.7.
+// The part of a connection that waits for replicas: for a number of them, or as Redisson's client
+// does outside of single servers. Source: CommandAsyncService.syncedEval of Redisson 3.52 to 4.7.
 //
 // How many replicas the master has is asked once and then believed until their confirmations say
 // otherwise. A master that has none is not waited for.
@@ -42,8 +42,18 @@ task<std::int64_t> connection::count_replicas(time_point deadline) {
 }
 
 task<outcome<replicated_reply>> connection::exchange_replicated(time_point deadline) {
+  std::int64_t replicas = 0;
+  if (at_ != nullptr) replicas = co_await count_replicas(deadline);
+  outcome<replicated_reply> ending = co_await exchange_confirmed(deadline, replicas);
+  const bool other = ending.done() && ending.value().confirmed != replicas;
+  if (other && at_ != nullptr) at_->forget_replicas(last_->at());
+  co_return ending;
+}
+
+task<outcome<replicated_reply>> connection::exchange_confirmed(time_point deadline,
+                                                               std::int64_t replicas) {
   replicated_reply result;
-  if (at_ != nullptr) result.replicas = co_await count_replicas(deadline);
+  result.replicas = replicas;
   if (result.replicas > 0) {
     append_command(out_, "WAIT", result.replicas, wait_ms);
     followers_ = 1;
@@ -61,7 +71,6 @@ task<outcome<replicated_reply>> connection::exchange_replicated(time_point deadl
     co_return doubt::connection_lost;
   }
   result.confirmed = confirmed.number;
-  if (result.confirmed != result.replicas) at_->forget_replicas(last_->at());
   co_return result;
 }
 

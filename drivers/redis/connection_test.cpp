@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "drivers/redis/confirmation.hpp"
 #include "drivers/redis/lock_driver.hpp"
 #include "drivers/redis/redisson_names.hpp"
 
@@ -76,6 +77,22 @@ TEST(connection, has_a_sentence_for_what_broke) {
 }
 
 // INFO's lines, by their whole name.
+TEST(wait_replicas, is_a_small_count) {
+  const lock_option option = wait_replicas_option();
+  for (const char* good : {"0", "1", "100"}) EXPECT_TRUE(option.accepts(good)) << good;
+  for (const char* bad : {"", "-1", "101", "1x", "yes"}) EXPECT_FALSE(option.accepts(bad)) << bad;
+  EXPECT_EQ(replicas_wanted({}), 0);
+  EXPECT_EQ(replicas_wanted({{"wait_replicas", "2"}}), 2);
+}
+
+// It was taken and is certainly gone, or nobody knows.
+TEST(wait_replicas, what_was_given_up_again_was_not_taken) {
+  EXPECT_TRUE(ending_of_undone(nothing{}).refused(refusal::unavailable));
+  EXPECT_TRUE(ending_of_undone(refusal::not_owner).refused(refusal::unavailable));
+  EXPECT_TRUE(ending_of_undone(refusal::unavailable).in_doubt());
+  EXPECT_TRUE(ending_of_undone(doubt::connection_lost).in_doubt());
+}
+
 TEST(redis_info, finds_fields) {
   constexpr std::string_view info = "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n";
   EXPECT_EQ(info_field(info, "redis_version"), "7.0.15");

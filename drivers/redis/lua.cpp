@@ -7,6 +7,7 @@
 // With the option `watchdog`, what is held is renewed every third of its lease in the background.
 #include <memory>
 
+#include "drivers/redis/confirmation.hpp"
 #include "drivers/redis/lock_driver.hpp"
 #include "drivers/redis/owner_scripts.hpp"
 #include "drivers/redis/redis.hpp"
@@ -26,7 +27,8 @@ return 1
 
 class lua_session final : public lock_session {
  public:
-  lua_session(loop& l, run_data& run, const instance& who) : lock_session(l, run, who) {
+  lua_session(loop& l, run_data& run, const instance& who)
+      : lock_session(l, run, who), replicas_(replicas_wanted(run.options)) {
     if (!watched(run.options)) return;
     watchdog_ =
         std::make_unique<watchdog>(l, servers_of(0), sent_, 1,
@@ -39,10 +41,8 @@ class lua_session final : public lock_session {
   }
 
   task<outcome<grant>> acquire(request r) override {
-    const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[take], 1, key(r),
-                                                  owner(r), milliseconds(r.lease));
-    const auto ending = done_if(said, 1, g, refusal::busy);
+    task<outcome<grant>> asked = replicas_ > 0 ? take_confirmed(r) : take_alone(r);
+    const outcome<grant> ending = co_await std::move(asked);
     if (watchdog_ && ending.done()) watchdog_->add({r.key, r.client}, r.lease);
     co_return ending;
   }
@@ -67,6 +67,27 @@ class lua_session final : public lock_session {
   }
 
  private:
+  task<outcome<grant>> take_alone(request r) {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[take], 1, key(r),
+                                                  owner(r), milliseconds(r.lease));
+    co_return done_if(said, 1, g, refusal::busy);
+  }
+
+  task<outcome<grant>> take_confirmed(request r) {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await client(r).evaluate_confirmed(
+        r.answer_by(), replicas_, run_.scripts[take], 1, key(r), owner(r), milliseconds(r.lease));
+    if (!said.done()) co_return said.without_value<grant>();
+    const bool taken = said.value().said.number == 1;
+    if (!taken) co_return refusal::busy;
+    if (said.value().confirmed >= replicas_) co_return g;
+    const auto undone =
+        co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
+    co_return ending_of_undone(done_if(undone, 1, nothing{}, refusal::not_owner));
+  }
+
+  std::int64_t replicas_;               // that have to confirm a lock; 0: none
   std::unique_ptr<watchdog> watchdog_;  // null: without
 };
 
@@ -80,7 +101,7 @@ lock_kind lua() {
       .promises = safety::best_effort,
       .topologies = "redis redis-sentinel redis-cluster",
       .algorithm = "two scripts, as most small Redis lock libraries have them",
-      .options = {watchdog_option()},
+      .options = {watchdog_option(), wait_replicas_option()},
       .make =
           [](const driver_setup& s) {
             return make_driver(s, {.scripts = {take_lua, delete_if_owner_lua, extend_if_owner_lua},

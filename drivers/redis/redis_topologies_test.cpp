@@ -99,6 +99,35 @@ TEST_F(topologies, what_no_replica_confirms_is_not_taken) {
   EXPECT_EQ(careless.counted["cmd.wait"], 0U);
 }
 
+// The locks that are a plain string do so for as many replicas as their option says, with WAIT in
+// the same packet.
+TEST_F(topologies, plain_locks_wait_for_as_many_replicas_as_told) {
+  auto servers = local::cluster::start("redis-sentinel");
+  for (const lock_kind& kind : {set_nx_px(), lua()}) {
+    cycle_result seen, careless;
+    const auto d = make(kind, servers.target(), {{"wait_replicas", "2"}});
+    run_to_end(l, cycle(l, *d, 10, seen));
+    EXPECT_EQ(seen.taken, "done") << kind.name;
+    EXPECT_EQ(seen.given, "done") << kind.name;
+    EXPECT_EQ(seen.counted["cmd.wait"], 10U) << kind.name;
+    EXPECT_EQ(seen.sent.round_trips, 20U) << kind.name;
+    const auto c = make(kind, servers.target());
+    run_to_end(l, cycle(l, *c, 1, careless));
+    EXPECT_EQ(careless.counted["cmd.wait"], 0U) << kind.name;
+  }
+  servers.kill("redis-3", SIGSTOP);
+  for (const lock_kind& kind : {set_nx_px(), lua()}) {
+    cycle_result with_one, with_two;
+    const auto one = make(kind, servers.target(), {{"wait_replicas", "1"}});
+    run_to_end(l, cycle(l, *one, 1, with_one));
+    EXPECT_EQ(with_one.taken, "done") << kind.name;
+    const auto two = make(kind, servers.target(), {{"wait_replicas", "2"}});
+    run_to_end(l, cycle(l, *two, 1, with_two));
+    EXPECT_EQ(with_two.taken, "unavailable") << kind.name;
+    EXPECT_EQ(with_two.given, "not owner") << kind.name << ": it was given up again";
+  }
+}
+
 // --- messages in a Cluster ---
 
 task<void> take_and_note(loop& l, session& s, std::uint32_t client, int& granted) {

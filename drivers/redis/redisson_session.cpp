@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "drivers/redis/confirmation.hpp"
+
 namespace lockmark::redis {
 namespace {
 
@@ -13,13 +15,6 @@ bool is_replicated(const run_data& run) {
   const auto wait = run.options.find("wait");
   return run.places[0].how != target::form::single &&
          (wait == run.options.end() || wait->second == "true");
-}
-
-// What was taken, confirmed by no replica, and given up again. It is still there if the giving up
-// was not even asked for.
-outcome<grant> ending_of_undone(const outcome<nothing>& undone) {
-  if (undone.done() || undone.refused(refusal::not_owner)) return refusal::unavailable;
-  return undone.in_doubt() ? undone.why_in_doubt() : doubt::deadline;
 }
 
 }  // namespace

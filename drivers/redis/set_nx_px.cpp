@@ -4,6 +4,7 @@
 // Acquire is SET key owner NX PX lease. How it is released is an option, because two ways that are
 // often seen are wrong: `del` deletes whatever is there, and `compare_then_del` leaves time between
 // looking and deleting, in which the lease may end and another owner come.
+#include "drivers/redis/confirmation.hpp"
 #include "drivers/redis/lock_driver.hpp"
 #include "drivers/redis/owner_scripts.hpp"
 #include "drivers/redis/redis.hpp"
@@ -28,15 +29,13 @@ bool accepts_release(std::string_view value) {
 class set_nx_px_session final : public lock_session {
  public:
   set_nx_px_session(loop& l, run_data& run, const instance& who)
-      : lock_session(l, run, who), way_(release_of(run.options.at("release"))) {}
+      : lock_session(l, run, who),
+        way_(release_of(run.options.at("release"))),
+        replicas_(replicas_wanted(run.options)) {}
 
   task<outcome<grant>> acquire(request r) override {
-    const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).command(r.answer_by(), "SET", key(r), owner(r), "NX", "PX",
-                                                 milliseconds(r.lease));
-    if (!said.done()) co_return said.without_value<grant>();
-    if (said.value().is(reply::kind::nil)) co_return refusal::busy;
-    co_return g;
+    if (replicas_ > 0) return acquire_confirmed(r);
+    return acquire_alone(r);
   }
 
   task<outcome<grant>> renew(request r) override {
@@ -62,7 +61,29 @@ class set_nx_px_session final : public lock_session {
   }
 
  private:
+  task<outcome<grant>> acquire_alone(request r) {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await client(r).command(r.answer_by(), "SET", key(r), owner(r), "NX", "PX",
+                                                 milliseconds(r.lease));
+    if (!said.done()) co_return said.without_value<grant>();
+    if (said.value().is(reply::kind::nil)) co_return refusal::busy;
+    co_return g;
+  }
+
+  task<outcome<grant>> acquire_confirmed(request r) {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await client(r).command_confirmed(
+        r.answer_by(), replicas_, "SET", key(r), owner(r), "NX", "PX", milliseconds(r.lease));
+    if (!said.done()) co_return said.without_value<grant>();
+    if (said.value().said.is(reply::kind::nil)) co_return refusal::busy;
+    if (said.value().confirmed >= replicas_) co_return g;
+    const auto undone =
+        co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
+    co_return ending_of_undone(done_if(undone, 1, nothing{}, refusal::not_owner));
+  }
+
   release_by way_;
+  std::int64_t replicas_;  // that have to confirm a lock; 0: none
 };
 
 }  // namespace
@@ -82,7 +103,8 @@ lock_kind set_nx_px() {
                        "how to release: script compares and deletes at once; del deletes also "
                        "another owner's lock; compare_then_del may, when the lease ends between "
                        "its two commands",
-                   .accepts = accepts_release}},
+                   .accepts = accepts_release},
+                  wait_replicas_option()},
       .make =
           [](const driver_setup& s) {
             return make_driver(

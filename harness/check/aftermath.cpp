@@ -19,8 +19,9 @@ std::optional<std::int64_t> after_server(const blow& b, const stamps& grants_ns,
   std::int64_t from_ns = b.at_ns;
   std::int64_t longest_ns = -1;
   std::optional<std::int64_t> ended_ns;
+  const std::int64_t settled_ns = b.at_ns + std::max(settling_ns, b.takes_ns);
   for (auto next = std::upper_bound(grants_ns.begin(), grants_ns.end(), b.at_ns);
-       from_ns <= b.at_ns + settling_ns; ++next) {
+       from_ns <= settled_ns; ++next) {
     const bool none_left = next == grants_ns.end() || *next >= until_ns;
     const std::int64_t to_ns = none_left ? until_ns : *next;
     if (to_ns - from_ns > longest_ns) {

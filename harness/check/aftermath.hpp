@@ -11,8 +11,9 @@
 namespace lockmark::check {
 
 struct blow {
-  std::int64_t at_ns = 0;   // stamped before the blow: no effect is earlier
-  bool on_a_client = true;  // false: on a server or the network
+  std::int64_t at_ns = 0;     // stamped before the blow: no effect is earlier
+  bool on_a_client = true;    // false: on a server or the network
+  std::int64_t takes_ns = 0;  // the blow itself: a failover, until only the new master leads
 };
 
 struct aftermath {
@@ -20,7 +21,7 @@ struct aftermath {
   //
   // After a blow on a client, that is the next grant: the others only wait for what it held. After
   // one on a server, answers that were already on their way still arrive; so it is the end of the
-  // longest time without a grant that began before `settling_ns` were over.
+  // longest time without a grant that began before `settling_ns`, or the blow itself, were over.
   std::optional<std::int64_t> recovery_ns;
   // Certain overlaps that began between this blow and the next.
   std::uint64_t violations = 0;

@@ -21,6 +21,15 @@ TEST(aftermath, of_a_server_ignores_answers_that_were_on_their_way) {
   EXPECT_EQ(found[0].recovery_ns, 2800 * ms);
 }
 
+// The old master goes on for a second before the new one leads.
+TEST(aftermath, of_a_failover_may_begin_as_long_as_it_takes) {
+  const std::vector<std::int64_t> grants_ns{1050 * ms, 1500 * ms, 1950 * ms, 4000 * ms, 4100 * ms};
+  const auto whole = find_aftermath({{1000 * ms, false, 1200 * ms}}, grants_ns, {}, 10'000 * ms);
+  EXPECT_EQ(whole[0].recovery_ns, 3000 * ms);
+  const auto blow = find_aftermath({{1000 * ms, false}}, grants_ns, {}, 10'000 * ms);
+  EXPECT_EQ(blow[0].recovery_ns, 500 * ms);
+}
+
 TEST(aftermath, of_a_server_that_nobody_missed_is_a_usual_gap) {
   std::vector<std::int64_t> grants_ns;
   for (std::int64_t t = 0; t < 5000; t += 10) grants_ns.push_back(t * ms);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "deploy/local/fail_over.hpp"
 #include "deploy/local/roles.hpp"
 #include "harness/cli/arena_local.hpp"
 #include "harness/driver.hpp"
@@ -83,6 +84,14 @@ void local_arena::check_servers(const fault_plan& plan) const {
         "faults: {} needs servers that lockmark starts itself (--on local:NAME); for others say "
         "how: {{do: run, command: ..., undo: ...}}",
         name));
+  }
+  if (plan.what == fault_kind::fail_over && !local::can_fail_over(topology)) {
+    throw usage_error(fmt::format(
+        "faults: fail_over is for redis-sentinel, redis-cluster and mysql-replicated, not for {}{}",
+        topology,
+        topology.starts_with("zookeeper") ? ", whose servers elect a leader themselves: kill the "
+                                            "leader"
+                                          : ", which has one master only"));
   }
   if (plan.who == "replication" &&
       (plan.what != fault_kind::cut || !local::can_cut_replication(topology))) {

@@ -1,5 +1,6 @@
 #include "harness/cli/arena_fixture.hpp"
 
+
 #include <fmt/format.h>
 
 #include "deploy/local/shell.hpp"
@@ -37,6 +38,15 @@ bool eventually(const std::function<bool()>& holds, duration limit) {
     local::run_shell("sleep 0.05", 1s);
   }
   return false;
+}
+
+std::string suffering::refusal_of(const fault_plan& plan) const {
+  try {
+    arena_->check(plan);
+  } catch (const usage_error& e) {
+    return e.what();
+  }
+  return "";
 }
 
 local::options suffering::options_for(const std::vector<fault_plan>& plans) {

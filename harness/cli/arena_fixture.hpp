@@ -49,6 +49,9 @@ class suffering {
   void end(std::size_t n = 0) { run_to_end(loop_, arena_->end(loop_, plans_[n], hit_)); }
   void end_all() { run_to_end(loop_, arena_->end_all(loop_)); }
 
+  // Why a plan cannot be carried out here; empty where it can.
+  std::string refusal_of(const config::fault_plan& plan) const;
+
   local::cluster& servers() { return servers_; }
   int port(std::size_t n = 0) const { return servers_.servers().at(n).port; }
   // The port of the proxy, or of the server, that clients are sent to.

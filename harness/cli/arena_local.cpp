@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "deploy/local/fail_over.hpp"
 #include "deploy/local/roles.hpp"
 #include "deploy/local/shell.hpp"
 #include "harness/driver.hpp"
@@ -224,6 +225,12 @@ task<time_point> local_arena::strike(loop& l, injury* at) {
     co_await std::move(cut);
     co_return began;
   }
+  if (at->plan.what == fault_kind::fail_over) {
+    time_point ordered{};
+    task<void> moved = servers_thread_.run(l, [&] { ordered = fail_over(at); });
+    co_await std::move(moved);
+    co_return ordered;
+  }
   task<void> search = servers_thread_.run(l, [this, at] { at->servers = find_servers(at->plan); });
   co_await std::move(search);
   task<time_point> blow = strike_servers(l, at);
@@ -296,6 +303,13 @@ void local_arena::strike_process(const injury& at) {
       where_.own->kill(server, at.plan.what == fault_kind::kill ? SIGKILL : SIGSTOP);
     }
   }
+}
+
+// There is nothing to heal: who leads afterwards leads on.
+time_point local_arena::fail_over(injury* at) {
+  const auto done = local::fail_over(where_.own->info(), where_.key);
+  at->servers = {done.from.empty() ? done.to : fmt::format("{} by {}", done.from, done.to)};
+  return done.ordered;
 }
 
 // --- healing ---

@@ -13,6 +13,7 @@
 //                   servers go on reaching each other, and so do sentinels
 //   ... of a link   what passes between two local servers, both ways; clients notice nothing
 //   cut replication see local::cut_replication
+//   fail_over       see local::fail_over
 //   jump_clock      a preload shim in each server of the cluster
 //
 // "The holder's request" (on) is one that is answered as the plan says (answered), or else while no
@@ -96,6 +97,7 @@ class local_arena final : public faults::arena {
   task<void> set_links(loop& l, injury* at, bool healthy);
   task<void> heal(loop& l, injury* at);
   void strike_process(const injury& at);
+  time_point fail_over(injury* at);
   void heal_process(const injury& at);
   bool others_hold(std::uint32_t participant) const;
   task<void> command(loop& l, std::string text);

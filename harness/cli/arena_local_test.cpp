@@ -120,6 +120,23 @@ TEST(arena_local, kills_the_leader_of_an_ensemble) {
   }));
   s.end();
   EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }));
+  EXPECT_THAT(s.refusal_of(plan_of({{"do", "fail_over"}, {"who", "master"}, {"at", "0s"}})),
+              HasSubstr("whose servers elect a leader themselves: kill the leader"));
+}
+
+// A moment: it needs no end, and the old master lives on as a replica.
+TEST(arena_local, fails_over_to_a_replica) {
+  suffering s("redis-sentinel", {plan_of({{"do", "fail_over"}, {"who", "master"}, {"at", "0s"}})});
+  ASSERT_EQ(redis(s.port(), "SET k v"), "OK");
+  ASSERT_EQ(redis(s.port(), "WAIT 2 1000"), "2");
+  const std::string whom = s.begin();
+  EXPECT_THAT(whom, testing::StartsWith("redis-1 by redis-"));
+  const auto now = local::leaders(s.servers().info());
+  ASSERT_EQ(now.size(), 1U);
+  EXPECT_TRUE(whom.ends_with(now[0])) << whom << ", and " << now[0] << " leads";
+  EXPECT_EQ(redis(s.port(now[0] == "redis-2" ? 1 : 2), "GET k"), "v");
+  s.end_all();
+  EXPECT_TRUE(eventually([&] { return redis(s.port(), "ROLE").starts_with("slave"); }));
 }
 
 TEST(arena_local, finds_the_master_of_a_key_in_a_cluster) {

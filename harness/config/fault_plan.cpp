@@ -36,6 +36,7 @@ constexpr std::array kinds{
     kind_rule{"stall", fault_kind::stall, true, false},
     kind_rule{"delay", fault_kind::delay, true, true},
     kind_rule{"jump_clock", fault_kind::jump_clock, false, true},
+    kind_rule{"fail_over", fault_kind::fail_over, false, false},
     kind_rule{"run", fault_kind::run, false, false},
 };
 
@@ -290,6 +291,9 @@ void reader::check_length() const {
   }
   const bool runs = plan_.what == fault_kind::run;
   if (runs && given("undo") && !given("for")) refuse("for", "is missing: when undo is run");
+  if (plan_.what == fault_kind::fail_over && given("for")) {
+    refuse("for", "means nothing to do: fail_over: the new master stays");
+  }
   if (plan_.what == fault_kind::kill && hits_participants(plan_) && given("for")) {
     refuse("for", "means nothing here: a participant that was killed is not started again");
   }
@@ -304,6 +308,9 @@ void reader::check_aim() const {
     return;
   }
   if (!given("who")) refuse("who", fmt::format("is missing: whom do: {} hits", rule.name));
+  if (plan_.what == fault_kind::fail_over && plan_.who != "master") {
+    refuse("who", expected("master, which a replica follows", plan_.who).sentence);
+  }
   const bool processes = plan_.what == fault_kind::kill || plan_.what == fault_kind::pause;
   if (plan_.who == "replication" && (processes || plan_.what == fault_kind::jump_clock)) {
     refuse("who", fmt::format("replication is a link, which do: {} cannot hit", rule.name));
@@ -462,6 +469,7 @@ std::string describe(const fault_plan& plan) {
       return fmt::format("the clock of {} jumped {} {}{}", whom, spoken(back ? -plan.by : plan.by),
                          back ? "back" : "ahead", lasting);
     }
+    case fault_kind::fail_over: return fmt::format("{} was replaced by a replica", whom);
     case fault_kind::run: return describe_run(plan);
   }
   return whom;

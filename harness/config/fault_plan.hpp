@@ -7,6 +7,7 @@
 //     - {do: cut, who: replication, at: 1s, for: 4s}
 //     - {do: stall, who: leader, with: holder, at: 1s, for: 4s}
 //     - {do: cut, who: link zookeeper-1 zookeeper-2, at: 1s, for: 4s}
+//     - {do: fail_over, who: master, at: 2s}
 //     - {do: run, command: ssh db1 stop-redis, undo: ssh db1 start-redis, at: 5s, for: 5s}
 //
 // Knows no server and no process: who can be hit is the business of the arena (harness/faults).
@@ -30,6 +31,7 @@ enum class fault_kind : std::uint8_t {
   stall,       // nothing gets through, nothing breaks; after `for` what was held back is delivered
   delay,       // every byte arrives `by` later
   jump_clock,  // a server's wall clock runs `by` ahead (or behind, if negative)
+  fail_over,   // a replica is made the master, while the old one lives or after its death
   run,         // a command of the user's, and `undo` after `for`
 };
 

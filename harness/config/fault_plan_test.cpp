@@ -94,10 +94,10 @@ TEST(fault_plan, says_what_is_wrong) {
   const std::pair<std::string, std::string> cases[] = {
       {"{who: master, at: 1s}",
        "j.yaml:3: faults.1.do: is missing; known are pause, kill, cut, stall, delay, jump_clock, "
-       "run"},
+       "fail_over, run"},
       {"{do: kil, who: master, at: 1s}",
-       "j.yaml:3: faults.1.do: expected pause, kill, cut, stall, delay, jump_clock, run, not "
-       "'kil', which is nearest to kill"},
+       "j.yaml:3: faults.1.do: expected pause, kill, cut, stall, delay, jump_clock, fail_over, "
+       "run, not 'kil', which is nearest to kill"},
       {"{do: kill, who: mastr, at: 1s}", "which is nearest to master"},
       {"{do: kill, who: server, at: 1s}", "faults.1.who: expected 'server 1', not 'server'"},
       {"{do: kill, who: master 2, at: 1s}", "expected 'master' alone, not 'master 2'"},
@@ -126,6 +126,9 @@ TEST(fault_plan, says_what_is_wrong) {
       {"{do: delay, who: master, at: 1s, for: 1s, by: -1s}", "cannot be negative"},
       {"{do: cut, who: master, at: 1s, for: 1s, by: 1s}", "faults.1.by: is for do: delay and"},
       {"{do: jump_clock, who: holder, at: 1s, by: 1s}", "faults.1.who: expected servers"},
+      {"{do: fail_over, who: replicas, at: 1s}",
+       "faults.1.who: expected master, which a replica follows, not 'replicas'"},
+      {"{do: fail_over, who: master, at: 1s, for: 1s}", "faults.1.for: means nothing to do: fail"},
       {"{do: run, at: 1s}", "faults.1.command: is missing"},
       {"{do: run, who: master, command: x, at: 1s}", "faults.1.who: means nothing to do: run"},
       {"{do: run, command: x, undo: y, at: 1s}", "faults.1.for: is missing: when undo is run"},
@@ -160,6 +163,8 @@ TEST(fault_plan, has_a_name_and_a_sentence) {
   const std::pair<std::string, std::vector<std::string>> cases[] = {
       {"{do: pause, who: holder, at: 1s, for: 5s}",
        {"pause_holder", "the holder was paused for 5 s"}},
+      {"{do: fail_over, who: master, at: 1s}",
+       {"fail_over_master", "the master was replaced by a replica"}},
       {"{do: kill, who: participant 2, at: 1s}", {"kill_participant", "participant 2 was killed"}},
       {"{do: kill, who: master, at: 1s, for: 3s, data: lost}",
        {"kill_master", "the master was killed and came back without its data after 3 s"}},

@@ -26,6 +26,11 @@ constexpr std::string_view renewable =
     "redis/redisson_write redis/redisson_fenced redis/redisson_multi redis/redisson_red "
     "redis/redlock redis/sharded mysql/shedlock";
 constexpr std::string_view replicated = "redis/set_nx_px redis/lua redis/redisson";
+constexpr std::string_view plain_strings = "redis/set_nx_px redis/lua";
+constexpr std::string_view rows = "mysql/unique_key mysql/unique_key_reentrant";
+constexpr std::string_view mysqls =
+    "mysql/for_update mysql/unique_key mysql/unique_key_reentrant mysql/get_lock mysql/shedlock";
+constexpr std::string_view redis_failover = "redis-sentinel redis-cluster";
 constexpr std::string_view zookeepers = "zookeeper/ephemeral zookeeper/sequential";
 
 }  // namespace
@@ -33,6 +38,8 @@ constexpr std::string_view zookeepers = "zookeeper/ephemeral zookeeper/sequentia
 const std::vector<scenario>& catalogue() {
   static const std::vector<scenario> all{
       {"holder_killed", exclusive, plain, "", ""},
+      {"holder_killed", rows, "mysql", "sweep=3s", ""},
+      {"holder_killed", rows, "mysql", "sweep=off", ""},
       {"killed_half_way", "redis/setnx_expire", "redis", "", ""},
       {"holder_paused", exclusive, plain, "", ""},
       {"work_outlives_lease", leased, plain, "", ""},
@@ -41,8 +48,12 @@ const std::vector<scenario>& catalogue() {
       {"stale_release", "redis/set_nx_px", "redis", "release=compare_then_del", ""},
       {"stale_release", "redis/set_nx_px redis/lua redis/redisson", "redis", "", ""},
       {"stale_release_between", "redis/set_nx_px", "redis", "release=compare_then_del", ""},
-      {"failover_replication_cut", replicated, "redis-sentinel redis-cluster", "", ""},
-      {"master_killed", replicated, "redis-sentinel redis-cluster", "", ""},
+      {"failover_replication_cut", replicated, redis_failover, "", ""},
+      {"failover_replication_cut", plain_strings, redis_failover, "wait_replicas=1", ""},
+      {"failover_replication_cut", "redis/redisson", redis_failover, "wait=false", ""},
+      {"master_killed", replicated, redis_failover, "", ""},
+      {"master_killed", plain_strings, redis_failover, "wait_replicas=1", ""},
+      {"failover_planned", replicated, redis_failover, "", ""},
       {"redlock_two_down", "redis/redlock redis/redisson_red", "redis-independent", "", ""},
       {"redlock_three_down", "redis/redlock redis/redisson_red", "redis-independent", "", ""},
       {"redlock_restart_empty", "redis/redlock", "redis-independent", "", ""},
@@ -53,7 +64,15 @@ const std::vector<scenario>& catalogue() {
       {"leader_partitioned", zookeepers, "zookeeper-3 zookeeper-5", "", ""},
       {"server_killed", exclusive, plain, "", ""},
       {"holder_cut_off", exclusive, plain, "", ""},
+      {"connection_cut", mysqls, "mysql", "", ""},
+      {"replica_promoted", "mysql/for_update mysql/unique_key", "mysql-replicated", "", ""},
+      {"replica_promoted", "mysql/unique_key", "mysql-replicated", "sweep=3s", ""},
+      {"replica_promoted_cut", "mysql/for_update", "mysql-replicated", "", ""},
+      {"replica_promoted_cut", "mysql/unique_key", "mysql-replicated", "sweep=5s", ""},
       {"two_writers", "mysql/for_update mysql/unique_key", "mysql-galera", "", "writers=all"},
+      {"unindexed_for_update", "mysql/for_update", "mysql", "indexed=false", ""},
+      {"unindexed_for_update", "mysql/for_update", "mysql", "indexed=true", ""},
+      {"duplicate_insert_deadlock", "mysql/unique_key", "mysql", "", ""},
   };
   return all;
 }

@@ -15,7 +15,7 @@ bool stays(const config::fault_plan& plan) {
   using kind = config::fault_kind;
   if (plan.lasts > duration::zero()) return true;
   if (plan.what == kind::kill) return !config::hits_participants(plan);
-  return plan.what != kind::run;
+  return plan.what != kind::run && plan.what != kind::fail_over;
 }
 
 std::string told(const config::fault_plan& plan, const std::string& whom) {
@@ -134,6 +134,7 @@ task<void> schedule::inflict(appointment* mine) {
                   mine->number - 1,
                   hit.participant});
   if (!stays(plan)) {
+    if (plan.what == config::fault_kind::fail_over) all_[number].lasted = loop_.now() - hit.began;
     all_[number].over = true;
     last_ended_ = loop_.now();
     co_return;

@@ -19,7 +19,7 @@ struct infliction {
   std::string kind;    // config::name_of
   std::string text;    // a sentence without a full stop: what was done, and to whom
   time_point began{};  // stamped before the blow
-  duration lasted{};   // 0: a moment, or not over yet
+  duration lasted{};   // 0: a moment, or not over yet; of a failover, until it was done
   bool over = false;
   std::size_t plan = 0;                        // which of the job's, from 0
   std::optional<std::uint32_t> participant{};  // the one that was hit, as in wound

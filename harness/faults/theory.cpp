@@ -47,6 +47,30 @@ duration usual_hold(const config::job& job) {
   return job.hold.kind == config::distribution::shape::constant ? job.hold.first : duration::zero();
 }
 
+std::string option_of(const config::job& job, const std::string& name) {
+  const auto given = job.options.find(name);
+  return given == job.options.end() ? "" : given->second;
+}
+
+// The limit of a lock whose rows a sweeper deletes when they have become too old.
+std::optional<duration> sweep_of(const config::job& job) {
+  const auto age = config::parse_duration(option_of(job, "sweep"));
+  return age ? std::optional{*age} : std::nullopt;
+}
+
+// It comes four times in that time, and at least once a second (drivers/mysql/sweeper.cpp).
+prediction swept(duration age, duration held) {
+  const duration left = std::max(duration::zero(), age - held);
+  return {left, left + std::min<duration>(age / 4, 1s),
+          fmt::format("the sweeper comes after rows older than {}", print_duration(age))};
+}
+
+// Whether who holds one key keeps nobody else from another: each client has its own, and the lock
+// does not lock all rows for want of an index.
+bool concerns_nobody_else(const config::job& job) {
+  return job.keys.kind == config::key_choice::shape::own && option_of(job, "indexed") != "false";
+}
+
 // What it held is free again when the server has found out that its client is gone.
 prediction client_gone(features lock, std::string_view backend, const config::job& job,
                        duration held) {
@@ -55,7 +79,28 @@ prediction client_gone(features lock, std::string_view backend, const config::jo
     return {0s, 0s, "the server sees the connection end"};
   }
   if (lock.has(feature::lease)) return lease_ends(job, lock, held);
+  if (const auto age = sweep_of(job)) return swept(*age, held);
   return {0s, std::nullopt, "nobody gives it back: no lease, no session"};
+}
+
+// The client works on, and gives its lock back if it reaches the server again by then. Nothing
+// where the release fell into the cut and nothing else is sure to have ended the lock.
+std::optional<prediction> client_cut_off(const config::fault_plan& plan, features lock,
+                                         std::string_view backend, const config::job& job,
+                                         duration held) {
+  const bool by_ping = backend == "zookeeper";
+  if (lock.has(feature::session_bound) && !by_ping) return client_gone(lock, backend, job, held);
+  const duration rest = std::max(duration::zero(), usual_hold(job) - held);
+  const bool ends = lock.has(feature::session_bound) || lock.has(feature::lease);
+  std::optional<prediction> taken;
+  if (ends) taken = client_gone(lock, backend, job, held);
+  const bool back_in_time = rest > plan.lasts;
+  if (back_in_time && (!taken || *taken->most >= rest)) {
+    return prediction{rest, rest, "the holder has reached the server again and gives it back"};
+  }
+  if (by_ping && plan.lasts < job.session_timeout) return std::nullopt;
+  if (!by_ping && taken && *taken->most > plan.lasts) return std::nullopt;
+  return taken;
 }
 
 // A paused client keeps its connections, so only time takes its lock away.
@@ -63,9 +108,14 @@ prediction client_silent(const config::fault_plan& plan, features lock, std::str
                          const config::job& job, duration held) {
   const bool by_ping = lock.has(feature::session_bound) && backend == "zookeeper";
   const duration until_back = plan.lasts + std::max(duration::zero(), usual_hold(job) - held);
-  prediction by_itself{0s, until_back, "the holder goes on when it is resumed"};
-  if (!by_ping && !lock.has(feature::lease)) return by_itself;
-  prediction taken = by_ping ? session_ends(job) : lease_ends(job, lock, held);
+  // Its timers may have run on meanwhile.
+  const duration soonest = std::max(plan.lasts, until_back - plan.lasts);
+  prediction by_itself{soonest, until_back, "the holder goes on when it is resumed"};
+  const auto age = sweep_of(job);
+  if (!by_ping && !lock.has(feature::lease) && !age) return by_itself;
+  prediction taken = by_ping                    ? session_ends(job)
+                     : lock.has(feature::lease) ? lease_ends(job, lock, held)
+                                                : swept(*age, held);
   if (taken.least > until_back) return by_itself;
   taken.most = std::min(*taken.most, std::max(until_back, taken.least));
   return taken;
@@ -111,10 +161,14 @@ std::optional<prediction> predict(const config::fault_plan& plan, features lock,
   // In the middle of a protocol's step nobody knows what the server has of the lock.
   if (!on_holder || !plan.on.empty()) return std::nullopt;
   if (!held) return prediction{0s, 0s, "it held nothing"};
+  if (concerns_nobody_else(job)) {
+    return prediction{0s, usual_hold(job), "the others hold keys of their own"};
+  }
   switch (plan.what) {
     case config::fault_kind::kill: return client_gone(lock, backend, job, *held);
     case config::fault_kind::pause:
     case config::fault_kind::stall: return client_silent(plan, lock, backend, job, *held);
+    case config::fault_kind::cut: return client_cut_off(plan, lock, backend, job, *held);
     default: return std::nullopt;
   }
 }

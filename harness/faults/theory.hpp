@@ -21,6 +21,7 @@ struct prediction {
 // Nothing where theory has nothing to say (a user's command, a server whose failover has settings
 // of its own). `held`: how long the victim had held its key when it was hit; none: it held nothing.
 // Of a parted ensemble the victim is the client that is on the side of the minority.
+// `job` has all options of the lock, also those that it leaves as they are by default.
 std::optional<prediction> predict(const config::fault_plan& plan, features lock,
                                   std::string_view backend, const config::job& job,
                                   std::optional<duration> held);

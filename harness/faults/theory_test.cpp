@@ -75,6 +75,7 @@ TEST(theory, a_paused_holder_blocks_until_somebody_loses_patience) {
   const auto pause = on_holder(fault_kind::pause, 8s);
   const auto my = predict(pause, feature::session_bound, "mysql", usual, 500ms);
   ASSERT_TRUE(my);
+  EXPECT_EQ(my->least, 8s);
   EXPECT_EQ(my->most, 9s);
   const auto redis = predict(pause, feature::lease, "redis", usual, 500ms);
   ASSERT_TRUE(redis);
@@ -110,6 +111,69 @@ TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
   EXPECT_FALSE(predict(p, feature::lease, "redis", usual, 500ms));
   p.who = "majority";
   EXPECT_FALSE(predict(p, feature::session_bound, "zookeeper", usual, 500ms));
+}
+
+// A row without owner is deleted by the sweeper, if there is one.
+TEST(theory, a_sweeper_frees_the_row_of_the_dead) {
+  config::job j = usual;
+  j.options["sweep"] = "3s";
+  const auto p = predict(on_holder(fault_kind::kill), features{}, "mysql", j, 500ms);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->least, 2500ms);
+  EXPECT_EQ(p->most, 3250ms);
+  EXPECT_FALSE(agrees(*p, std::nullopt));
+  j.options["sweep"] = "off";
+  const auto never = predict(on_holder(fault_kind::kill), features{}, "mysql", j, 500ms);
+  ASSERT_TRUE(never);
+  EXPECT_FALSE(never->most);
+}
+
+// For a moment: the server forgets who was connected, and whoever has a row or a lease does not
+// notice.
+TEST(theory, a_cut_connection_matters_to_those_whose_lock_it_is) {
+  const auto cut = on_holder(fault_kind::cut, 300ms);
+  const auto bound = predict(cut, feature::session_bound, "mysql", usual, 500ms);
+  ASSERT_TRUE(bound);
+  EXPECT_EQ(bound->most, 0s);
+  for (const features lock : {features{}, features{feature::lease}}) {
+    const auto row = predict(cut, lock, "mysql", usual, 500ms);
+    ASSERT_TRUE(row);
+    EXPECT_EQ(row->least, 1s);
+    EXPECT_EQ(row->most, 1s);
+  }
+  const auto zk = predict(cut, feature::session_bound, "zookeeper", usual, 500ms);
+  ASSERT_TRUE(zk);
+  EXPECT_EQ(zk->most, 1s);
+}
+
+// Who cannot give it back in time loses it to the lease or the session.
+TEST(theory, a_long_cut_ends_with_the_lease_or_the_session) {
+  const auto cut = on_holder(fault_kind::cut, 6s);
+  const auto leased = predict(cut, feature::lease, "redis", usual, 500ms);
+  ASSERT_TRUE(leased);
+  EXPECT_EQ(leased->most, 1500ms);
+  const auto zk = predict(cut, feature::session_bound, "zookeeper", usual, 500ms);
+  ASSERT_TRUE(zk);
+  EXPECT_EQ(zk->most, 6s);
+  EXPECT_FALSE(predict(cut, features{}, "redis", usual, 500ms));
+  const auto shorter = on_holder(fault_kind::cut, 1200ms);
+  EXPECT_FALSE(predict(shorter, feature::lease, "redis", usual, 500ms));
+}
+
+// The holder of a key blocks the others only where the lock locks more than its key.
+TEST(theory, a_key_of_ones_own_concerns_nobody_else) {
+  config::job j = job_with(100ms, 2s, 4s);
+  j.keys.kind = config::key_choice::shape::own;
+  const auto pause = on_holder(fault_kind::pause, 3s);
+  const auto indexed = predict(pause, feature::session_bound, "mysql", j, 50ms);
+  ASSERT_TRUE(indexed);
+  EXPECT_EQ(indexed->most, 100ms);
+  EXPECT_FALSE(agrees(*indexed, 3s));
+  j.options["indexed"] = "false";
+  const auto unindexed = predict(pause, feature::session_bound, "mysql", j, 50ms);
+  ASSERT_TRUE(unindexed);
+  EXPECT_EQ(unindexed->most, 3050ms);
+  EXPECT_FALSE(agrees(*unindexed, 100ms));
 }
 
 TEST(theory, says_nothing_of_servers) {

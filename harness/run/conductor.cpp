@@ -339,11 +339,19 @@ void note_end_of_faults(result& r, const faults::schedule& planned) {
   }
 }
 
+// What the lock was really told.
+config::job with_presets(config::job j, const lock_kind& lock) {
+  for (const lock_option& o : lock.options) {
+    j.options.emplace(std::string{o.name}, std::string{o.preset});
+  }
+  return j;
+}
+
 void conductor::draw_conclusions(result& r) {
   mark_faults(r);
   note_end_of_faults(r, faults_);
   gathering_->fill(r);
-  r.faults = judge_faults(faults_.all(), r.found, job_, setup_.lock.has,
+  r.faults = judge_faults(faults_.all(), r.found, with_presets(job_, setup_.lock), setup_.lock.has,
                           setup_.lock.name.substr(0, setup_.lock.name.find('/')), window_);
   if (crew_.guard() != nullptr) r.found.guard = crew_.guard()->counts();
   crew_.tell(r);

@@ -13,14 +13,15 @@ bool was_hit(const faults::infliction& i, std::uint32_t client, const config::jo
   return client / job.clients % job.participants == *i.participant;
 }
 
-// How long the client that was hit had held its key by then.
+// How long the client that was hit had held its key by then. A grant to another client ended that,
+// unless each has its own key.
 std::optional<duration> held_by_then(const faults::infliction& i, const findings& found,
                                      const config::job& job) {
   const std::int64_t at_ns = to_ns(i.began);
   std::optional<duration> held;
   for (const grant_stamp& g : found.grant_stamps) {
     if (g.at_ns > at_ns) break;
-    held.reset();
+    if (job.keys.kind != config::key_choice::shape::own) held.reset();
     if (was_hit(i, g.client, job)) held = duration{at_ns - g.at_ns};
   }
   return held;
@@ -59,7 +60,10 @@ std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& i
   const std::int64_t start_ns = measured.start_ns.load();
   const std::int64_t end_ns = measured.end_ns.load();
   std::vector<check::blow> blows;
-  for (const auto& i : inflicted) blows.push_back({to_ns(i.began), i.participant.has_value()});
+  for (const auto& i : inflicted) {
+    const bool is_process = plans.at(i.plan).what == config::fault_kind::fail_over;
+    blows.push_back({to_ns(i.began), i.participant.has_value(), is_process ? i.lasted.count() : 0});
+  }
   const auto after = check::find_aftermath(blows, stamps_of(found.grant_stamps),
                                            stamps_of(found.overlaps), end_ns);
   std::vector<fault_finding> all;
@@ -78,7 +82,9 @@ std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& i
         faults::predict(plans.at(i.plan), lock, backend, job, held_by_then(i, found, job));
     if (f.predicted) {
       const auto took = f.recovery_ns ? std::optional{duration{*f.recovery_ns}} : std::nullopt;
-      f.agrees = faults::agrees(*f.predicted, took);
+      // What should come after the end of the observation cannot be missed.
+      const bool too_early = f.predicted->least >= duration{end_ns - blows[n].at_ns};
+      f.agrees = (!took && too_early) || faults::agrees(*f.predicted, took);
     }
     all.push_back(std::move(f));
   }

@@ -1,0 +1,222 @@
+#include "deploy/local/fail_over.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+
+#include "deploy/local/ask.hpp"
+#include "deploy/local/error.hpp"
+#include "deploy/local/roles.hpp"
+
+namespace lockmark::local {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration limit = 10s;
+constexpr duration order_again = 2s;
+constexpr int look_again_ms = 20;
+
+const server_info* find(const cluster_info& cluster, const std::string& name) {
+  const auto found = std::find_if(cluster.servers.begin(), cluster.servers.end(),
+                                  [&name](const auto& s) { return s.name == name; });
+  return found == cluster.servers.end() ? nullptr : &*found;
+}
+
+std::string first_of(const std::vector<std::string>& names) {
+  return names.empty() ? std::string{} : names.front();
+}
+
+// Without the line's end; "nothing" where no answer came.
+std::string spoken(const std::string& answer) {
+  return answer.empty() ? "nothing" : answer.substr(0, answer.find_first_of("\r\n"));
+}
+
+bool eventually(const std::function<bool()>& holds) {
+  const real_clock clock;
+  const time_point deadline = clock.now() + limit;
+  while (!holds()) {
+    if (clock.now() >= deadline) return false;
+    poll(nullptr, 0, look_again_ms);
+  }
+  return true;
+}
+
+// Waits until somebody else leads.
+promotion see_another(const std::string& from, time_point ordered,
+                      const std::function<std::string()>& leader) {
+  promotion done{from, {}, ordered};
+  const bool replaced = eventually([&] {
+    done.to = leader();
+    return !done.to.empty() && done.to != from;
+  });
+  if (!replaced) {
+    throw start_error(fmt::format("10 s after a failover was ordered, {} leads",
+                                  done.to.empty() ? "nobody" : done.to));
+  }
+  return done;
+}
+
+// The old master grants on until a sentinel tells it that it is one no longer.
+void see_it_follow(const cluster_info& cluster, const std::string& old) {
+  const server_info* const server = find(cluster, old);
+  if (server == nullptr) return;
+  const bool follows = eventually([server] {
+    const auto info = answer_of({"INFO replication\r\n", judge_info}, server->port, patience);
+    return info.find("role:master") == info.npos;
+  });
+  if (!follows) throw start_error(fmt::format("10 s after a failover, {} is still a master", old));
+}
+
+promotion by_sentinel(const cluster_info& cluster) {
+  const std::string from = first_of(leaders(cluster));
+  const time_point ordered = real_clock{}.now();
+  std::string said;
+  for (const server_info& server : cluster.servers) {
+    if (serves(server)) continue;
+    said = answer_of({"SENTINEL FAILOVER lockmark\r\n", judge_line}, server.port, patience);
+    // One may be in progress, because the master is dead.
+    if (said.starts_with("+OK") || said.starts_with("-INPROG")) {
+      const promotion done =
+          see_another(from, ordered, [&cluster] { return first_of(leaders(cluster)); });
+      see_it_follow(cluster, from);
+      return done;
+    }
+  }
+  throw start_error(
+      fmt::format("no sentinel starts a failover; the last one said {}", spoken(said)));
+}
+
+// The port of a replica of the master at that port, as CLUSTER NODES tells it: id, address@bus,
+// flags, the master's id, and more. 0: there is none.
+int replica_of(const std::string& nodes, int master_port) {
+  const std::string master_address = fmt::format(":{}@", master_port);
+  const auto words_of = [](const std::string& line) {
+    std::istringstream words(line);
+    std::vector<std::string> first(4);
+    for (std::string& word : first) words >> word;
+    return first;
+  };
+  std::string master;
+  std::istringstream lines(nodes);
+  for (std::string line; std::getline(lines, line);) {
+    const auto words = words_of(line);
+    if (words[1].find(master_address) != std::string::npos) master = words[0];
+  }
+  lines = std::istringstream(nodes);
+  for (std::string line; std::getline(lines, line);) {
+    const auto words = words_of(line);
+    if (master.empty() || words[3] != master || words[2].find("fail") != std::string::npos)
+      continue;
+    return std::stoi(words[1].substr(words[1].find(':') + 1));
+  }
+  return 0;
+}
+
+// The same, as any node knows it; an old master that has just been replaced needs a moment.
+int some_replica_of(const cluster_info& cluster, int master_port) {
+  int port = 0;
+  eventually([&] {
+    for (const server_info& server : cluster.servers) {
+      const auto nodes = answer_of({"CLUSTER NODES\r\n", judge_bulk}, server.port, patience);
+      if (port == 0) port = replica_of(nodes, master_port);
+    }
+    return port != 0;
+  });
+  return port;
+}
+
+promotion in_cluster(const cluster_info& cluster, std::string_view key) {
+  const std::string from = owner_of(cluster, key);
+  const server_info* const master = find(cluster, from);
+  if (master == nullptr) throw start_error("no node of the cluster says whose slot it is now");
+  const int port = some_replica_of(cluster, master->port);
+  if (port == 0) throw start_error(fmt::format("{} has no replica that could take over", from));
+  const std::string info = answer_of({"INFO replication\r\n", judge_info}, port, patience);
+  const bool hears = info.find("master_link_status:up") != info.npos;
+  const bool asks = hears && answers(redis_probe(), master->port, patience);
+  const std::string command = asks ? "CLUSTER FAILOVER\r\n" : "CLUSTER FAILOVER TAKEOVER\r\n";
+  const auto order = [&] { return answer_of({command, judge_line}, port, patience); };
+  const real_clock clock;
+  const time_point ordered = clock.now();
+  const std::string said = order();
+  if (!said.starts_with("+OK")) {
+    throw start_error(
+        fmt::format("the replica of {} does not take over; it said {}", from, spoken(said)));
+  }
+  time_point last = ordered;
+  return see_another(from, ordered, [&] {
+    const std::string leads = owner_of(cluster, key);
+    // A master that has not heard yet that this is its replica does not listen to it.
+    if (leads == from && clock.now() - last > order_again) {
+      order();
+      last = clock.now();
+    }
+    return leads;
+  });
+}
+
+std::string tell(const cluster_info& cluster, const server_info& server,
+                 std::string_view statements) {
+  const std::string said = ask_mariadb(cluster, server, statements);
+  if (said.empty()) {
+    throw start_error(fmt::format("{} does not execute '{}'", server.name, statements));
+  }
+  return said.substr(0, said.find('\n'));
+}
+
+bool is_told(const cluster_info& cluster, const server_info& replica) {
+  return ask_mariadb(cluster, replica, "SHOW STATUS LIKE 'Slave_running'").find("ON") !=
+         std::string::npos;
+}
+
+// What a replica has received is executed first: otherwise a lock that was given up could come
+// back.
+void catch_up(const cluster_info& cluster, const server_info& replica,
+              const std::string& position) {
+  if (!position.empty() && is_told(cluster, replica)) {
+    tell(cluster, replica, fmt::format("SELECT MASTER_GTID_WAIT('{}', 5)", position));
+  }
+  const bool done = eventually([&] {
+    return ask_mariadb(cluster, replica, "SHOW SLAVE STATUS").find("has read all relay log") !=
+           std::string::npos;
+  });
+  if (!done) throw start_error(fmt::format("{} does not come to the end of its log", replica.name));
+}
+
+promotion of_mariadb(const cluster_info& cluster) {
+  promotion done{first_of(leaders(cluster)), {}, {}};
+  const server_info* const master = find(cluster, done.from);
+  // Who was a master before can only be read, too, but follows nobody.
+  for (const std::string& name : followers(cluster)) {
+    const bool follows = ask_mariadb(cluster, *find(cluster, name), "SHOW SLAVE STATUS") != "\n";
+    if (done.to.empty() && follows) done.to = name;
+  }
+  const server_info* const next = find(cluster, done.to);
+  if (next == nullptr) throw start_error("no replica answers that could be promoted");
+  done.ordered = real_clock{}.now();
+  std::string position;
+  if (master != nullptr) {
+    position = tell(cluster, *master, "SET GLOBAL read_only=1; SELECT @@gtid_binlog_pos");
+  }
+  catch_up(cluster, *next, position);
+  tell(cluster, *next, "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only=0");
+  return done;
+}
+
+}  // namespace
+
+bool can_fail_over(std::string_view topology) {
+  return can_cut_replication(topology);
+}
+
+promotion fail_over(const cluster_info& cluster, std::string_view key) {
+  if (cluster.topology == "redis-sentinel") return by_sentinel(cluster);
+  if (cluster.topology == "redis-cluster") return in_cluster(cluster, key);
+  return of_mariadb(cluster);
+}
+
+}  // namespace lockmark::local
