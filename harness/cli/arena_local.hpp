@@ -68,6 +68,7 @@ class local_arena final : public faults::arena {
   task<faults::wound> begin(loop& l, config::fault_plan plan) override;
   task<void> end(loop& l, config::fault_plan plan, faults::wound which) override;
   task<void> end_all(loop& l) override;
+  std::string trouble() const override;
 
  private:
   // What is on: what was hit, so that it can be healed.

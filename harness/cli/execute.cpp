@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "harness/cli/arena_local.hpp"
 #include "harness/cli/participants.hpp"
 #include "harness/run/folder.hpp"
 #include "harness/run/guarding.hpp"
+#include "harness/run/result_json.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -120,6 +122,21 @@ run::result measure(const run::setup& s, const real_clock& clock, metrics::expor
   }
 }
 
+// What was measured is told even where it could not be written down.
+nlohmann::ordered_json write_down(run::run_folder& folder, run::result& measured) {
+  try {
+    return folder.finish(measured);
+  } catch (const run::write_error& e) {
+    measured.how = run::ending::failed;
+    measured.why = e.what();
+  }
+  try {
+    return folder.finish(measured);  // run.json at least may find room
+  } catch (const run::write_error&) {
+    return run::to_json(measured);  // what the folder holds calls itself unfinished
+  }
+}
+
 [[noreturn]] void give_up(const std::string& sentence) {
   fmt::print(stderr, "lockmark: {}\n", sentence);
   std::_Exit(2);
@@ -216,7 +233,7 @@ executed execute(const catalogue& known, place& where, errand e) {
     if (e.exporter != nullptr) e.exporter->begin(so_far);
   };
   run::result measured = measure(s, clock, e.exporter, folder, begun);
-  auto written = folder.finish(measured);
+  auto written = write_down(folder, measured);
   const std::string name = folder.path().filename().string();
   return {std::move(measured), {name, std::move(written)}, folder.path()};
 }

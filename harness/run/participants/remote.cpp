@@ -14,7 +14,8 @@ remote::remote(assignment task, bool optimistic)
       memory_(task_.own.bytes()),
       events_(block().events, task_.own.event_room(memory_.data())),
       intervals_(block().intervals, task_.own.interval_room(memory_.data())),
-      history_(task_.participants, static_cast<std::uint32_t>(task_.job.clients), optimistic) {
+      history_(task_.participants, static_cast<std::uint32_t>(task_.job.clients), optimistic,
+               task_.notes_answers) {
   new (memory_.data()) participant_block;
 }
 
