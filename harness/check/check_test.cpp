@@ -119,7 +119,21 @@ TEST(exclusion, counts_pairs_and_closes_open_holds) {
   EXPECT_TRUE(x.examples().at(0).first.open_at_end);
 }
 
-// An overlap within the error of two hosts' clocks is possible, not certain.
+// In few words as well, for those who ask when: when the second came, and who they were.
+TEST(exclusion, says_when_and_between_whom) {
+  exclusion x(1, 20);
+  x.granted({100, 0, 0, 1, granted});
+  x.granted({150, 0, 0, 2, granted});
+  x.released({180, 0, 0, 1, released});
+  x.granted({290, 0, 0, 3, granted});
+  x.released({300, 0, 0, 2, released});  // 10 ns beside the third: only possible
+  x.finish(400);
+  ASSERT_EQ(x.overlaps().size(), 1U);
+  EXPECT_EQ(x.overlaps()[0].at_ns, 150);
+  EXPECT_EQ(x.overlaps()[0].first_client, 1U);
+  EXPECT_EQ(x.overlaps()[0].second_client, 2U);
+}
+
 TEST(exclusion, a_semaphore_admits_its_leases_and_no_more) {
   exclusion x(1, 0, 2);
   x.granted({10, 0, 0, 1, event_kind::granted});
@@ -143,6 +157,7 @@ TEST(exclusion, readers_exclude_nobody) {
   EXPECT_EQ(x.certain() + x.possible(), 0u);
 }
 
+// An overlap within the error of two hosts' clocks is possible, not certain.
 TEST(exclusion, an_overlap_within_the_clock_error_is_only_possible) {
   exclusion x(1, 20);
   x.granted({100, 0, 0, 1, granted});

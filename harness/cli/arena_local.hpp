@@ -49,6 +49,7 @@ class local_arena final : public faults::arena {
     local::cluster* own = nullptr;  // servers that lockmark started for this run; null: others'
     std::string url;                // of the target, with its password
     std::uint32_t participants = 0;
+    bool in_programs = false;  // their clients are programs of others (exec/...), not in lockmark
     std::string key;  // the name of the run's first key in Redis: whose master is "the master"
     std::string program = "/proc/self/exe";  // lockmark, which is its own proxies, too
   };

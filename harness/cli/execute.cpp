@@ -86,6 +86,7 @@ std::unique_ptr<local_arena> arena_for(place& where, const config::job& job,
   ground.own = where.own ? &*where.own : nullptr;
   ground.url = where.url;
   ground.participants = static_cast<std::uint32_t>(job.participants);
+  ground.in_programs = job.lock.starts_with("exec/");
   ground.key = fmt::format("lockmark:{}:k0", run_id);
   return std::make_unique<local_arena>(std::move(ground), plans);
 }

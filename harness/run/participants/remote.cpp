@@ -55,6 +55,7 @@ void remote::fetch_intervals() {
     auto whole = recorder_.blank();
     decode(*bytes, *whole);
     sent_ += whole->sent;
+    measured_until_ns_ = whole->end_ns;
     recorder_.deliver(std::move(whole));
   }
 }
