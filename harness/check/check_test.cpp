@@ -192,6 +192,10 @@ TEST(token_order, a_token_that_does_not_grow_is_stale) {
   EXPECT_EQ(t.stale(), 0U);
   t.granted({4, 6, 0, 1, granted});
   EXPECT_EQ(t.stale(), 1U);
+  t.granted({5, 4, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 2U);
+  t.granted({6, 7, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 2U);
 }
 
 // Two commits that replaced the same version: one of them is lost.
@@ -262,6 +266,20 @@ TEST(merger, orders_two_threads_and_waits_for_the_slower) {
   a.publish(100);
   merged.drain(sink);
   EXPECT_EQ(seen, (std::vector<std::int64_t>{10, 20, 30, 30}));
+}
+
+// What happens at one instant: releases and deaths first, since holds are half-open intervals, so
+// that holds which only touch look like nothing else.
+TEST(merger, puts_releases_before_grants_of_the_same_instant) {
+  journal a, b, c;
+  merger merged({&a, &b, &c});
+  std::vector<event_kind> seen;
+  a.note({10, 0, 0, 1, granted});
+  b.note({10, 0, 0, 2, released});
+  c.note({10, 0, 0, 3, died});
+  for (journal* j : {&a, &b, &c}) j->publish(20);
+  merged.drain([&](const event& e) { seen.push_back(e.kind); });
+  EXPECT_EQ(seen, (std::vector<event_kind>{released, died, granted}));
 }
 
 // A writer and a reader on two threads lose nothing and keep the order (also run under TSan).

@@ -190,6 +190,10 @@ TEST(cut_history, a_death_is_no_hand_off) {
   EXPECT_EQ(h.took_ns, 500);
   order.released({530, 0, 0, 1, released});
   EXPECT_NE(order.granted({540, 0, 0, 2, granted}).kind, handoff_kind::orphaned);
+  // Only the first one after it, also of two that hold at once.
+  order.died({550, 0, 0, 2, died});
+  EXPECT_EQ(order.granted({560, 0, 0, 0, granted}).kind, handoff_kind::orphaned);
+  EXPECT_NE(order.granted({570, 0, 0, 1, granted}).kind, handoff_kind::orphaned);
 }
 
 // The server has counted a commit whose client was killed before it could tell.
