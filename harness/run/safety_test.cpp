@@ -1,6 +1,6 @@
 // Broken locks in whole runs under simulated time: each check sees what it is for, and nothing
 // where the lock is correct.
-#include <gmock/gmock.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "drivers/faulty/faulty.hpp"
@@ -23,9 +23,9 @@ lock_kind kind_of(std::string_view name) {
 // Eight clients at one key; `holders`: what the run is told of the lock.
 result simulate(const lock_kind& kind, const std::string& more, std::uint32_t holders = 1) {
   const config::job job = config::parse_job(
-      "load: {loop: closed, instances: 2, clients: 4}\nkeys: one\nhold: 1ms\nwait: 10s\n"
-      "warmup: 100ms\nstop: {duration: 1s}\n" +
-          more,
+      fmt::format("load: {{loop: closed, instances: 2, clients: 4}}\nkeys: one\nwait: 10s\n"
+                  "warmup: 100ms\nstop: {{duration: 1s}}\n{}{}",
+                  more.find("hold:") == more.npos ? "hold: 1ms\n" : "", more),
       "test.yaml");
   option_values options;
   for (const lock_option& o : kind.options) options[std::string(o.name)] = o.preset;
@@ -59,7 +59,7 @@ TEST(guarded_runs, a_lock_with_two_holders_loses_updates) {
 // Held for longer than its lease: whoever comes next has a higher token, and the first one writes
 // after it.
 TEST(guarded_runs, a_fence_would_have_refused_who_outstays_his_lease) {
-  const result r = simulate(kind_of("memory/lock"), "guard: register\nlease: 400us\n");
+  const result r = simulate(kind_of("memory/lock"), "guard: register\nhold: 3ms\nlease: 2ms\n");
   ASSERT_TRUE(r.found.guard.has_value());
   EXPECT_GT(r.found.guard->lost_updates, 0u);
   EXPECT_GT(r.found.guard->stale_accesses, 0u);
