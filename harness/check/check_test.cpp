@@ -119,7 +119,21 @@ TEST(exclusion, counts_pairs_and_closes_open_holds) {
   EXPECT_TRUE(x.examples().at(0).first.open_at_end);
 }
 
-// An overlap within the error of two hosts' clocks is possible, not certain.
+// In few words as well, for those who ask when: when the second came, and who they were.
+TEST(exclusion, says_when_and_between_whom) {
+  exclusion x(1, 20);
+  x.granted({100, 0, 0, 1, granted});
+  x.granted({150, 0, 0, 2, granted});
+  x.released({180, 0, 0, 1, released});
+  x.granted({290, 0, 0, 3, granted});
+  x.released({300, 0, 0, 2, released});  // 10 ns beside the third: only possible
+  x.finish(400);
+  ASSERT_EQ(x.overlaps().size(), 1U);
+  EXPECT_EQ(x.overlaps()[0].at_ns, 150);
+  EXPECT_EQ(x.overlaps()[0].first_client, 1U);
+  EXPECT_EQ(x.overlaps()[0].second_client, 2U);
+}
+
 TEST(exclusion, a_semaphore_admits_its_leases_and_no_more) {
   exclusion x(1, 0, 2);
   x.granted({10, 0, 0, 1, event_kind::granted});
@@ -143,6 +157,7 @@ TEST(exclusion, readers_exclude_nobody) {
   EXPECT_EQ(x.certain() + x.possible(), 0u);
 }
 
+// An overlap within the error of two hosts' clocks is possible, not certain.
 TEST(exclusion, an_overlap_within_the_clock_error_is_only_possible) {
   exclusion x(1, 20);
   x.granted({100, 0, 0, 1, granted});
@@ -177,6 +192,10 @@ TEST(token_order, a_token_that_does_not_grow_is_stale) {
   EXPECT_EQ(t.stale(), 0U);
   t.granted({4, 6, 0, 1, granted});
   EXPECT_EQ(t.stale(), 1U);
+  t.granted({5, 4, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 2U);
+  t.granted({6, 7, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 2U);
 }
 
 // Two commits that replaced the same version: one of them is lost.
@@ -247,6 +266,20 @@ TEST(merger, orders_two_threads_and_waits_for_the_slower) {
   a.publish(100);
   merged.drain(sink);
   EXPECT_EQ(seen, (std::vector<std::int64_t>{10, 20, 30, 30}));
+}
+
+// What happens at one instant: releases and deaths first, since holds are half-open intervals, so
+// that holds which only touch look like nothing else.
+TEST(merger, puts_releases_before_grants_of_the_same_instant) {
+  journal a, b, c;
+  merger merged({&a, &b, &c});
+  std::vector<event_kind> seen;
+  a.note({10, 0, 0, 1, granted});
+  b.note({10, 0, 0, 2, released});
+  c.note({10, 0, 0, 3, died});
+  for (journal* j : {&a, &b, &c}) j->publish(20);
+  merged.drain([&](const event& e) { seen.push_back(e.kind); });
+  EXPECT_EQ(seen, (std::vector<event_kind>{released, died, granted}));
 }
 
 // A writer and a reader on two threads lose nothing and keep the order (also run under TSan).

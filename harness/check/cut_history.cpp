@@ -16,11 +16,11 @@ void cut_history::see(const event& e) {
     case event_kind::began: s = {0, e.client, e.key, doing::attempt}; return;
     case event_kind::granted: s = {e.token, e.client, e.key, doing::hold}; return;
     case event_kind::doubtful: s.what = doing::doubted_commit; return;
-    case event_kind::released:
+    case event_kind::released: s.what = notes_answers_ ? doing::release : doing::nothing; return;
     case event_kind::ended:
     case event_kind::committed:
+    case event_kind::answered:
     case event_kind::died: s.what = doing::nothing; return;
-    case event_kind::answered: return;
   }
 }
 
@@ -31,6 +31,10 @@ std::vector<event> cut_history::ends_at(std::int64_t at_ns) const {
     if (s.what == doing::nothing) continue;
     if (s.what == doing::hold) {
       ends.push_back({at_ns, s.token, s.key, s.client, event_kind::died});
+      continue;
+    }
+    if (s.what == doing::release) {
+      ends.push_back({at_ns, in_doubt, s.key, s.client, event_kind::answered});
       continue;
     }
     if (s.what == doing::attempt && optimistic_) {

@@ -15,9 +15,14 @@ class cut_history {
  public:
   // Of the run's instances 0, 1, ..., those belong to this process whose number is `number` modulo
   // `processes`; each has `clients` clients, which count over all instances. `optimistic`: attempts
-  // end with a commit that may be under way.
-  cut_history(std::uint32_t processes, std::uint32_t clients, bool optimistic)
-      : processes_(processes), clients_(clients), optimistic_(optimistic) {}
+  // end with a commit that may be under way. `notes_answers`: so does the process
+  // (setup::on_event), and a release without one is in doubt.
+  cut_history(std::uint32_t processes, std::uint32_t clients, bool optimistic,
+              bool notes_answers = false)
+      : processes_(processes),
+        clients_(clients),
+        optimistic_(optimistic),
+        notes_answers_(notes_answers) {}
 
   void see(const event& e);
 
@@ -28,7 +33,7 @@ class cut_history {
   std::vector<event> ends_at(std::int64_t at_ns) const;
 
  private:
-  enum class doing : std::uint8_t { nothing, attempt, doubted_commit, hold };
+  enum class doing : std::uint8_t { nothing, attempt, doubted_commit, hold, release };
   struct state {
     std::uint64_t token = 0;
     std::uint32_t client = 0;
@@ -40,6 +45,7 @@ class cut_history {
   const std::uint32_t processes_;
   const std::uint32_t clients_;
   const bool optimistic_;
+  const bool notes_answers_;
   std::int64_t last_ns_ = 0;
   std::vector<state> states_;  // by the client's place among those of this process
 };

@@ -62,6 +62,23 @@ TEST(cut_history, is_over_when_everybody_has_released) {
   EXPECT_THAT(h.ends_at(20), IsEmpty());
 }
 
+// Where answers are noted, a release that has none is in doubt.
+TEST(cut_history, ends_releases_whose_answers_are_noted) {
+  cut_history h(processes, clients, false, true);
+  for (const std::uint32_t client : {0U, 1U}) {
+    h.see({10, 0, 3, client, began});
+    h.see({11, 1, 3, client, granted});
+    h.see({12, 1, 3, client, released});
+  }
+  h.see({13, static_cast<std::uint64_t>(answer::done), 3, 1, answered});
+  const auto ends = h.ends_at(20);
+  ASSERT_EQ(ends.size(), 1u) << described(ends);
+  EXPECT_EQ(ends[0].kind, answered);
+  EXPECT_EQ(ends[0].client, 0u);
+  EXPECT_EQ(ends[0].key, 3u);
+  EXPECT_EQ(ends[0].token, static_cast<std::uint64_t>(answer::in_doubt));
+}
+
 // A commit may be under way in any attempt; one that was noted to be in doubt is so only once.
 TEST(cut_history, a_commit_under_way_is_in_doubt) {
   cut_history h(processes, clients, true);
@@ -173,6 +190,10 @@ TEST(cut_history, a_death_is_no_hand_off) {
   EXPECT_EQ(h.took_ns, 500);
   order.released({530, 0, 0, 1, released});
   EXPECT_NE(order.granted({540, 0, 0, 2, granted}).kind, handoff_kind::orphaned);
+  // Only the first one after it, also of two that hold at once.
+  order.died({550, 0, 0, 2, died});
+  EXPECT_EQ(order.granted({560, 0, 0, 0, granted}).kind, handoff_kind::orphaned);
+  EXPECT_NE(order.granted({570, 0, 0, 1, granted}).kind, handoff_kind::orphaned);
 }
 
 // The server has counted a commit whose client was killed before it could tell.

@@ -56,6 +56,7 @@ TEST(guard, without_tokens_an_update_is_lost_all_the_same) {
   EXPECT_EQ(c.lost_updates, 1u);
   EXPECT_EQ(c.stale_accesses, 0u);
   EXPECT_EQ(c.writes_without_token, 2u);
+  EXPECT_EQ(c.proofs(), 1u);
   EXPECT_FALSE(c.fenced);
 }
 

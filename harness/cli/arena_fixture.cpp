@@ -1,6 +1,5 @@
 #include "harness/cli/arena_fixture.hpp"
 
-
 #include <fmt/format.h>
 
 #include "deploy/local/shell.hpp"

@@ -380,6 +380,12 @@ task<void> local_arena::end_all(loop& l) {
   }
 }
 
+std::string local_arena::trouble() const {
+  if (!network_ || network_->proxies().lives()) return {};
+  return "the proxies that lockmark had put between the clients and the servers have died, so that "
+         "what came after says nothing of the lock or its servers";
+}
+
 task<void> local_arena::command(loop& l, std::string text) {
   local::ran said;
   task<void> runs =

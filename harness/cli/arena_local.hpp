@@ -50,6 +50,7 @@ class local_arena final : public faults::arena {
     server_links* between = nullptr;  // of those; null: no fault needs to part them
     std::string url;                  // of the target, with its password
     std::uint32_t participants = 0;
+    bool in_programs = false;  // their clients are programs of others (exec/...), not in lockmark
     std::string key;  // the name of the run's first key in Redis: whose master is "the master"
     std::string program = "/proc/self/exe";  // lockmark, which is its own proxies, too
   };
@@ -69,6 +70,7 @@ class local_arena final : public faults::arena {
   task<faults::wound> begin(loop& l, config::fault_plan plan) override;
   task<void> end(loop& l, config::fault_plan plan, faults::wound which) override;
   task<void> end_all(loop& l) override;
+  std::string trouble() const override;
 
  private:
   // What is on: what was hit, so that it can be healed.

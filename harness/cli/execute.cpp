@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "harness/cli/arena_local.hpp"
 #include "harness/cli/participants.hpp"
 #include "harness/run/folder.hpp"
 #include "harness/run/guarding.hpp"
+#include "harness/run/result_json.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -85,6 +87,7 @@ std::unique_ptr<local_arena> arena_for(place& where, const config::job& job,
   ground.between = where.between.get();
   ground.url = where.url;
   ground.participants = static_cast<std::uint32_t>(job.participants);
+  ground.in_programs = job.lock.starts_with("exec/");
   ground.key = fmt::format("lockmark:{}:k0", run_id);
   return std::make_unique<local_arena>(std::move(ground), plans);
 }
@@ -118,6 +121,21 @@ run::result measure(const run::setup& s, const real_clock& clock, metrics::expor
     if (!begun) std::filesystem::remove_all(folder.path());
     if (exporter != nullptr) exporter->forget();
     throw;
+  }
+}
+
+// What was measured is told even where it could not be written down.
+nlohmann::ordered_json write_down(run::run_folder& folder, run::result& measured) {
+  try {
+    return folder.finish(measured);
+  } catch (const run::write_error& e) {
+    measured.how = run::ending::failed;
+    measured.why = e.what();
+  }
+  try {
+    return folder.finish(measured);  // run.json at least may find room
+  } catch (const run::write_error&) {
+    return run::to_json(measured);  // what the folder holds calls itself unfinished
   }
 }
 
@@ -217,7 +235,7 @@ executed execute(const catalogue& known, place& where, errand e) {
     if (e.exporter != nullptr) e.exporter->begin(so_far);
   };
   run::result measured = measure(s, clock, e.exporter, folder, begun);
-  auto written = folder.finish(measured);
+  auto written = write_down(folder, measured);
   const std::string name = folder.path().filename().string();
   return {std::move(measured), {name, std::move(written)}, folder.path()};
 }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <utility>
 
@@ -102,6 +103,8 @@ int main(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv, argv + argc);
     lockmark::cli::hide_passwords(argc, argv);
+    // A limit on the size of files (ulimit -f) then is what a full disk is: a sentence.
+    std::signal(SIGXFSZ, SIG_IGN);
     // What lockmark starts for itself is no command of the user's, and in no help.
     if (words.size() == 2 && words[1] == "participant") {
       return lockmark::cli::be_participant(lockmark::cli::catalogue());

@@ -26,6 +26,7 @@ class network {
           const std::string& program);
 
   faults::proxy_process& proxies() { return proxies_; }
+  const faults::proxy_process& proxies() const { return proxies_; }
 
   // The URL by the links of that participant (0 where there are none).
   std::string url_of(const std::string& url, std::uint32_t participant) const;

@@ -27,6 +27,20 @@ bool is_alive(pid_t pid) {
   return !state.empty() && state != "Z" && state != "X";
 }
 
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string number = entry.path().filename();
+    if (number.find_first_not_of("0123456789") != number.npos) continue;
+    std::istringstream fields = stat_of(entry.path());
+    std::string state;
+    pid_t its_parent = 0;
+    fields >> state >> its_parent;
+    if (its_parent == parent) found.push_back(static_cast<pid_t>(std::stol(number)));
+  }
+  return found;
+}
+
 }  // namespace
 
 run::result run_apart(const apart& what) {
@@ -65,19 +79,27 @@ run::result run_apart(const apart& what) {
 }
 
 std::vector<pid_t> children_named(const std::string& name, pid_t parent) {
-  std::vector<pid_t> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string number = entry.path().filename();
-    if (number.find_first_not_of("0123456789") != number.npos) continue;
-    std::istringstream fields = stat_of(entry.path());
-    std::string state;
-    pid_t its_parent = 0;
-    fields >> state >> its_parent;
-    if (its_parent == parent && read_text(entry.path() / "comm") == name + "\n") {
-      found.push_back(static_cast<pid_t>(std::stol(number)));
-    }
-  }
+  std::vector<pid_t> found = children_of(parent);
+  std::erase_if(found, [&](pid_t pid) {
+    return read_text(fmt::format("/proc/{}/comm", pid)) != name + "\n";
+  });
   return found;
+}
+
+pid_t child_called(const std::string& argument, pid_t parent) {
+  for (const pid_t child : children_of(parent)) {
+    const std::string words = read_text(fmt::format("/proc/{}/cmdline", child));
+    if (words.ends_with(std::string(1, '\0') + argument + '\0')) return child;
+  }
+  return 0;
+}
+
+std::vector<pid_t> all_below(pid_t ancestor) {
+  std::vector<pid_t> all = children_of(ancestor);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const pid_t child : children_of(all[i])) all.push_back(child);
+  }
+  return all;
 }
 
 std::vector<pid_t> still_there(std::vector<pid_t> all, duration limit) {

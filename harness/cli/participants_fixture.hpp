@@ -29,6 +29,10 @@ run::result run_apart(const apart& what);
 
 // The processes of this name whose parent is `parent`, by their comm and stat in /proc.
 std::vector<pid_t> children_named(const std::string& name, pid_t parent);
+// The child of a process that was started with this as its one argument; 0: there is none.
+pid_t child_called(const std::string& argument, pid_t parent);
+// All processes below this one.
+std::vector<pid_t> all_below(pid_t ancestor);
 // Which of these processes are still there after at most `limit`, zombies not counted.
 std::vector<pid_t> still_there(std::vector<pid_t> all, duration limit);
 

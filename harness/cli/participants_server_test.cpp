@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "deploy/local/cluster.hpp"
 #include "harness/cli/participants_fixture.hpp"
 #include "harness/cli/test_servers.hpp"
@@ -235,6 +237,55 @@ TEST_F(participants_on_redis, do_not_outlive_lockmark) {
   p.wait(10s);
   EXPECT_THAT(still_there(all, 2s), IsEmpty());
 }
+
+// The other kinds of server, where a session ends with its client: at once with its connection, or
+// when its timeout is over.
+struct session_lock {
+  const char* topology;
+  const char* lock;
+  const char* lasts;
+  double least_s, most_s;  // the lock of a dead holder blocks its key
+};
+void PrintTo(const session_lock& l, std::ostream* out) {
+  *out << l.lock;
+}
+
+class participants_elsewhere : public testing::TestWithParam<session_lock> {};
+
+TEST_P(participants_elsewhere, a_dead_holders_lock_comes_back_with_its_session) {
+  const session_lock& what = GetParam();
+  const local::cluster servers = local::cluster::start(what.topology);
+  const holder_once blow{[](run::process_crew& crew, std::uint32_t i) { crew.kill(i); }};
+  const run::result r = run_apart(
+      {.lock = what.lock,
+       .job = fmt::format("load: {{instances: 4, clients: 1}}\nparticipants: 4\nkeys: one\n"
+                          "hold: 100ms\nwait: 10s\nsession_timeout: 4s\nwarmup: 100ms\n"
+                          "stop: {{duration: {}}}\nfloor: 0s\nguard: register\n",
+                          what.lasts),
+       .target = servers.target(),
+       .each_glance = blow});
+  ASSERT_EQ(*blow.hurt, 1);
+  EXPECT_EQ(r.how, run::ending::complete) << r.why;
+  EXPECT_EQ(r.violations(), 0u);
+  EXPECT_EQ(r.found.guard->lost_updates, 0u);
+  EXPECT_EQ(r.found.orphaned, 1u);
+  const double blocked_s = static_cast<double>(r.found.longest_orphaned_ns) / 1e9;
+  EXPECT_GT(blocked_s, what.least_s);
+  EXPECT_LT(blocked_s, what.most_s + 2 * static_cast<double>(r.hiccup.max_ns()) / 1e9);
+  EXPECT_GE(r.found.grants, 10u);
+}
+
+// The session timeout of 4 s, less up to a third since the last ping, plus up to a tick of 2 s.
+INSTANTIATE_TEST_SUITE_P(each, participants_elsewhere,
+                         testing::Values(session_lock{"zookeeper", "zookeeper/sequential", "8s",
+                                                      2.4, 6.6},
+                                         session_lock{"mysql", "mysql/for_update", "2s", 0, 1},
+                                         session_lock{"mysql", "mysql/get_lock", "2s", 0, 1}),
+                         [](const auto& instance) {
+                           std::string name = instance.param.lock;
+                           std::replace(name.begin(), name.end(), '/', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace lockmark::cli

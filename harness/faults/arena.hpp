@@ -50,6 +50,10 @@ class arena {
   // Ends what begin() began: resumes, restarts, lets through. What lasts for good needs no end.
   virtual task<void> end(loop& l, config::fault_plan plan, wound which) = 0;
 
+  // Why what is measured from now on says nothing of the lock: what the arena itself has put
+  // between clients and servers is gone. A sentence, with which the run ends; empty: all is well.
+  virtual std::string trouble() const { return {}; }
+
   // Ends whatever is still on, so that the run can clean up behind itself. Never throws.
   virtual task<void> end_all(loop& l) = 0;
 };

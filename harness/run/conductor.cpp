@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/faults/arena.hpp"
 #include "harness/faults/schedule.hpp"
 #include "harness/run/gathering.hpp"
 #include "harness/run/guarding.hpp"
@@ -51,15 +52,21 @@ class conductor {
     gathering_ = std::make_unique<gathering>(
         crew_, shape, window_,
         [this](const interval& i, std::int64_t at_ns) {
-          if (setup_.on_interval) setup_.on_interval(i, at_ns);
+          if (setup_.on_interval) pass_on([&] { setup_.on_interval(i, at_ns); });
         },
-        s.on_event);
+        s.on_event
+            ? event_sink([this](const check::event& e) { pass_on([&] { setup_.on_event(e); }); })
+            : event_sink{});
     watch_ = std::make_unique<watch>(setup_, loop_, *gathering_, faults_);
   }
 
   task<void> conduct(result& r);
 
  private:
+  using event_sink = gathering::event_sink;
+
+  template <class Call>
+  void pass_on(Call call);
   task<void> look_ahead(result& r);
   task<void> open();
   task<void> warm_up(result& r);
@@ -71,6 +78,8 @@ class conductor {
   void run_tick(phase now, time_point since);
   bool enough(time_point now) const;
   bool server_is_lost() const;
+  std::string ways_lost() const;
+  std::string own_trouble() const;
   bool must_end(result& r) const;
   void mark_faults(result& r) const;
   int interrupts() const { return setup_.interrupts ? setup_.interrupts->load() : 0; }
@@ -90,6 +99,7 @@ class conductor {
   int ticks_ = 0;
   time_point tick_at_;
   time_point went_;
+  std::string not_passed_on_;  // why; empty: everything was
   server_counters server_before_;
 };
 
@@ -111,6 +121,17 @@ task<void> conductor::conduct(result& r) {
   }
   if (started) co_await close(r);
   if (failure) std::rethrow_exception(failure);
+}
+
+// Whoever writes down what is measured may fail, on a full disk; the measuring does not.
+template <class Call>
+void conductor::pass_on(Call call) {
+  if (!not_passed_on_.empty()) return;
+  try {
+    call();
+  } catch (const std::exception& e) {
+    not_passed_on_ = e.what();
+  }
 }
 
 // What would make the run pointless ends it here, before its load does harm.
@@ -218,6 +239,9 @@ bool conductor::must_end(result& r) const {
   if (interrupts() > 0) {
     r.how = ending::interrupted;
     r.why = "interrupted before the measurement was complete";
+  } else if (!own_trouble().empty()) {
+    r.how = ending::failed;
+    r.why = own_trouble();
   } else if (!faults_.failure().empty()) {
     r.how = ending::failed;
     r.why = faults_.failure();
@@ -227,6 +251,15 @@ bool conductor::must_end(result& r) const {
                         config::print_duration(job_.give_up_after));
   }
   return r.how != ending::complete;
+}
+
+std::string conductor::ways_lost() const {
+  return setup_.arena == nullptr ? std::string() : setup_.arena->trouble();
+}
+
+// What went wrong with lockmark itself.
+std::string conductor::own_trouble() const {
+  return not_passed_on_.empty() ? ways_lost() : not_passed_on_;
 }
 
 // A silence that the job itself brings about is what it wants to see, and so is the time after it
@@ -288,7 +321,7 @@ task<void> conductor::drain(result& r) {
 task<void> conductor::count_on_server(result& r) {
   for (const crew_member* w : crew_.members()) r.sent += w->sent();
   r.grants_in_all = static_cast<std::uint64_t>(gathering_->sum(&gauges::granted));
-  if (r.how == ending::server_lost) co_return;
+  if (r.how == ending::server_lost || !ways_lost().empty()) co_return;
   const time_point deadline = loop_.now() + cleaning_within;
   const server_counters after = co_await setup_.behind.counters(loop_, deadline);
   r.server = grown(server_before_, after);
@@ -312,7 +345,8 @@ task<void> conductor::close(const result& r) {
   }
   try {
     // A server that is lost is asked once more, in case it is back, but not waited for.
-    const duration within = r.how == ending::server_lost ? job_.command_timeout : cleaning_within;
+    const bool is_lost = r.how == ending::server_lost || !ways_lost().empty();
+    const duration within = is_lost ? job_.command_timeout : cleaning_within;
     co_await setup_.behind.wipe(loop_, loop_.now() + within);
   } catch (const no_server&) {
     // Nothing can be removed from a server that is gone; the run's own ending says so.
@@ -351,6 +385,10 @@ void conductor::draw_conclusions(result& r) {
   mark_faults(r);
   note_end_of_faults(r, faults_);
   gathering_->fill(r);
+  if (r.how == ending::complete && !own_trouble().empty()) {
+    r.how = ending::failed;
+    r.why = own_trouble();
+  }
   r.faults = judge_faults(faults_.all(), r.found, with_presets(job_, setup_.lock), setup_.lock.has,
                           setup_.lock.name.substr(0, setup_.lock.name.find('/')), window_);
   if (crew_.guard() != nullptr) r.found.guard = crew_.guard()->counts();
@@ -406,38 +444,6 @@ result blank_result(const setup& s) {
   r.holders = s.holders;
   r.floor = s.floor;
   return r;
-}
-
-double offered_per_s(const config::job& job) {
-  if (!job.rate) return 0;
-  const bool sessions = job.loop == config::loop_kind::partly_open;
-  return job.rate->per_second() * (sessions ? static_cast<double>(job.cycles) : 1);
-}
-
-std::uint32_t workers_for(const config::job& job) {
-  auto wanted = static_cast<std::uint32_t>(job.threads);
-  if (wanted == 0) wanted = std::max(1U, static_cast<std::uint32_t>(usable_cores()) - 1);
-  return std::min(wanted, static_cast<std::uint32_t>(job.instances));
-}
-
-void check_fit(const config::job& job, const lock_kind& lock, const workload_kind& workload) {
-  const features missing = workload.needs.without(lock.has);
-  if (!missing.empty()) {
-    throw usage_error(fmt::format("workload {} needs what lock {} does not have: {}", workload.name,
-                                  lock.name, to_string(missing)));
-  }
-  const features common = workload.opposes.without(workload.opposes.without(lock.has));
-  if (!common.empty()) {
-    throw usage_error(fmt::format("workload {} does not go with lock {}, which is {}",
-                                  workload.name, lock.name, to_string(common)));
-  }
-  if (job.reentrancy > 1 && !lock.has.has(feature::reentrant)) {
-    throw usage_error(fmt::format("reentrancy: {} needs a reentrant lock, and {} is none",
-                                  job.reentrancy, lock.name));
-  }
-  if (job.renew && lock.has.has(feature::lease) && !lock.has.has(feature::renewable)) {
-    throw usage_error(fmt::format("renew: lock {} has a lease that cannot be renewed", lock.name));
-  }
 }
 
 result run_job(const setup& s, const real_clock& clock) {

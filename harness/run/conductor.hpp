@@ -48,6 +48,9 @@ struct setup {
   std::function<void(const live_view&)> on_live{};
   // What may spoil the run, before its load begins.
   std::function<void(const std::string& sentence)> on_finding{};
+  // This and on_event may throw what they cannot do, as write_error: the run then ends as failed,
+  // with that sentence and with all that was measured by then, and calls neither of them again.
+  //
   // Every merged interval as soon as it is whole; `at_ns` since the window began.
   std::function<void(const interval&, std::int64_t at_ns)> on_interval{};
   // Every event of the load in the order of time, some 20 ms late. With it the workers also note

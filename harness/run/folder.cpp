@@ -154,7 +154,14 @@ void run_folder::write_histogram(std::string_view tag, std::int64_t at_ns, std::
 }
 
 json run_folder::finish(const result& r) {
-  if (!latency_) begin(r);
+  if (!failed_ && !latency_) begin(r);
+  if (!failed_) close_what_grows(r);
+  json content = to_json(r);
+  write_whole("run.json", dump(content));
+  return content;
+}
+
+void run_folder::close_what_grows(const result& r) {
   if (first_) {
     write_interval(*first_, 0, std::min(first_->end_ns - first_->start_ns, r.window_ns));
     first_.reset();
@@ -164,29 +171,31 @@ json run_folder::finish(const result& r) {
   write_histogram("hiccup", 0, r.window_ns, r.hiccup);
   close_part(latency_file_, latency_name);
   close_part(timeline_file_, timeline_name);
-  if (history_) {
-    write_history();
-    close_part(history_file_, history_name);
-  }
-  json content = to_json(r);
-  write_whole("run.json", dump(content));
-  return content;
+  if (!history_) return;
+  write_history();
+  close_part(history_file_, history_name);
 }
 
-void run_folder::write_whole(const std::string& name, const std::string& text) const {
+void run_folder::write_whole(const std::string& name, const std::string& text) {
   std::ofstream file;
   open_part(file, name);
   file << text;
-  close_part(file, name);
+  try {
+    close_part(file, name);
+  } catch (const write_error&) {
+    std::error_code ignored;
+    fs::remove(path_ / (name + ".part"), ignored);
+    throw;
+  }
 }
 
-void run_folder::open_part(std::ofstream& file, const std::string& name) const {
+void run_folder::open_part(std::ofstream& file, const std::string& name) {
   errno = 0;
   file.open(path_ / (name + ".part"), std::ios::binary | std::ios::trunc);
   if (!file) fail(name, system_reason());
 }
 
-void run_folder::close_part(std::ofstream& file, const std::string& name) const {
+void run_folder::close_part(std::ofstream& file, const std::string& name) {
   errno = 0;
   file.close();
   if (!file) fail(name, system_reason());
@@ -195,7 +204,8 @@ void run_folder::close_part(std::ofstream& file, const std::string& name) const 
   if (failed) fail(name, failed.message());
 }
 
-void run_folder::fail(const std::string& name, const std::string& why) const {
+void run_folder::fail(const std::string& name, const std::string& why) {
+  failed_ = true;
   throw write_error(
       fmt::format("run folder {}: {} cannot be written: {}", path_.string(), name, why));
 }

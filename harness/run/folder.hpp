@@ -8,6 +8,7 @@
 //
 // What grows is called NAME.part and renamed when it is whole. So a run that was killed leaves
 // job.yaml, a run.json that says "complete": false, and everything measured up to the last second.
+// So does one whose disk was full: what could not be written to once is never called whole.
 //
 // It measures nothing and reads no clock. One thread at a time.
 #pragma once
@@ -53,19 +54,21 @@ class run_folder {
 
   // The run has ended, in whatever way: writes what is known only at the end, and gives every file
   // its name. Returns what run.json says. Throws write_error. Begins first, if that was not done.
+  // After a write_error of any call, it only writes run.json, and what grows keeps its name.
   nlohmann::ordered_json finish(const result& r);
 
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  void write_whole(const std::string& name, const std::string& text) const;
-  void open_part(std::ofstream& file, const std::string& name) const;
+  void write_whole(const std::string& name, const std::string& text);
+  void open_part(std::ofstream& file, const std::string& name);
   void write_interval(const interval& whole, std::int64_t at_ns, std::int64_t length_ns);
   void write_histogram(std::string_view tag, std::int64_t at_ns, std::int64_t length_ns,
                        const stats::histogram& values);
-  void close_part(std::ofstream& file, const std::string& name) const;
+  void close_part(std::ofstream& file, const std::string& name);
+  void close_what_grows(const result& r);
   void write_history();
-  [[noreturn]] void fail(const std::string& name, const std::string& why) const;
+  [[noreturn]] void fail(const std::string& name, const std::string& why);
 
   std::filesystem::path path_;
   std::ofstream latency_file_;
@@ -76,6 +79,7 @@ class run_folder {
   std::string history_text_;       // not written yet
   std::optional<interval> first_;  // not written yet
   std::int64_t last_at_ns_ = 0;
+  bool failed_ = false;
 };
 
 }  // namespace lockmark::run

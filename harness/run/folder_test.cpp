@@ -246,6 +246,36 @@ TEST_F(run_folder_test, full_disk_is_a_sentence) {
   EXPECT_EQ(run_json()["run"]["complete"], false);
 }
 
+// What could not be written to once stays unfinished, even where there is room again: only run.json
+// says how it ended.
+TEST_F(run_folder_test, nothing_is_called_whole_after_a_full_disk) {
+  sample_run s;
+  run_folder folder(path_, s.r.job);
+  fs::create_symlink("/dev/full", path_ / "timeline.jsonl.part");
+  folder.begin(s.known());
+  s.r.how = ending::failed;
+  s.r.why = error_of([&] {
+    for (std::size_t i = 0; i < s.intervals.size(); ++i) folder.add(s.intervals[i], s.at_ns[i]);
+  });
+  folder.finish(s.r);
+  EXPECT_THAT(files(),
+              ElementsAre("job.yaml", "latency.hlog.part", "run.json", "timeline.jsonl.part"));
+  EXPECT_EQ(run_json()["run"]["complete"], false);
+  EXPECT_EQ(run_json()["run"]["status"], "failed");
+  EXPECT_EQ(run_json()["run"]["why"], s.r.why);
+}
+
+// The disk is full only at the end: run.json is the one that was there, and no half of a new one.
+TEST_F(run_folder_test, a_run_json_without_room_is_the_old_one) {
+  const sample_run s;
+  run_folder folder(path_, s.r.job);
+  folder.begin(s.known());
+  fs::create_symlink("/dev/full", path_ / "run.json.part");
+  EXPECT_THAT(error_of([&] { folder.finish(s.r); }), HasSubstr("run.json cannot be written"));
+  EXPECT_FALSE(fs::is_symlink(path_ / "run.json.part"));
+  EXPECT_EQ(run_json()["run"]["complete"], false);
+}
+
 // The password of a target, redacted in the result, is in no file.
 TEST_F(run_folder_test, no_file_holds_a_password) {
   write_run(sample_run{});

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <stdexcept>
+
 #include "drivers/memory/memory.hpp"
 #include "harness/faults/arena.hpp"
 #include "harness/run/conductor.hpp"
@@ -38,8 +41,12 @@ class mild_arena final : public faults::arena {
     ended_all = true;
   }
 
+  std::string trouble() const override { return breaks_at && *breaks_at <= now() ? "gone" : ""; }
+
   bool fails = false;
   std::optional<std::uint32_t> participant;
+  std::optional<time_point> breaks_at;
+  std::function<time_point()> now;
   bool ended_all = false;
 };
 
@@ -56,6 +63,7 @@ class faulted_runs : public testing::Test {
     const auto behind = kind.make({"memory:", {"test", {"k0"}}, options});
     const workload_kind workload = workloads::mutex();
     simulated_clock clock;
+    arena_.now = [&clock] { return clock.now(); };
     setup s{.job = job,
             .lock = kind,
             .behind = *behind,
@@ -65,11 +73,13 @@ class faulted_runs : public testing::Test {
             .topology = "memory",
             .floor = std::nullopt};
     s.arena = arena;
+    s.on_interval = on_interval_;
     s.on_live = [this](const live_view& view) { active_.push_back(view.faults); };
     return run_job_simulated(s, clock);
   }
 
   mild_arena arena_;
+  std::function<void(const interval&, std::int64_t)> on_interval_;
   std::vector<std::vector<std::string>> active_;  // by second of the window
 };
 
@@ -119,6 +129,40 @@ TEST_F(faulted_runs, end_where_a_fault_fails) {
   EXPECT_EQ(r.why, "faults.1: pause_master failed: redis-1 is not there");
   EXPECT_LT(r.window_s(), 3);
   EXPECT_TRUE(arena_.ended_all);
+}
+
+// The arena's own proxies die: the run ends with its sentence, and keeps what it had measured.
+TEST_F(faulted_runs, end_with_the_trouble_of_the_arena) {
+  arena_.breaks_at = time_point{} + 4s;
+  const result r = simulate("  - {do: pause, who: master, at: 2s, for: 1s}\n", &arena_);
+  EXPECT_EQ(r.how, ending::failed);
+  EXPECT_EQ(r.why, "gone");
+  EXPECT_GT(r.found.grants, 1000U);
+  EXPECT_LT(r.window_s(), 5);
+  EXPECT_TRUE(arena_.ended_all);
+}
+
+// It dies while the last attempts end: what they met is in the figures, so they are not whole.
+TEST_F(faulted_runs, are_not_complete_when_the_arena_breaks_at_their_end) {
+  arena_.breaks_at = time_point{} + 10'600ms;
+  const result r = simulate("  - {do: pause, who: master, at: 9s, for: 1s}\n", &arena_);
+  EXPECT_EQ(r.how, ending::failed);
+  EXPECT_GT(r.window_s(), 9.9);
+}
+
+// What takes the intervals cannot do so any more: told once, and the rest is measured.
+TEST_F(faulted_runs, survive_those_they_pass_intervals_to) {
+  int calls = 0;
+  on_interval_ = [&calls](const interval&, std::int64_t at_ns) {
+    ++calls;
+    if (at_ns > 3'000'000'000) throw std::runtime_error("no room");
+  };
+  const result r = simulate("  - {do: pause, who: master, at: 1s, for: 1s}\n", &arena_);
+  EXPECT_EQ(r.how, ending::failed);
+  EXPECT_EQ(r.why, "no room");
+  EXPECT_GT(r.found.grants, 1000U);
+  EXPECT_LT(r.window_s(), 5);
+  EXPECT_LT(calls, 10);
 }
 
 TEST_F(faulted_runs, say_which_fault_never_came) {

@@ -211,6 +211,11 @@ proxy_process::~proxy_process() {
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
+bool proxy_process::lives() const {
+  const std::lock_guard guard(state_->lock);
+  return !state_->dead;
+}
+
 proxied proxy_process::open(const config::host_port& server, std::uint16_t listen_on) {
   const json answer = state_->ask_and_block(
       {{"do", "open"}, {"host", server.host}, {"port", server.port}, {"listen", listen_on}});

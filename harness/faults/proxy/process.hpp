@@ -41,6 +41,8 @@ class proxy_process {
   proxy_process& operator=(const proxy_process&) = delete;
 
   pid_t pid() const { return pid_; }
+  // False once it has died.
+  bool lives() const;
 
   // A new link. Blocks. REQUIRES: no task of this object on any loop.
   proxied open(const config::host_port& server, std::uint16_t listen_on = 0);

@@ -197,7 +197,9 @@ void process_crew::tell(result& r) const {
   const auto owed_ns = static_cast<double>(r.window_ns) * static_cast<double>(members_.size());
   for (const auto& m : members_) {
     if (!m->died()) continue;
-    const std::int64_t from_ns = std::clamp(m->died_ns(), r.window_start_ns, end_ns);
+    // Attempts are counted by its intervals, the last of which died with it.
+    const std::int64_t last_ns = std::min(m->died_ns(), m->measured_until_ns());
+    const std::int64_t from_ns = std::clamp(last_ns, r.window_start_ns, end_ns);
     if (owed_ns > 0) r.absent_share += static_cast<double>(end_ns - from_ns) / owed_ns;
     if (m->death_was_expected()) continue;
     mark death;

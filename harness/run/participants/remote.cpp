@@ -14,7 +14,8 @@ remote::remote(assignment task, bool optimistic)
       memory_(task_.own.bytes()),
       events_(block().events, task_.own.event_room(memory_.data())),
       intervals_(block().intervals, task_.own.interval_room(memory_.data())),
-      history_(task_.participants, static_cast<std::uint32_t>(task_.job.clients), optimistic) {
+      history_(task_.participants, static_cast<std::uint32_t>(task_.job.clients), optimistic,
+               task_.notes_answers) {
   new (memory_.data()) participant_block;
 }
 
@@ -54,6 +55,7 @@ void remote::fetch_intervals() {
     auto whole = recorder_.blank();
     decode(*bytes, *whole);
     sent_ += whole->sent;
+    measured_until_ns_ = whole->end_ns;
     recorder_.deliver(std::move(whole));
   }
 }

@@ -47,6 +47,8 @@ class remote final : public crew_member {
   bool over() const { return over_; }
   // More was noted than was read in time: what it did after that is not known.
   bool overflowed() const { return overflowed_; }
+  // What it did after this is in none of its intervals; 0: it delivered none.
+  std::int64_t measured_until_ns() const { return measured_until_ns_; }
   // Nothing that it does can be earlier than this any more.
   std::int64_t promised_ns() const { return promised_ns_; }
   std::int64_t holding() const { return block().gauges.holding.load(std::memory_order_relaxed); }
@@ -75,6 +77,7 @@ class remote final : public crew_member {
   check::cut_history history_;
   std::vector<check::event> fresh_;
   traffic sent_;
+  std::int64_t measured_until_ns_ = 0;
   std::int64_t promised_ns_ = 0;
   std::int64_t expected_ns_ = 0;
   std::int64_t died_ns_ = 0;

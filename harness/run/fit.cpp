@@ -1,0 +1,42 @@
+// Whether a job, a lock and a machine go together; declared in conductor.hpp.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "harness/run/conductor.hpp"
+
+namespace lockmark::run {
+
+double offered_per_s(const config::job& job) {
+  if (!job.rate) return 0;
+  const bool sessions = job.loop == config::loop_kind::partly_open;
+  return job.rate->per_second() * (sessions ? static_cast<double>(job.cycles) : 1);
+}
+
+std::uint32_t workers_for(const config::job& job) {
+  auto wanted = static_cast<std::uint32_t>(job.threads);
+  if (wanted == 0) wanted = std::max(1U, static_cast<std::uint32_t>(usable_cores()) - 1);
+  return std::min(wanted, static_cast<std::uint32_t>(job.instances));
+}
+
+void check_fit(const config::job& job, const lock_kind& lock, const workload_kind& workload) {
+  const features missing = workload.needs.without(lock.has);
+  if (!missing.empty()) {
+    throw usage_error(fmt::format("workload {} needs what lock {} does not have: {}", workload.name,
+                                  lock.name, to_string(missing)));
+  }
+  const features common = workload.opposes.without(workload.opposes.without(lock.has));
+  if (!common.empty()) {
+    throw usage_error(fmt::format("workload {} does not go with lock {}, which is {}",
+                                  workload.name, lock.name, to_string(common)));
+  }
+  if (job.reentrancy > 1 && !lock.has.has(feature::reentrant)) {
+    throw usage_error(fmt::format("reentrancy: {} needs a reentrant lock, and {} is none",
+                                  job.reentrancy, lock.name));
+  }
+  if (job.renew && lock.has.has(feature::lease) && !lock.has.has(feature::renewable)) {
+    throw usage_error(fmt::format("renew: lock {} has a lease that cannot be renewed", lock.name));
+  }
+}
+
+}  // namespace lockmark::run
