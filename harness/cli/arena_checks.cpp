@@ -49,6 +49,12 @@ void local_arena::check_participants(const fault_plan& plan) const {
         "the job has none",
         config::name_of(plan)));
   }
+  if (where_.in_programs && plan.what == fault_kind::pause) {
+    throw usage_error(fmt::format(
+        "faults: {} would stop lockmark's participant and not the program that is its lock client, "
+        "which would go on and renew its lease; kill, cut and stall reach it",
+        config::name_of(plan)));
+  }
   if (who.starts_with("participant ") && participant_in(who) >= where_.participants) {
     throw usage_error(
         fmt::format("faults: there is no {}; the job has {} of them", who, where_.participants));
