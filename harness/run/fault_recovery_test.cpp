@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // A run of ten seconds; the first participant is hit after two.
-class findings_of_faults : public testing::Test {
+class recoveries : public testing::Test {
  protected:
   fault_finding judge(const std::string& fault, duration lasted, bool on_a_client,
                       const std::string& backend, features lock = {}) {
@@ -32,7 +32,7 @@ class findings_of_faults : public testing::Test {
 };
 
 // The sweeper comes when nobody looks any more; one that should have come by then is missed.
-TEST_F(findings_of_faults, do_not_miss_what_comes_after_the_end) {
+TEST_F(recoveries, do_not_miss_what_comes_after_the_end) {
   found_.grant_stamps = {{1000 * ms, 0}};
   const std::string kill = "{do: kill, who: holder, at: 2s}";
   EXPECT_TRUE(judge(kill, 0s, true, "mysql").agrees);
@@ -41,7 +41,7 @@ TEST_F(findings_of_faults, do_not_miss_what_comes_after_the_end) {
 }
 
 // A grant to another means that one's hold was over, unless they hold different keys.
-TEST_F(findings_of_faults, know_who_held_a_key_of_its_own) {
+TEST_F(recoveries, know_who_held_a_key_of_its_own) {
   found_.grant_stamps = {{1500 * ms, 0}, {1800 * ms, 1}};
   const std::string pause = "{do: pause, who: holder, at: 2s, for: 3s}";
   EXPECT_EQ(judge(pause, 3s, true, "mysql").predicted->why, "it held nothing");
@@ -50,7 +50,7 @@ TEST_F(findings_of_faults, know_who_held_a_key_of_its_own) {
 }
 
 // The old master grants until the new one leads.
-TEST_F(findings_of_faults, see_a_failover_to_its_end) {
+TEST_F(recoveries, see_a_failover_to_its_end) {
   found_.grant_stamps = {{2050 * ms, 0}, {2900 * ms, 1}, {6000 * ms, 0}, {6100 * ms, 1}};
   EXPECT_EQ(judge("{do: fail_over, who: master, at: 2s}", 1s, false, "redis").recovery_ns,
             4000 * ms);
