@@ -159,6 +159,16 @@ TEST_F(analysis, the_holds_of_the_dead_are_orphaned) {
   EXPECT_EQ(f.grant_stamps[1].client, 2u);
 }
 
+// From the last grant on nothing happened any more: the gap lasts to the window's end.
+TEST_F(analysis, a_gap_may_last_to_the_end) {
+  analyst a = of({});
+  take(a, 1, 1'100);
+  give(a, 1, 1'200);
+  a.finish(3'000);
+  EXPECT_EQ(a.result().longest_gap_ns, 900);
+  EXPECT_EQ(a.result().gap_began_ns, 1'100);
+}
+
 // What it did before it died can be a violation all the same.
 TEST_F(analysis, the_dead_are_not_forgiven) {
   analyst a = of({});

@@ -281,6 +281,22 @@ stop: {duration: 40ms, at_most: 40ms}
   EXPECT_FALSE(linearizable(read_history(t.edn)));
 }
 
+// A holder that died: its release was invoked and never answered, and its process is used no more.
+TEST(history, of_a_holder_that_died_ends_in_doubt) {
+  check::edn_history history(2, false);
+  std::string edn;
+  using enum check::event_kind;
+  for (const auto kind : {began, granted, died, began}) history.append({5, 0, 0, 1, kind}, edn);
+  const std::vector<op> ops = read_history(edn);
+  EXPECT_EQ(flaw_of(ops), "");
+  ASSERT_EQ(ops.size(), 5u) << edn;
+  EXPECT_FALSE(ops[2].acquire);
+  EXPECT_EQ(ops[2].type, ":invoke");
+  EXPECT_FALSE(ops[3].acquire);
+  EXPECT_EQ(ops[3].type, ":info");
+  EXPECT_EQ(ops[4].process, 3);
+}
+
 // The test's own eyes: histories that are not in form are seen as such.
 TEST(history, its_reader_sees_what_is_wrong) {
   const auto line = [](const char* type, const char* f, int process, int index) {

@@ -197,6 +197,8 @@ TEST(safety, two_holders_are_found_and_named) {
 TEST(safety, stale_tokens_are_counted) {
   const result r = simulate("faulty/lock", contended + "options: {stale_token: 10}\n");
   EXPECT_GT(r.found.stale_tokens, 0U);
+  EXPECT_EQ(r.found.certain_violations, 0U);
+  EXPECT_GE(r.violations(), r.found.stale_tokens);
 }
 
 // Optimistic clients never lose an update on a correct lock, and are caught when they do.

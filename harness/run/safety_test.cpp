@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "harness/run/conductor.hpp"
+#include "workloads/commit.hpp"
 #include "workloads/mutex.hpp"
 
 namespace lockmark::run {
 namespace {
+
+using namespace std::chrono_literals;
 
 lock_kind kind_of(std::string_view name) {
   for (const auto& kinds : {memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
@@ -20,8 +25,60 @@ lock_kind kind_of(std::string_view name) {
   throw std::logic_error("no such lock in this test");
 }
 
+// A lock behind a server that may be gone, or miscount.
+class odd_session final : public session {
+ public:
+  odd_session(std::unique_ptr<session> inner, loop& l, time_point gone_from)
+      : inner_(std::move(inner)), loop_(l), gone_from_(gone_from) {}
+  task<outcome<grant>> acquire(request r) override {
+    if (loop_.now() < gone_from_) return inner_->acquire(r);
+    return nobody_there();
+  }
+  task<outcome<grant>> renew(request r) override { return inner_->renew(r); }
+  task<outcome<nothing>> release(request r) override { return inner_->release(r); }
+  bool alive() const override { return inner_->alive(); }
+  task<void> close() override { return inner_->close(); }
+  traffic sent() const override { return inner_->sent(); }
+
+ private:
+  static task<outcome<grant>> nobody_there() {
+    const outcome<grant> none = refusal::unavailable;
+    co_return none;
+  }
+
+  std::unique_ptr<session> inner_;
+  loop& loop_;
+  time_point gone_from_;
+};
+
+class odd_driver final : public driver {
+ public:
+  explicit odd_driver(std::unique_ptr<driver> inner) : inner_(std::move(inner)) {}
+  task<description> prepare(loop& l, time_point by) override { return inner_->prepare(l, by); }
+  task<void> wipe(loop& l, time_point by) override { return inner_->wipe(l, by); }
+  task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
+    auto inner = co_await inner_->open(l, who, by);
+    std::unique_ptr<session> made = std::make_unique<odd_session>(std::move(inner), l, gone_from);
+    co_return made;
+  }
+  task<server_counters> counters(loop& l, time_point by) override {
+    return inner_->counters(l, by);
+  }
+  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point by) override {
+    const std::uint64_t counted = co_await inner_->commits(l, key, by);
+    co_return counted - commits_lost;
+  }
+
+  time_point gone_from = time_point::max();
+  std::uint64_t commits_lost = 0;
+
+ private:
+  std::unique_ptr<driver> inner_;
+};
+
 // Eight clients at one key; `holders`: what the run is told of the lock.
-result simulate(const lock_kind& kind, const std::string& more, std::uint32_t holders = 1) {
+result simulate(const lock_kind& kind, const std::string& more, std::uint32_t holders = 1,
+                const std::function<void(odd_driver&)>& hurt = {}) {
   const config::job job = config::parse_job(
       fmt::format("load: {{loop: closed, instances: 2, clients: 4}}\nkeys: one\nwait: 10s\n"
                   "warmup: 100ms\nstop: {{duration: 1s}}\n{}{}",
@@ -30,12 +87,14 @@ result simulate(const lock_kind& kind, const std::string& more, std::uint32_t ho
   option_values options;
   for (const lock_option& o : kind.options) options[std::string(o.name)] = o.preset;
   for (const auto& [name, value] : job.options) options[name] = value;
-  const auto behind = kind.make({"memory:", {"test", {"k0"}}, options});
-  const workload_kind workload = workloads::mutex();
+  odd_driver behind(kind.make({"memory:", {"test", {"k0"}}, options}));
+  if (hurt) hurt(behind);
+  const workload_kind workload =
+      kind.has.has(feature::optimistic) ? workloads::commit() : workloads::mutex();
   simulated_clock clock;
   const setup s{.job = job,
                 .lock = kind,
-                .behind = *behind,
+                .behind = behind,
                 .workload = workload,
                 .holders = holders,
                 .run_id = "test",
@@ -103,6 +162,26 @@ TEST(doubtful_runs, grants_in_doubt_are_counted_as_such) {
   EXPECT_GT(r.totals.counts[counter::doubt_deadline] + r.totals.counts[counter::doubt_lost], 0u);
   EXPECT_GT(r.totals.counts[counter::release_doubt], 0u);
   EXPECT_EQ(r.found.certain_violations, 0u);
+}
+
+// Every commit was confirmed, and the server has fewer: it lost some.
+TEST(optimistic_runs, the_servers_own_count_is_asked) {
+  const lock_kind kind = kind_of("memory/optimistic");
+  EXPECT_EQ(simulate(kind, "").found.lost_updates, 0u);
+  const result r = simulate(kind, "", 1, [](odd_driver& d) { d.commits_lost = 3; });
+  EXPECT_EQ(r.found.lost_updates, 3u);
+  EXPECT_EQ(r.violations(), 3u);
+}
+
+// Nobody answers any more: the run ends long before its time, as what it is.
+TEST(lost_runs, a_silent_server_ends_the_run) {
+  const result r = simulate(kind_of("memory/lock"), "give_up_after: 200ms\n", 1,
+                            [](odd_driver& d) { d.gone_from = time_point{} + 500ms; });
+  EXPECT_EQ(r.how, ending::server_lost);
+  EXPECT_EQ(r.why, "no server at memory: answered for 200ms");
+  EXPECT_LT(r.window_s(), 0.9);
+  EXPECT_GT(r.found.grants, 100u);
+  EXPECT_EQ(r.violations(), 0u);
 }
 
 }  // namespace
