@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "deploy/local/shell.hpp"
+#include "harness/driver.hpp"
 
 namespace lockmark::cli {
 
