@@ -23,10 +23,10 @@ inline constexpr double alarm_confidence = 0.99;
 inline constexpr double largest_blind_spot = 0.25;
 
 struct metric {
-  std::string name;            // "acquire_p50"
+  std::string name;  // "acquire_p50"
   bool higher_is_better = false;
-  double tolerated = 0.05;     // relative worsening that nobody minds
-  bool exact = false;          // a count that does not vary: compared without statistics
+  double tolerated = 0.05;  // relative worsening that nobody minds
+  bool exact = false;       // a count that does not vary: compared without statistics
 };
 
 // ln(candidate / baseline), positive where it became worse. REQUIRES: both above 0.
@@ -34,10 +34,10 @@ double worsening(const metric& m, double baseline, double candidate);
 
 // What a stage says of one metric. Effects are relative: 0.12 is 12 % worse.
 struct assessment {
-  double effect = 0;         // Hodges-Lehmann
+  double effect = 0;                                        // Hodges-Lehmann
   double least = -std::numeric_limits<double>::infinity();  // lower confidence bound
-  double blind_spot = 0;     // the smallest worsening that it would have found 95 times in 100
-  bool worse = false;        // least above 0, and effect beyond what is tolerated
+  double blind_spot = 0;  // the smallest worsening that it would have found 95 times in 100
+  bool worse = false;     // least above 0, and effect beyond what is tolerated
 };
 
 // `differences`: of one stage's pairs, as worsening() gives them.
