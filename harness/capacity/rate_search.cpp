@@ -6,43 +6,63 @@
 namespace lockmark::capacity {
 namespace {
 
-constexpr double enough_achieved = 0.99;
+constexpr double enough_granted = 0.99;
 constexpr double first_share = 0.2;
 
 }  // namespace
 
-outcome judge(const probe_result& r, double limit_s) {
-  if (r.low_s >= limit_s || r.backlog_low_per_s > 0 || r.dropped > 0) return outcome::fails;
-  const bool holds = r.high_s < limit_s && r.achieved_share >= enough_achieved;
-  return holds && r.backlog_low_per_s <= 0 ? outcome::passes : outcome::unclear;
+std::string name_of(outcome o) {
+  switch (o) {
+    case outcome::passes: return "passes";
+    case outcome::fails: return "fails";
+    case outcome::unclear: return "unclear";
+  }
+  return "?";
 }
 
-rate_search::rate_search(double limit_s, double most_per_s, double least_per_s)
-    : limit_s_(limit_s),
-      most_per_s_(most_per_s),
-      least_per_s_(least_per_s),
-      rate_(std::max(least_per_s, first_share * most_per_s)) {}
+outcome judge(const probe_result& r) {
+  const auto surely_late = [](const auto& o) { return o.late.low > o.allowed; };
+  const auto surely_in_time = [](const auto& o) { return o.late.high < o.allowed; };
+  if (std::ranges::any_of(r.objectives, surely_late)) return outcome::fails;
+  if (r.dropped > 0 || r.granted_share < enough_granted) return outcome::fails;
+  // A queue that grows will break the objective, but a growth by chance passes with time.
+  if (r.backlog.low > 0) return outcome::unclear;
+  return std::ranges::all_of(r.objectives, surely_in_time) ? outcome::passes : outcome::unclear;
+}
+
+rate_search::rate_search(double guess_per_s, double most_per_s, double least_per_s)
+    : most_per_s_(most_per_s), least_per_s_(least_per_s) {
+  now_.rate_per_s = std::clamp(first_share * guess_per_s, least_per_s, most_per_s);
+}
 
 std::optional<probe> rate_search::next() const {
   if (state_ == state::found || state_ == state::hopeless) return std::nullopt;
-  return probe{rate_, length_};
+  return now_;
 }
 
 std::optional<double> rate_search::rate_per_s() const {
   return state_ == state::found ? low_ : std::nullopt;
 }
 
-// What is unclear is looked at once more, twice as long; what is unclear then, fails.
 void rate_search::tell(const probe_result& r) {
-  const outcome verdict = judge(r, limit_s_);
-  probes_.push_back({{rate_, length_}, r, verdict});
-  const double usual = state_ == state::confirming ? confirmation : 1;
-  if (verdict == outcome::unclear && length_ == usual) {
-    length_ = 2 * usual;
+  const outcome verdict = judge(r);
+  probes_.push_back({now_, r, verdict});
+  looked_ += now_.length;
+  if (verdict == outcome::unclear && now_.looks_before + 1 < most_looks) {
+    ++now_.looks_before;
+    now_.length = looked_;
     return;
   }
-  length_ = usual;
   decide(verdict == outcome::passes);
+  look_from_the_start();
+}
+
+void rate_search::look_from_the_start() {
+  now_.looks_before = 0;
+  now_.confirms = state_ == state::confirming;
+  now_.length = now_.confirms ? confirmation : 1;
+  now_.doubt = now_.confirms ? doubt_confirming : doubt;
+  looked_ = 0;
 }
 
 void rate_search::decide(bool passed) {
@@ -52,32 +72,30 @@ void rate_search::decide(bool passed) {
       return;
     }
     high_ = low_;
-    low_ = rate_ = *low_ / precision;
-    if (++confirmations_ >= most_confirmations || rate_ < least_per_s_) state_ = state::hopeless;
+    low_ = now_.rate_per_s = *low_ / precision;
+    if (++confirmations_ >= most_confirmations || now_.rate_per_s < least_per_s_) {
+      state_ = state::hopeless;
+    }
     return;
   }
-  (passed ? low_ : high_) = rate_;
+  (passed ? low_ : high_) = now_.rate_per_s;
   narrow();
 }
 
 void rate_search::narrow() {
-  if (!high_ && *low_ >= most_per_s_) {
-    state_ = state::confirming;
-  } else if (!high_) {
-    rate_ = std::min(most_per_s_, rate_ * step);
-    return;
+  if (!high_ && *low_ < most_per_s_) {
+    now_.rate_per_s = std::min(most_per_s_, now_.rate_per_s * step);
+  } else if (!low_ && now_.rate_per_s <= least_per_s_) {
+    state_ = state::hopeless;
   } else if (!low_) {
-    rate_ /= step;
-    if (rate_ < least_per_s_) state_ = state::hopeless;
-    return;
-  } else if (*high_ / *low_ > precision) {
+    now_.rate_per_s = std::max(least_per_s_, now_.rate_per_s / step);
+  } else if (high_ && *high_ / *low_ > precision) {
     state_ = state::bisecting;
-    rate_ = std::sqrt(*high_ * *low_);
-    return;
+    now_.rate_per_s = std::sqrt(*high_ * *low_);
+  } else {
+    state_ = state::confirming;
+    now_.rate_per_s = *low_;
   }
-  state_ = state::confirming;
-  rate_ = *low_;
-  length_ = confirmation;
 }
 
 }  // namespace lockmark::capacity
