@@ -28,7 +28,8 @@ struct observation {
   stats::histogram loop_lag;
   double commands_per_grant = 0;  // 0: unknown
   bool counted_by_server = false;
-  bool valid = true;  // false: the harness is to blame for part of it
+  bool valid = true;             // false: the harness is to blame for part of it
+  bool worth_repeating = false;  // it might do better another time
   std::vector<std::string> reasons;
 };
 

@@ -206,8 +206,11 @@ plan_line connections_line(const findings& r, const confirmed& at, double wanted
               fmt::format("{} to {}", pool(wait.low), pool(wait.high)),
               fmt::format("{:.3g} clients wait or hold on average (Little's law, at the waits of "
                           "the confirmed rate); a pool of this size is short in one moment of a "
-                          "thousand",
-                          busy),
+                          "thousand{}",
+                          busy,
+                          r.what.lock.starts_with("zookeeper/")
+                              ? "; ZooKeeper takes them all over one session for each process"
+                              : ""),
               at.runs,
               {}};
   l.data = {{"connections_low", pool(wait.low)},

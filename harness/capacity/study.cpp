@@ -266,7 +266,7 @@ observation study::look_at(const probe& p, bool& harness_to_blame, bool first) {
   const std::string title = fmt::format("{} {:.5g}/s for {}", p.confirms ? "confirming" : "probing",
                                         p.rate_per_s, config::print_duration(job.stop_duration));
   observation o = run_(job, title);
-  for (int i = 1; i < most_tries && !o.valid; ++i) {
+  for (int i = 1; i < most_tries && o.worth_repeating; ++i) {
     const auto r = result_of({o}, settings_.objectives, p.doubt);
     if (judge(r) == outcome::passes || (!first && judge(r) == outcome::unclear)) break;
     o = run_(job, title + " once more");

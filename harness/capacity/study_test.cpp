@@ -215,6 +215,7 @@ TEST_F(a_study, makes_spoiled_runs_again) {
         if (title.starts_with("probing") && !title.ends_with("once more")) {
           ++spoiled;
           o.valid = false;
+          o.worth_repeating = true;
           for (stretch& part : o.against.front().parts) part.late = part.attempts;
         }
         return o;

@@ -292,8 +292,8 @@ TEST(shipped_jobs, are_valid_and_explained) {
     EXPECT_TRUE(line.starts_with("# ") && line.size() > 40) << path;
   }
   const std::set<std::string> expected{
-      "contended", "herd",        "hotspot",   "long_hold_renewed", "one_client", "open_rate",
-      "outage",    "partly_open", "reentrant", "short_wait",        "uncontended"};
+      "contended", "herd",   "hot_lock",    "hotspot",   "long_hold_renewed", "one_client",
+      "open_rate", "outage", "partly_open", "reentrant", "short_wait",        "uncontended"};
   EXPECT_EQ(names, expected);
 }
 
