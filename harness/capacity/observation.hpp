@@ -23,7 +23,8 @@ struct observation {
   // Durations of attempts that were granted, and of what followed.
   stats::histogram hold;
   stats::histogram release;
-  stats::histogram transfer;  // hand-offs to somebody else
+  stats::histogram transfer;        // hand-offs to somebody else
+  stats::histogram self_reacquire;  // and back to the one who released
   stats::histogram renewal;
   stats::histogram loop_lag;
   double commands_per_grant = 0;  // 0: unknown

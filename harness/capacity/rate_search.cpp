@@ -7,7 +7,7 @@ namespace lockmark::capacity {
 namespace {
 
 constexpr double enough_granted = 0.99;
-constexpr double first_share = 0.2;
+constexpr double first_share = 0.4;
 
 }  // namespace
 

@@ -66,7 +66,8 @@ class rate_search {
   static constexpr double doubt_confirming = 0.001;
 
   // `guess_per_s`: about what the lock can do, such as its throughput in a closed loop; the search
-  // begins at a fifth of it. It tries nothing below `least_per_s` or above `most_per_s`.
+  // begins at two fifths of it, because slow probes are long ones. It tries nothing below
+  // `least_per_s` or above `most_per_s`.
   rate_search(double guess_per_s, double most_per_s, double least_per_s);
 
   // The next run to make; nothing when the search has ended.

@@ -28,13 +28,14 @@ struct subject {
 
 // All times in seconds.
 struct basics {
-  figure lone_wait;                   // response of one client without a rival
-  figure hold;                        // mean
-  figure handoff;                     // mean, to another owner, under contention
-  figure service;                     // hold and hand-off
-  double second_moment_s2 = 0;        // of the service time
+  figure lone_wait;             // response of one client without a rival
+  figure hold;                  // mean
+  figure handoff;               // mean, to another owner, under contention
+  figure service;               // hold and hand-off
+  double second_moment_s2 = 0;  // of the service time
+  double handoff_second_moment_s2 = 0;
   std::optional<figure> bound_per_s;  // keys / service; nothing where keys are wanted unequally
-  figure crowded_per_s;               // all clients of the job, without a pause, on its keys
+  figure crowded_per_s;               // all clients on the job's keys, wanting them 1.5 times over
   figure server_per_s;  // the same clients, each with a key of its own, holding for no time
 };
 
@@ -72,7 +73,7 @@ struct cell {
   std::string hold;
   figure granted_per_s;  // closed loop, no pause
   double hold_s = 0;
-  double handoff_s = 0;  // 0: nobody waited
+  double handoff_s = 0;  // of all, also back to the one who released; 0: nobody waited
   std::optional<double> bound_per_s;
   std::optional<comparison> open;  // the same lock under random arrivals
 };

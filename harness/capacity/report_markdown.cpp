@@ -91,8 +91,8 @@ std::string basics_text(const findings& r) {
     row("hold + hand-off", b.service, time, "");
   }
   if (b.bound_per_s) row("bound: keys / (hold + hand-off)", *b.bound_per_s, rate, "/s");
-  row("all clients at once, no pause", b.crowded_per_s, rate, "/s");
-  row("the same on keys of their own, no hold", b.server_per_s, rate, "/s");
+  row("all clients, wanting the keys 1.5 times over", b.crowded_per_s, rate, "/s");
+  row("all clients on keys of their own, no hold or pause", b.server_per_s, rate, "/s");
   return text;
 }
 
@@ -179,7 +179,8 @@ std::string sweep_text(const findings& r) {
     if (!c.open) continue;
     if (!any) {
       text += fmt::format(
-          "\nThe same under random arrivals at 70 % of that, beside the queue model:\n\n"
+          "\nRandom arrivals at 70 % of the bound of a lock that changes hands, beside the queue "
+          "model:\n\n"
           "| clients | keys | hold | {}|---|---|---|---|---|---|---|---|---|---|---|---|\n",
           comparison_head);
     }

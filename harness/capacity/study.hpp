@@ -53,15 +53,16 @@ class study {
   void refuse_what_is_hopeless(const observation& lone) const;
   void refuse_too_few_samples() const;
   probed make_probe(const probe& p, std::vector<observation>& looks);
-  observation look_at(const probe& p, bool& harness_to_blame, bool first);
+  observation look_at(const probe& p, bool& harness_to_blame);
   void conclude(const rate_search& search);
   void compare_with_model();
   std::optional<comparison> compare(const probed& p, double keys) const;
   void sweep_cell(std::uint64_t clients, const config::key_choice& keys,
                   const config::distribution& hold);
-  std::optional<comparison> random_arrivals(const config::job& closed, const cell& c,
-                                            const basics& of);
+  std::optional<comparison> random_arrivals(const config::job& closed, double keys,
+                                            const observation& of);
   config::job closed_job() const;
+  config::distribution pause_between(double had_per_s) const;
   config::job open_job(const config::job& like, double rate_per_s, duration length) const;
   double attempts_needed() const;
 

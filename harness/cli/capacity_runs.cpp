@@ -49,6 +49,7 @@ capacity::observation observe(const run::result& r, const std::string& folder,
   o.renewal = r.totals[run::series::renewal];
   o.loop_lag = r.totals[run::series::loop_lag];
   o.transfer = r.found.transfer;
+  o.self_reacquire = r.found.self_reacquire;
   const auto commands = r.server.find("commands");
   o.counted_by_server = commands != r.server.end();
   const std::uint64_t sent = o.counted_by_server ? commands->second : r.sent.commands;
