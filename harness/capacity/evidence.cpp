@@ -71,7 +71,7 @@ bounds bound_ratio(const std::vector<double>& x, const std::vector<double>& y, d
   if (sum_y <= 0) return {0, 0, infinite};
   const double ratio = sum_x / sum_y;
   const auto n = static_cast<double>(x.size());
-  if (n < 6) return {ratio, 0, infinite};
+  if (n < 4) return {ratio, 0, infinite};
   double squares = 0;
   for (std::size_t i = 0; i < x.size(); ++i) squares += std::pow(x[i] - ratio * y[i], 2);
   const double margin = student_quantile(doubt, n - 1) * std::sqrt(squares * n / (n - 1)) / sum_y;

@@ -162,7 +162,11 @@ std::optional<plan_line> lease_line(const findings& r, const confirmed& at,
   l.range = fmt::format("hold {}; {} {}", range_text(*hold), late->what, range_text(late->of));
   if (r.what.leased) {
     l.value = seconds_text(whole);
-    l.why = "outlives the hold and the command that ends it";
+    l.why = fmt::format(
+        "outlives the hold and the command that ends it, but for one hold in {:.0f}, which loses "
+        "the lock unless the lease is renewed",
+        1 / (1 - hold->q));
+    if (hold->q < 0.999) l.why += "; a longer --probe has holds enough for p99.9";
     if (r.what.renewable) {
       l.why += fmt::format(
           "; renewed every third, {} are enough for two renewals in a row that "
@@ -242,8 +246,9 @@ std::optional<plan_line> commands_line(const findings& r,
             {"commands_high_per_s", wanted * high},
             {"commands_per_grant", each}};
   if (server.value > 0) {
-    l.why += fmt::format("; keys of their own reached {} (run {}), of which this is {:.0f} %",
-                         rate_text(server.value), server.runs.front(), 100 * wanted / server.value);
+    l.why += fmt::format(
+        "; the wanted rate is {:.0f} % of the {} that keys of their own reached (run {})",
+        100 * wanted / server.value, rate_text(server.value), server.runs.front());
     l.runs.push_back(server.runs.front());
     l.data["share_of_server"] = wanted / server.value;
   }
@@ -255,6 +260,7 @@ std::optional<plan_line> servers_line(const findings& r, double wanted) {
   const figure& server = r.base->server_per_s;
   if (server.value <= 0) return std::nullopt;
   const auto servers = [&](double of) {
+    if (!(of > 0) || !std::isfinite(of)) of = server.value;
     return static_cast<std::uint64_t>(std::max(1.0, std::ceil(wanted / (operating_share * of))));
   };
   const std::uint64_t most = servers(server.low), least = servers(server.high);

@@ -15,6 +15,7 @@ std::string time(double s) {
   return lockmark::report::duration_text(std::llround(std::max(0.0, s) * 1e9));
 }
 std::string rate(double per_s) {
+  if (!std::isfinite(per_s)) return "-";
   return lockmark::report::rate_text(per_s);
 }
 std::string share(double v) {
@@ -220,8 +221,12 @@ std::string to_markdown(const findings& r) {
           scaling_text(r);
   if (r.probes.empty()) return text;
   text += "\n## Runs of the search\n\n";
-  for (const probed& p : r.probes) {
-    text += fmt::format("* {}/s: {}\n", rate(p.what.rate_per_s), list(p.runs));
+  for (std::size_t i = 0; i < r.probes.size(); ++i) {
+    // The last look at a rate rests on the runs of all of them.
+    if (i + 1 < r.probes.size() && r.probes[i + 1].what.looks_before > 0) continue;
+    const probed& p = r.probes[i];
+    text += fmt::format("* {}{}/s: {}\n", p.what.confirms ? "confirmation of " : "",
+                        rate(p.what.rate_per_s), list(p.runs));
   }
   return text;
 }

@@ -345,9 +345,11 @@ void study::conclude(const rate_search& search) {
   const double rate = rounded(*search.rate_per_s());
   found_.rate = figure{rate, rate, search.failed_per_s().value_or(rate), last.runs};
   found_.nothing_failed = !search.failed_per_s();
-  for (const probed& p : found_.probes) {
+  for (std::size_t i = 0; i < found_.probes.size() && search.failed_per_s(); ++i) {
+    if (i + 1 < found_.probes.size() && found_.probes[i + 1].what.looks_before > 0) continue;
+    const probed& p = found_.probes[i];
     found_.limited_by_harness |=
-        p.harness_to_blame && search.failed_per_s() && p.verdict != outcome::passes &&
+        p.harness_to_blame && p.verdict != outcome::passes &&
         p.what.rate_per_s <= *search.failed_per_s() * rate_search::precision;
   }
   compare_with_model();

@@ -53,7 +53,7 @@ TEST(capacity_usage, what_cannot_be_held_or_shown_is_said_with_its_run) {
   const scratch dir;
   const auto study = [&](std::vector<std::string> more) {
     std::vector<std::string> words{"capacity", "hot_lock", "--on",      "memory:", "--cell",
-                                   "3s",       "--set",    "warmup=0s", "--set",   "floor=0s"};
+                                   "4s",       "--set",    "warmup=0s", "--set",   "floor=0s"};
     words.insert(words.end(), more.begin(), more.end());
     return run(dir.path(), words, 60s);
   };
@@ -61,7 +61,7 @@ TEST(capacity_usage, what_cannot_be_held_or_shown_is_said_with_its_run) {
   EXPECT_EQ(never.status, 2);
   EXPECT_THAT(never.err, HasSubstr("no rate can hold it"));
   EXPECT_THAT(never.err, HasSubstr("measure the harness"));
-  const ended few = study({"--slo", "p99.99<500ms", "--probe", "3s", "--probe-at-most", "5s"});
+  const ended few = study({"--slo", "p99.99<500ms", "--probe", "4s", "--probe-at-most", "5s"});
   EXPECT_EQ(few.status, 2);
   EXPECT_THAT(few.err, HasSubstr("too few samples"));
 }
@@ -72,8 +72,8 @@ TEST(capacity, finds_what_a_lock_on_redis_bears) {
   const scratch dir;
   const fs::path out = dir / "found";
   const ended e = run(dir.path(), {"capacity", "hot_lock",  "--on",      "local:redis",
-                                   "--slo",    "p90<100ms", "--probe",   "3s",
-                                   "--cell",   "3s",        "--clients", "1,8",
+                                   "--slo",    "p90<100ms", "--probe",   "4s",
+                                   "--cell",   "4s",        "--clients", "1,8",
                                    "--want",   "1000/s",    "--set",     "lock=redis/redisson",
                                    "--set",    "hold=2ms",  "--set",     "warmup=200ms",
                                    "--set",    "floor=0s",  "--out",     out.string()},

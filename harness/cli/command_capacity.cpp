@@ -43,9 +43,9 @@ T value_of(const char* option, const config::parsed<T>& value) {
 
 duration time_of(const char* option, const std::string& text) {
   const duration d = value_of(option, config::parse_duration(text));
-  if (d >= std::chrono::seconds{3}) return d;
+  if (d >= std::chrono::seconds{4}) return d;
   throw usage_error(
-      fmt::format("{}: {} is shorter than 3s, in which nothing can be told from "
+      fmt::format("{}: {} is shorter than 4s, in which nothing can be told from "
                   "chance",
                   option, text));
 }
