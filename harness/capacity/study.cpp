@@ -352,6 +352,13 @@ void study::conclude(const rate_search& search) {
         p.harness_to_blame && p.verdict != outcome::passes &&
         p.what.rate_per_s <= *search.failed_per_s() * rate_search::precision;
   }
+  const auto& bound = found_.base->bound_per_s;
+  if (bound && rate > bound->high) {
+    found_.notes.push_back(fmt::format(
+        "The confirmed rate is above the bound of {:.4g}/s: holds or hand-offs took longer in the "
+        "run that the bound comes from (run {}), so the machine or the server was not steady.",
+        bound->value, bound->runs.front()));
+  }
   compare_with_model();
   grown_(found_);
 }
