@@ -24,6 +24,7 @@ command table_command(CLI::App& app, const context& c);
 command report_command(CLI::App& app, const context& c);
 command faults_command(CLI::App& app, const context& c);
 command claims_command(CLI::App& app, const context& c);
+command capacity_command(CLI::App& app, const context& c);
 command up_command(CLI::App& app, const context& c);
 command down_command(CLI::App& app, const context& c);
 command status_command(CLI::App& app, const context& c);

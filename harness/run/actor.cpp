@@ -172,6 +172,7 @@ task<void> actor::hold() {
     const request r = prompt_request(stage_.where.now());
     const auto answer = co_await lock_.renew(r);
     count(answer.done() ? counter::renewals : counter::renewals_lost);
+    record(series::renewal, stage_.where.now() - renew_at);
   }
 }
 

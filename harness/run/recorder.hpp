@@ -28,9 +28,11 @@ enum class series : std::uint8_t {
   release,    // from there to the release's answer
   loop_lag,   // overshoot of the worker's own heartbeat
   pipe,       // taken out of response and service: what it took to reach a client's own process
+  renewal,    // from when a lease was due to be renewed to the server's answer
 };
-inline constexpr std::array<std::string_view, 8> series_names{
-    "response", "service", "timer_lag", "queue_lag", "hold", "release", "loop_lag", "pipe"};
+inline constexpr std::array<std::string_view, 9> series_names{"response",  "service", "timer_lag",
+                                                              "queue_lag", "hold",    "release",
+                                                              "loop_lag",  "pipe",    "renewal"};
 
 struct interval {
   std::int64_t start_ns = 0;

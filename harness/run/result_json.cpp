@@ -178,7 +178,7 @@ json distribution(const stats::histogram& h) {
 json durations_section(const result& r) {
   json j;
   for (const series s : {series::hold, series::release, series::timer_lag, series::queue_lag,
-                         series::loop_lag, series::pipe}) {
+                         series::loop_lag, series::pipe, series::renewal}) {
     j[std::string(series_names[static_cast<std::size_t>(s)])] = distribution(r.totals[s]);
   }
   j["hiccup"] = distribution(r.hiccup);

@@ -244,8 +244,12 @@ wait: 5s
 warmup: 0s
 stop: {duration: 10s}
 renew: )";
-  EXPECT_EQ(simulate("memory/lock", job + "true\n").violations(), 0U);
-  EXPECT_GT(simulate("memory/lock", job + "false\n").violations(), 0U);
+  const result renewed = simulate("memory/lock", job + "true\n");
+  EXPECT_EQ(renewed.violations(), 0U);
+  EXPECT_GT(renewed.totals[series::renewal].count(), 200);
+  const result not_renewed = simulate("memory/lock", job + "false\n");
+  EXPECT_GT(not_renewed.violations(), 0U);
+  EXPECT_TRUE(not_renewed.totals[series::renewal].empty());
 }
 
 // Reentrant depth: inner acquires and releases are granted, and stamps are the outer ones'.

@@ -73,7 +73,7 @@ void judge_open_loop(const self_measurement& m, validity& v) {
   if (m.dropped > 0) {
     v.reasons.push_back(fmt::format("saturated: {} due attempts were dropped", m.dropped));
   }
-  if (!v.saturated && m.achieved_per_s < least_achieved * m.offered_per_s) {
+  if (!v.saturated && m.achieved_per_s < least_achieved * m.offered_per_s - m.chance_per_s) {
     v.valid = false;
     v.reasons.push_back(
         fmt::format("{:.1f}/s were begun of {:.1f}/s offered although clients were "

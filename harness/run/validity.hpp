@@ -22,6 +22,7 @@ struct self_measurement {
   std::int64_t hiccup_p999_ns = 0;
   double offered_per_s = 0;   // open loops: the job's rate
   double achieved_per_s = 0;  // open loops: attempts begun
+  double chance_per_s = 0;    // arrivals at random: what chance may take from them (3 sigma)
   std::uint64_t dropped = 0;
   bool clients_all_busy = false;  // open loops: attempts waited for a free client
   double busiest_worker = 0;      // CPU share of its core, 0 to 1

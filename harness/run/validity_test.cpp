@@ -76,6 +76,17 @@ TEST(validity, lag_is_held_against_what_is_reported) {
   EXPECT_TRUE(judge(m).valid);
 }
 
+// Arrivals at random are sometimes fewer than their rate; more than chance explains is a fault.
+TEST(validity, random_arrivals_may_be_fewer_by_chance) {
+  self_measurement m = clean(false);
+  m.achieved_per_s = 0.975 * m.offered_per_s;
+  EXPECT_FALSE(judge(m).valid);
+  m.chance_per_s = 0.02 * m.offered_per_s;
+  EXPECT_TRUE(judge(m).valid);
+  m.achieved_per_s = 0.96 * m.offered_per_s;
+  EXPECT_FALSE(judge(m).valid);
+}
+
 // Wrong numbers are INVALID whatever the loop.
 TEST(validity, broken_bookkeeping_and_debug_builds_are_invalid) {
   for (const bool closed : {true, false}) {

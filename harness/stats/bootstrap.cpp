@@ -164,6 +164,23 @@ void interval_bootstrap::halve() {
   intervals_per_row_ *= 2;
 }
 
+std::vector<interval_bootstrap::row_sum> interval_bootstrap::row_sums(
+    std::int64_t late_after_ns, std::int64_t censored_ns) const {
+  std::vector<row_sum> sums;
+  for (const row& r : rows_) {
+    row_sum sum{r.censored, r.censored,
+                static_cast<double>(r.censored) * static_cast<double>(censored_ns)};
+    for (const cell& c : r.cells) {
+      sum.attempts += c.count;
+      if (c.value_ns > late_after_ns) sum.late += c.count;
+      sum.sum_ns += static_cast<double>(c.count) * static_cast<double>(c.value_ns);
+    }
+    sums.push_back(sum);
+  }
+  if (intervals_in_last_ < intervals_per_row_ && !sums.empty()) sums.pop_back();
+  return sums;
+}
+
 std::vector<std::optional<confidence_interval>> interval_bootstrap::intervals(
     std::span<const double> quantiles, std::int64_t limit_ns, std::uint64_t seed,
     int resamples) const {

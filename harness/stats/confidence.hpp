@@ -62,6 +62,16 @@ class interval_bootstrap {
                                                             std::uint64_t seed,
                                                             int resamples = 1'000) const;
 
+  // What each row of intervals holds, in the order of time; without a last one that is not full.
+  // `late`: later than `late_after_ns`, censored ones included, which count as `censored_ns` long.
+  struct row_sum {
+    std::int64_t attempts = 0;
+    std::int64_t late = 0;
+    double sum_ns = 0;
+  };
+  std::vector<row_sum> row_sums(std::int64_t late_after_ns, std::int64_t censored_ns) const;
+  std::int64_t intervals_per_row() const { return intervals_per_row_; }
+
  private:
   struct cell {
     std::int64_t value_ns;  // the highest of its bucket

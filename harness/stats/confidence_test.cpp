@@ -231,5 +231,23 @@ TEST(confidence, estimates_only_what_is_supported) {
   EXPECT_GT(estimates[1].interval.high.value_ns, 1'980'000);
 }
 
+// What a row holds, so that others can bound what this file does not.
+TEST(confidence, tells_what_each_stretch_of_a_series_held) {
+  interval_bootstrap series;
+  for (int i = 0; i < 3; ++i) series.add(ramp(100), i);
+  const auto sums = series.row_sums(90'100, 1'000'000);
+  ASSERT_EQ(sums.size(), 3U);
+  EXPECT_EQ(sums[2].attempts, 102);
+  EXPECT_EQ(sums[2].late, 12);
+  EXPECT_NEAR(sums[2].sum_ns, 5'050'000 + 2 * 1'000'000, 5'000);
+  EXPECT_EQ(series.intervals_per_row(), 1);
+  // Beyond the most rows, two intervals make one, and half of one is left out.
+  for (int i = 3; i < 242; ++i) series.add(ramp(1), 0);
+  EXPECT_EQ(series.intervals_per_row(), 2);
+  EXPECT_EQ(series.row_sums(1, 1).size(), 121U);
+  series.add(ramp(1), 0);
+  EXPECT_EQ(series.row_sums(1, 1).size(), 121U);
+}
+
 }  // namespace
 }  // namespace lockmark::stats

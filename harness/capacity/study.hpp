@@ -1,0 +1,85 @@
+// The whole of `lockmark capacity`, apart from making runs: which jobs to run and what follows.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/capacity/report.hpp"
+#include "harness/config/job.hpp"
+
+namespace lockmark::capacity {
+
+struct settings {
+  std::vector<objective> objectives;
+  duration probe{};          // usual length of a probe
+  duration probe_at_most{};  // for rates at which the samples take longer
+  duration cell{};           // length of each run of the sweep, and of those before the search
+  std::optional<double> wanted_per_s;  // nothing: what the lock can do with a margin
+  bool sweeps = true;
+  std::vector<std::uint64_t> clients;
+  std::vector<config::key_choice> keys;  // none: the job's
+  std::vector<config::distribution> holds;
+  std::uint64_t repeats = 1;
+};
+
+// An operating point above this share of the edge leaves no room for a busy minute.
+inline constexpr double operating_share = 0.8;
+
+// What cannot be studied so: a closed loop, faults, an objective beyond the wait timeout. Throws
+// usage_error.
+void check_study(const config::job& job, const std::string& name, const settings& s);
+
+class study {
+ public:
+  // Makes a run and says what it told; `title` is for the progress line. May throw to end the
+  // study.
+  using runner = std::function<observation(const config::job& job, const std::string& title)>;
+  // Is told of the report as it grows, so that what was found survives what comes after.
+  using listener = std::function<void(const findings&)>;
+
+  study(subject what, config::job job, settings s, runner run, listener grown);
+
+  // Throws usage_error: no rate can hold the objectives, or the samples cannot be had.
+  void find_rate();
+  void sweep();
+  void plan();
+  const findings& found() const { return found_; }
+  findings& found() { return found_; }
+
+ private:
+  void measure_basics();
+  void refuse_what_is_hopeless(const observation& lone) const;
+  void refuse_too_few_samples() const;
+  probed make_probe(const probe& p, std::vector<observation>& looks);
+  observation look_at(const probe& p, bool& harness_to_blame);
+  void conclude(const rate_search& search);
+  void compare_with_model();
+  std::optional<comparison> compare(const probed& p, double keys) const;
+  void sweep_cell(std::uint64_t clients, const config::key_choice& keys,
+                  const config::distribution& hold);
+  std::optional<comparison> random_arrivals(const config::job& closed, double keys,
+                                            const observation& of);
+  config::job closed_job() const;
+  config::distribution pause_between(double had_per_s) const;
+  config::job open_job(const config::job& like, double rate_per_s, duration length) const;
+  double attempts_needed() const;
+
+  settings settings_;
+  config::job job_;
+  runner run_;
+  listener grown_;
+  findings found_;
+  std::vector<observation> confirming_;  // the runs of the confirmation
+};
+
+// The plan's lines from what was measured. `confirming`: the runs at the confirmed rate;
+// `renewing`: one in which leases were renewed, or null.
+std::vector<plan_line> make_plan(const findings& r, const std::vector<observation>& confirming,
+                                 const observation* renewing, double wanted_per_s);
+
+// Hold and hand-off of a run in which clients had to wait.
+basics basics_of(const observation& crowded, double lone_wait_s);
+
+}  // namespace lockmark::capacity

@@ -1,0 +1,231 @@
+// The whole study on a lock that exists only here: M/D/1 for open loops, saturated for closed ones.
+#include "harness/capacity/study.hpp"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/driver.hpp"
+#include "harness/stats/random.hpp"
+
+namespace lockmark::capacity {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr double hold_s = 0.004;
+constexpr double handoff_s = 0.001;
+constexpr double lone_s = 0.0005;
+
+struct simulation {
+  stats::random_source random{7};
+  int runs = 0;
+  double lone_s = capacity::lone_s;
+
+  observation run(const config::job& job, const std::vector<objective>& objectives) {
+    observation o;
+    o.run = fmt::format("run-{}", ++runs);
+    for (int i = 0; i < 1000; ++i) {
+      o.hold.record(static_cast<std::int64_t>(hold_s * 1e9));
+      o.release.record(200'000);
+      o.loop_lag.record(50'000);
+      if (job.clients_in_all() > 1) o.transfer.record(static_cast<std::int64_t>(handoff_s * 1e9));
+      if (job.renew) o.renewal.record(2'000'000);
+    }
+    o.commands_per_grant = 2;
+    const double length_s = std::chrono::duration<double>(job.stop_duration).count();
+    const bool open = job.arrives_by_rate();
+    const double rate = open ? job.rate->per_second()
+                        : job.keys.kind == config::key_choice::shape::own
+                            ? 5000
+                            : 1 / (hold_s + handoff_s);
+    arrive(o, rate, length_s, open, objectives);
+    o.granted_per_s = rate;
+    return o;
+  }
+
+ private:
+  void arrive(observation& o, double rate, double length_s, bool open,
+              const std::vector<objective>& objectives) {
+    constexpr double part_s = 0.5;
+    const auto parts = static_cast<std::size_t>(length_s / part_s);
+    for (std::size_t k = 0; k < objectives.size(); ++k) {
+      o.against.push_back({std::vector<stretch>(parts), part_s});
+    }
+    stats::histogram all;
+    double work_s = 0;
+    for (double t = 0, gap = 0; t < length_s; t += gap = random.exponential(1 / rate)) {
+      work_s = open ? std::max(0.0, work_s - gap) : 0;
+      const double wait_s = std::max(work_s, lone_s);
+      work_s += hold_s + handoff_s;
+      all.record(static_cast<std::int64_t>(wait_s * 1e9));
+      const auto part = std::min(parts - 1, static_cast<std::size_t>(t / part_s));
+      for (std::size_t k = 0; k < objectives.size(); ++k) {
+        stretch& s = o.against[k].parts[part];
+        ++s.attempts;
+        s.late += wait_s * 1e9 > static_cast<double>(objectives[k].limit_ns) ? 1 : 0;
+        s.waiting += wait_s / part_s;
+      }
+    }
+    std::vector<double> quantiles;
+    for (const objective& goal : objectives) quantiles.push_back(goal.quantile);
+    quantiles.push_back(0.999);
+    o.quantiles = stats::estimate_quantiles({all, 0, 0}, {}, quantiles, 1);
+  }
+};
+
+config::job open_job() {
+  return config::parse_job(
+      "lock: memory/lock\nload: {loop: poisson, rate: 100/s, instances: 4, clients: 16}\n"
+      "keys: one\nhold: 4ms\nwait: 5s\nstop: {duration: 5s}\n",
+      "test");
+}
+
+settings usual(const char* slo) {
+  settings s;
+  s.objectives = {*parse_objective(slo)};
+  s.probe = 30s;
+  s.probe_at_most = 5min;
+  s.cell = 10s;
+  s.clients = {1, 8};
+  return s;
+}
+
+class a_study : public testing::Test {
+ protected:
+  study make(const settings& s, const config::job& job = open_job()) {
+    subject what;
+    what.lock = "memory/lock";
+    what.fair = what.renewable = what.leased = true;
+    return {what, job, s,
+            [this, s](const config::job& j, const std::string&) {
+              return simulation_.run(j, s.objectives);
+            },
+            [](const findings&) {}};
+  }
+  std::string why_not(const settings& s) {
+    try {
+      make(s).find_rate();
+    } catch (const usage_error& e) {
+      return e.what();
+    }
+    return "";
+  }
+  const plan_line& line(const findings& f, const std::string& name) {
+    const auto found = std::ranges::find(f.plan, name, &plan_line::name);
+    EXPECT_NE(found, f.plan.end()) << name;
+    return *found;
+  }
+  simulation simulation_;
+};
+
+TEST_F(a_study, finds_rate_bound_model_and_plan) {
+  settings s = usual("p99<50ms");
+  s.wanted_per_s = 1000;
+  study all = make(s);
+  all.find_rate();
+  all.plan();
+  all.sweep();
+  const findings& f = all.found();
+  ASSERT_TRUE(f.rate);
+  // Of 200/s; the waits of M/D/1 reach 50 ms at a little above 80 %.
+  EXPECT_GT(f.rate->value, 140);
+  EXPECT_LT(f.rate->value, 180);
+  EXPECT_GT(f.rate->high, f.rate->value);
+  ASSERT_TRUE(f.base->bound_per_s);
+  EXPECT_NEAR(f.base->bound_per_s->value, 200, 1);
+  ASSERT_FALSE(f.model.empty());
+  EXPECT_NEAR(f.model.back().mean_error(), 0, 0.15);
+  ASSERT_EQ(f.cells.size(), 2U);
+  EXPECT_FALSE(f.cells[0].open);
+  ASSERT_TRUE(f.cells[1].open);
+  EXPECT_NEAR(f.cells[1].open->utilisation, 0.7, 0.01);
+
+  const auto shards = line(f, "shards of the lock").data["shards"].get<int>();
+  EXPECT_GE(shards, 7);
+  EXPECT_LE(shards, 9);
+  EXPECT_EQ(line(f, "lease").data["lag_of"], "renewals");
+  EXPECT_GT(line(f, "lease").data["lease_s"].get<double>(), hold_s + 0.002);
+  EXPECT_GE(line(f, "wait timeout").data["wait_s"].get<double>(), 0.05);
+  EXPECT_NEAR(line(f, "server commands per second").data["commands_per_s"].get<double>(), 2000, 1);
+  EXPECT_EQ(line(f, "servers like this one").value, "1");
+  for (const plan_line& l : f.plan) {
+    EXPECT_TRUE(l.name == "wanted rate" || !l.runs.empty()) << l.name;
+  }
+}
+
+TEST_F(a_study, is_written_for_people_and_for_programs) {
+  study all = make(usual("p99<50ms"));
+  all.find_rate();
+  all.plan();
+  all.sweep();
+  const std::string text = to_markdown(all.found());
+  EXPECT_THAT(text, AllOf(HasSubstr("# Capacity of memory/lock"), HasSubstr("## Plan"),
+                          HasSubstr("## Bounds"), HasSubstr("## Search"), HasSubstr("M/G/1"),
+                          HasSubstr("serves its waiters in order")));
+  const auto j = to_json(all.found());
+  EXPECT_DOUBLE_EQ(j.at("highest_rate_per_s").at("value").get<double>(), all.found().rate->value);
+  EXPECT_EQ(j.at("probes").size(), all.found().probes.size());
+  EXPECT_FALSE(j.at("plan").empty());
+}
+
+TEST_F(a_study, refuses_an_objective_that_a_lone_client_breaks) {
+  simulation_.lone_s = 0.06;
+  EXPECT_THAT(why_not(usual("p99<50ms")),
+              AllOf(HasSubstr("no rate can hold it"), HasSubstr("run-1")));
+}
+
+TEST_F(a_study, refuses_a_quantile_for_which_samples_are_too_few) {
+  EXPECT_THAT(why_not(usual("p99.999<50ms")),
+              AllOf(HasSubstr("too few samples"), HasSubstr("--probe-at-most")));
+}
+
+TEST_F(a_study, refuses_what_cannot_be_studied) {
+  const auto why = [](const config::job& j, const settings& s) -> std::string {
+    try {
+      check_study(j, "some", s);
+    } catch (const usage_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(why(open_job(), usual("p99<50ms")), "");
+  config::job closed = open_job();
+  closed.loop = config::loop_kind::closed;
+  EXPECT_THAT(why(closed, usual("p99<50ms")), HasSubstr("load.loop is closed"));
+  config::job broken = open_job();
+  broken.faults["1.do"] = "stall";
+  EXPECT_THAT(why(broken, usual("p99<50ms")), HasSubstr("faults"));
+  EXPECT_THAT(why(open_job(), usual("p99<5s")), HasSubstr("give up after 5s"));
+  EXPECT_THAT(why(open_job(), settings{}), HasSubstr("--slo"));
+}
+
+// A run that the harness spoiled is made again, and tells nothing against the lock.
+TEST_F(a_study, makes_spoiled_runs_again) {
+  const settings s = usual("p99<50ms");
+  int spoiled = 0;
+  study all(
+      {}, open_job(), s,
+      [&](const config::job& j, const std::string& title) {
+        observation o = simulation_.run(j, s.objectives);
+        if (title.starts_with("probing") && !title.ends_with("once more")) {
+          ++spoiled;
+          o.valid = false;
+          o.worth_repeating = true;
+          for (stretch& part : o.against.front().parts) part.late = part.attempts;
+        }
+        return o;
+      },
+      [](const findings&) {});
+  all.find_rate();
+  EXPECT_GT(spoiled, 0);
+  EXPECT_GT(all.found().rate->value, 140);
+  EXPECT_FALSE(all.found().limited_by_harness);
+}
+
+}  // namespace
+}  // namespace lockmark::capacity

@@ -1,0 +1,55 @@
+#!/bin/bash
+# How much one lock bears, and what to deploy for it: `lockmark capacity hot_lock` on redis/redisson,
+# zookeeper/sequential and mysql/for_update, each on a server that is started for it, and then five
+# later runs at each confirmed rate, which must hold the objective. About 25 minutes a lock.
+#
+# results/compare/capacity.sh OUT: OUT/redisson/capacity.md and so on, with their run folders.
+# PROBE (15s), SLO (p99<50ms), WANT (1000/s) and LATER (5) may be set; LOCKS to some of the three.
+. "$(dirname "$0")/common.sh"
+[ $# = 1 ] || die "say where to put the reports: capacity.sh OUT"
+out=$1
+probe=${PROBE:-15s} slo=${SLO:-p99<50ms} want=${WANT:-1000/s} later=${LATER:-5}
+limit_ms=${slo#*<}
+limit_ms=${limit_ms%ms}
+q=0.${slo%%<*}
+q=${q/p/}
+case $slo in p[0-9][0-9]\<*ms) ;; *) die "SLO: give one like p99<50ms" ;; esac
+
+study() { # NAME TOPOLOGY LOCK
+  local name=$1 target status=0
+  target=$(up "$2")
+  "$bin/lockmark" capacity hot_lock --on "$target" --set "lock=$3" --slo "$slo" --want "$want" \
+    --probe "$probe" --clients 1,2,4,8,16,32,48,64 --keys one --keys own --repeat 3 \
+    --out "$out/$name" >/dev/null || status=$?
+  [ "$status" = 0 ] || [ "$status" = 3 ] || die "lockmark capacity on $3 ended with status $status"
+  check "$name" "$target" "$3"
+  "$bin/lockmark" down >/dev/null
+}
+
+# The confirmed rate, again and again: its quantile against the objective.
+check() { # NAME TARGET LOCK
+  local rate held=0 i value
+  rate=$(awk '/"highest_rate_per_s"/ { inside = 1 }
+    inside && /"value"/ { gsub(/[^0-9.e+-]/, "", $2); print $2; exit }' "$out/$1/capacity.json")
+  for ((i = 1; i <= later; ++i)); do
+    "$bin/lockmark" run hot_lock --on "$2" --set "lock=$3" --set "load.rate=$(calc 3 "$rate")/s" \
+      --set stop.duration=60s --set stop.at_most=60s --out "$out/$1/later" --quiet \
+      >/dev/null || [ $? = 3 ] || die "a later run of $3 failed"
+    run_json=$(ls -t "$out/$1/later"/*/run.json | head -1)
+    value=$(awk -v q="\"q\": $q," '/"response"/ { inside = 1 }
+      inside && index($0, q) { hit = 1 }
+      hit && /"value_ns"/ { gsub(/[",]/, ""); print $2 == ">" ? 1e18 : $2; exit }' "$run_json")
+    [ "$(awk "BEGIN { print ($value < $limit_ms * 1e6) }")" = 1 ] && held=$((held + 1))
+  done
+  echo "| $3 | $(calc 1 "$rate")/s | $held of $later |"
+}
+
+environment
+echo "| lock | highest rate with $slo | later runs that held it |"
+echo '|---|---|---|'
+for row in "redisson redis redis/redisson" "sequential zookeeper zookeeper/sequential" \
+  "for_update mysql mysql/for_update"; do
+  # shellcheck disable=SC2086
+  set -- $row
+  case " ${LOCKS:-$3} " in *" $3 "*) study "$@" ;; esac
+done
