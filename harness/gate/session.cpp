@@ -83,6 +83,8 @@ bool session::wants_more() const {
 }
 
 std::size_t session::planned() const {
+  // Where there is nothing but counts, no other pair would say anything else.
+  if (!metrics_.empty() && std::ranges::all_of(metrics_, &metric::exact)) return 1;
   return second_stage_ ? first_pairs + second_pairs : first_pairs;
 }
 

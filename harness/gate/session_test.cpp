@@ -132,6 +132,15 @@ TEST(gate_counters, end_the_session_at_once) {
   EXPECT_THAT(c.reasons, Contains(HasSubstr("commands_per_acquire: a count that does not vary")));
 }
 
+TEST(gate_counters, alone_need_no_other_pair) {
+  random_source random(1);
+  simulation s;
+  std::erase_if(s.metrics, [](const metric& m) { return !m.exact; });
+  const conclusion c = s.run(random);
+  EXPECT_EQ(c.how, decision::pass);
+  EXPECT_EQ(c.pairs, 1U);
+}
+
 TEST(gate_violations, are_a_regression_in_one_pair) {
   random_source random(1);
   const simulation s;
