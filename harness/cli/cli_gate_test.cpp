@@ -26,7 +26,13 @@ class gate_command : public testing::Test {
     words all{"gate"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     all.insert(all.end(), {"--out", out()});
-    return run(dir_.path(), all, 150s);
+    return run(dir_.path(), all, 120s);
+  }
+  // A machine may be too restless to tell, once or twice.
+  ended decided(const words& arguments) const {
+    ended e = gate(arguments);
+    for (int again = 0; e.status == 3 && again < 2; ++again) e = gate(arguments);
+    return e;
   }
   void expect_error(const words& arguments, const char* sentence) const {
     const ended e = gate(arguments);
@@ -72,9 +78,9 @@ TEST_F(gate_command, sees_one_more_command_in_one_pair) {
 
 TEST_F(gate_command, passes_a_server_against_itself) {
   const auto servers = local::cluster::start("redis");
-  const ended e = gate(short_runs(servers.target()) +
-                       words{"--baseline", fmt::format("on={}", servers.target()), "--metrics",
-                             "acquire_p50,throughput,success_rate"});
+  const ended e = decided(short_runs(servers.target()) +
+                          words{"--baseline", fmt::format("on={}", servers.target()), "--metrics",
+                                "acquire_p50,success_rate"});
   EXPECT_EQ(e.status, 0) << e.out << e.err;
   EXPECT_THAT(e.out, StartsWith("gate contended: PASS\n"));
 }
@@ -87,9 +93,9 @@ TEST_F(gate_command, finds_a_delay) {
         "faults.1.do=delay 'faults.1.who=servers' faults.1.by=2ms faults.1.at={} faults.1.for=30s",
         at);
   };
-  const ended e = gate(short_runs(servers.target()) + words{"--baseline", delayed("1h"),
-                                                            "--candidate", delayed("0s"),
-                                                            "--metrics", "acquire_p50,throughput"});
+  const ended e =
+      decided(short_runs(servers.target()) + words{"--baseline", delayed("1h"), "--candidate",
+                                                   delayed("0s"), "--metrics", "acquire_p50"});
   EXPECT_EQ(e.status, 1) << e.out << e.err;
   EXPECT_THAT(
       e.out, AllOf(StartsWith("gate contended: REGRESSION\n"), HasSubstr("acquire_p50: worse by")));
@@ -147,7 +153,7 @@ TEST_F(gate_command, explains_what_it_cannot_do) {
 // A block in which too little happens for its p99.
 TEST_F(gate_command, needs_enough_attempts_for_a_quantile) {
   expect_error({"contended", "--on", "memory:", "--set", "lock=memory/lock", "--set", "hold=50ms",
-                "--candidate", "lease=20s", "--quick", "--quiet"},
+                "--candidate", "lease=20s", "--block", "500ms", "--quiet"},
                "acquire_p99 needs 368 attempts a run, and the ");
 }
 

@@ -118,6 +118,9 @@ std::vector<gate::metric> gate_bench::candidates_for_comparison() const {
       return std::ranges::find(plan_.metrics, m.name, &gate::metric::name) == plan_.metrics.end();
     });
   }
+  std::erase_if(all, [&](const gate::metric& m) {
+    return std::ranges::find(plan_.left_out, m.name) != plan_.left_out.end();
+  });
   for (gate::metric& m : all) {
     // One stored run has an error of its own, which no number of pairs averages out.
     if (!stored_.empty() && stored_.size() < gate::first_pairs && !m.exact) m.tolerated *= 2;
@@ -163,9 +166,29 @@ report::recorded_run gate_bench::run(const used_side& side) {
   return run_apart({side.what, plan_.job, side.where->url, set, plan_.out, show});
 }
 
-// What is INVALID gets a second chance. Nothing where that was in vain, or the user has had enough.
+// Why a run cannot be used, although it was made; empty if it can. A machine that stood still for a
+// second leaves too few attempts.
+std::string gate_bench::flaw_of(const report::recorded_run& run, const used_side& side) const {
+  if (!run.content.at("verdict").at("valid").get<bool>()) {
+    return fmt::format("INVALID: {}", reasons_of(run));
+  }
+  const std::string who = fmt::format("the {}", side.what.name);
+  try {
+    if (session_) {
+      gate::block_of(metrics_, run, who);
+    } else {
+      gate::measured_by(candidates_for_comparison(), false, run, who);
+    }
+  } catch (const usage_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// What cannot be used gets a second chance. Nothing where that was in vain, or the user has had
+// enough. In the first pair, too few attempts are no accident: throws usage_error.
 std::optional<report::recorded_run> gate_bench::valid_run(const used_side& side) {
-  std::string why;
+  std::string flaw;
   for (int attempt = 0; attempt < 2; ++attempt) {
     report::recorded_run done = run(side);
     const bool cut_short = done.content.at("run").at("status") == "interrupted";
@@ -173,10 +196,11 @@ std::optional<report::recorded_run> gate_bench::valid_run(const used_side& side)
       spoiled_ = "interrupted before it could decide";
       return std::nullopt;
     }
-    if (done.content.at("verdict").at("valid").get<bool>()) return done;
-    why = reasons_of(done);
+    flaw = flaw_of(done, side);
+    if (flaw.empty()) return done;
   }
-  spoiled_ = fmt::format("two runs of the {} in a row were INVALID: {}", side.what.name, why);
+  if (!session_ && !flaw.starts_with("INVALID")) throw usage_error(flaw);
+  spoiled_ = fmt::format("two runs of the {} in a row were of no use: {}", side.what.name, flaw);
   return std::nullopt;
 }
 

@@ -22,6 +22,7 @@ struct gate_plan {
   gate_side candidate;
   std::vector<std::string> against;         // stored runs in place of the baseline
   std::vector<gate::metric> metrics;        // empty: all that the runs have
+  std::vector<std::string> left_out;        // of those
   std::map<std::string, double> tolerated;  // by metric
   std::vector<gate::threshold> limits;
   std::uint64_t seed = 1;
@@ -52,6 +53,7 @@ class gate_bench {
   void begin_session(const report::recorded_run& baseline, const report::recorded_run& candidate);
   void take_pair();
   report::recorded_run run(const used_side& side);
+  std::string flaw_of(const report::recorded_run& run, const used_side& side) const;
   std::optional<report::recorded_run> valid_run(const used_side& side);
   void judge_limits(const report::recorded_run& candidate);
   void tell_pair(const gate::pair& p) const;
