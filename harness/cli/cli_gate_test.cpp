@@ -131,6 +131,22 @@ TEST_F(gate_command, takes_a_stored_run_as_baseline) {
   expect_error(job + against + worse, "has schema_version 2.0; this lockmark reads 1.x");
 }
 
+// Each run is a process of its own, and its password is on no command line and in no file.
+TEST_F(gate_command, keeps_passwords_to_itself) {
+  const auto servers = local::cluster::start("mysql");
+  const auto target = config::parse_target(servers.target());
+  ASSERT_TRUE(target);
+  ASSERT_FALSE(target->password.empty());
+  const ended e =
+      gate({"uncontended", "--on", servers.target(), "--set", "lock=mysql/for_update", "--baseline",
+            "lease=20s", "--block", "500ms", "--metrics", "commands_per_acquire"});
+  EXPECT_EQ(e.status, 0) << e.err;
+  EXPECT_THAT(e.out + e.err, testing::Not(HasSubstr(target->password)));
+  EXPECT_THAT(files_with(out(), target->password), testing::IsEmpty());
+  const fs::path session = only_folder(out());
+  EXPECT_FALSE(files_with(session, "password-env=LOCKMARK_GATE_PASSWORD").empty());
+}
+
 TEST_F(gate_command, explains_what_it_cannot_do) {
   const words memory{"contended", "--on", "memory:", "--set", "lock=memory/lock"};
   expect_error(memory, "--baseline, --candidate: say what differs");

@@ -54,7 +54,7 @@ constexpr std::string_view explanation =
     "bounds. Detectable: the smallest worsening that these pairs find 95 times in 100.";
 
 std::string row_text(const finding& f, const report::style& look) {
-  return fmt::format("  {:<24}{:>12}{:>12}{:>11}  {:<22}{:>11}  {}\n", f.of.name,
+  return fmt::format("  {:<24}{:>12}{:>12} {:>10}  {:<22}{:>11}  {}\n", f.of.name,
                      value_text(f.of.name, f.baseline), value_text(f.of.name, f.candidate),
                      change_text(f.of, f.shown.effect), bounds_text(f), blind_spot_text(f),
                      look.paint(name_of(f.how), tone_of(f.how)));
