@@ -60,7 +60,7 @@ gate timings contended "$depth" --on local:redis --set lock=redis/redisson_fair 
 # Commands do not depend on the machine: one pair of short runs for each lock.
 locks='redis/lua zookeeper/sequential mysql/for_update'
 if [ "$depth" = --full ]; then
-  locks=$("$lockmark" list --format json | grep -o '"name": *"[a-z]*/[^"]*"' | cut -d'"' -f4 |
+  locks=$("$lockmark" list --format json | grep -o '"lock": *"[a-z]*/[^"]*"' | cut -d'"' -f4 |
     grep -E '^(redis|zookeeper|mysql)/')
 fi
 for lock in $locks; do
