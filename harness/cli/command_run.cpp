@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/execute.hpp"
 #include "harness/cli/jobs.hpp"
+#include "harness/cli/limits.hpp"
 #include "harness/cli/output_file.hpp"
 #include "harness/cli/progress.hpp"
 #include "harness/cli/terminal.hpp"
@@ -25,6 +26,7 @@ struct given {
   std::vector<std::string> set;
   std::string out = "runs";
   std::string junit;
+  std::vector<std::string> limits;
   bool history = false;
   bool quiet = false;
   watching watched;
@@ -45,7 +47,7 @@ std::string usual_target(const catalogue& known, const config::job& job) {
 }
 
 executed measure(const context& c, const given& g, const named_job& job,
-                 metrics::exporter* exporter) {
+                 const std::vector<gate::threshold>& limits, metrics::exporter* exporter) {
   progress_display display(job.name, g.quiet);
   const std::string target = g.target.empty() ? usual_target(c.known, job.job) : g.target;
   if (target.starts_with("local:")) display.announce("starting servers");
@@ -53,6 +55,7 @@ executed measure(const context& c, const given& g, const named_job& job,
   display.announce("connecting");
   errand e{job.job, job.name, g.out, c.arguments, {}, {}, exporter};
   e.history = g.history;
+  e.is_enough = watch_limits(limits);
   e.on_finding = [&display, &g](const std::string& sentence) {
     if (g.quiet) return;
     display.clear();
@@ -60,6 +63,23 @@ executed measure(const context& c, const given& g, const named_job& job,
   };
   e.on_progress = [&display](const run::progress& p) { display.show(p); };
   return execute(c.known, where, std::move(e));
+}
+
+// What the limits say of a run that can be judged; it is told, and stands in the JUnit file.
+bool breaks_limits(const std::vector<gate::threshold>& limits, const executed& done,
+                   report::test_case& c) {
+  if (done.result.how != run::ending::complete || !done.result.verdict.valid) return false;
+  const auto broken = broken_limits(limits, done.written);
+  if (broken.empty()) return false;
+  const std::string early = done.ended_early ? "; ended early, for that was beyond doubt" : "";
+  const std::string message = fmt::format("{}{}", fmt::join(broken, "; "), early);
+  fmt::print("FAILED: {}\n", message);
+  if (c.how != report::test_case::outcome::failed) {
+    c.how = report::test_case::outcome::failed;
+    c.type = "threshold";
+    c.message = message;
+  }
+  return true;
 }
 
 int run(const context& c, const given& g) {
@@ -71,23 +91,33 @@ int run(const context& c, const given& g) {
         "local:mysql, or memory:");
   }
   const auto exporter = start_watching(g.watched);
+  const auto limits = read_limits(g.limits);
   const output_file junit("--junit", g.junit);
   std::optional<executed> done;
   try {
-    done = measure(c, g, job, exporter.get());
+    done = measure(c, g, job, limits, exporter.get());
   } catch (const std::exception& e) {
     const std::string lock = job.job.lock.empty() ? "lockmark run" : job.job.lock;
     if (junit) junit.write(report::junit_xml({report::unmeasured(job.name, lock, e.what())}));
     throw;
   }
-  if (junit) junit.write(report::junit_xml({report::test_case_of(done->written)}));
   fmt::print("{}", report::run_summary_terminal(done->written, width_of(stdout),
                                                 style_of(screen_of(stdout))));
   fmt::print("run folder: {}\n", done->folder.string());
+  report::test_case said = report::test_case_of(done->written);
+  bool broken = false;
+  try {
+    broken = breaks_limits(limits, *done, said);
+  } catch (const usage_error& e) {
+    if (junit) junit.write(report::junit_xml({report::unmeasured(job.name, said.name, e.what())}));
+    throw;
+  }
+  if (junit) junit.write(report::junit_xml({said}));
   std::fflush(stdout);
   if (!done->result.why.empty()) fmt::print(stderr, "lockmark: {}\n", done->result.why);
   end_watching(exporter.get());
-  return exit_status(done->result);
+  const int status = exit_status(done->result);
+  return broken && status == 0 ? 1 : status;
 }
 
 }  // namespace
@@ -106,6 +136,7 @@ command run_command(CLI::App& app, const context& c) {
       ->type_name("DIR")
       ->capture_default_str();
   app.add_option("--junit", g->junit, "also writes the verdict as JUnit XML")->type_name("FILE");
+  declare_limits(app, g->limits);
   app.add_flag("--history", g->history,
                "also writes history.edn for Jepsen's checkers: 400 bytes for each acquire and "
                "release, in memory for a moment and then on the disk");

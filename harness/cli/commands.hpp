@@ -22,6 +22,7 @@ command list_command(CLI::App& app, const context& c);
 command run_command(CLI::App& app, const context& c);
 command table_command(CLI::App& app, const context& c);
 command report_command(CLI::App& app, const context& c);
+command gate_command(CLI::App& app, const context& c);
 command faults_command(CLI::App& app, const context& c);
 command claims_command(CLI::App& app, const context& c);
 command capacity_command(CLI::App& app, const context& c);

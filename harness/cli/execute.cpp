@@ -92,10 +92,15 @@ std::unique_ptr<local_arena> arena_for(place& where, const config::job& job,
   return std::make_unique<local_arena>(std::move(ground), plans);
 }
 
-// Shows the run to Prometheus from its first moment on.
-void show_on(metrics::exporter& exporter, run::setup& s) {
-  exporter.begin(run::blank_result(s));
-  s.on_live = [&exporter](const run::live_view& v) { exporter.update(v); };
+// Shows the run to Prometheus from its first moment on, and to who may end it early.
+void show(const errand& e, run::setup& s, std::atomic<bool>& seen_enough) {
+  if (e.exporter != nullptr) e.exporter->begin(run::blank_result(s));
+  if (e.exporter == nullptr && !e.is_enough) return;
+  s.seen_enough = &seen_enough;
+  s.on_live = [&e, &seen_enough](const run::live_view& v) {
+    if (e.exporter != nullptr) e.exporter->update(v);
+    if (e.is_enough && e.is_enough(v)) seen_enough = true;
+  };
 }
 
 void check_history(const lock_kind& lock) {
@@ -226,7 +231,8 @@ executed execute(const catalogue& known, place& where, errand e) {
   s.on_stuck = give_up;
   s.scenario = e.scenario;
   s.arguments = e.arguments;
-  if (e.exporter != nullptr) show_on(*e.exporter, s);
+  std::atomic<bool> seen_enough{false};
+  show(e, s, seen_enough);
   if (e.history) write_history(folder, s);
   bool begun = false;
   s.on_window = [&](const run::result& so_far) {
@@ -237,7 +243,7 @@ executed execute(const catalogue& known, place& where, errand e) {
   run::result measured = measure(s, clock, e.exporter, folder, begun);
   auto written = write_down(folder, measured);
   const std::string name = folder.path().filename().string();
-  return {std::move(measured), {name, std::move(written)}, folder.path()};
+  return {std::move(measured), {name, std::move(written)}, folder.path(), seen_enough};
 }
 
 int exit_status(const run::result& r) {

@@ -22,12 +22,15 @@ struct errand {
   std::function<void(const std::string& sentence)> on_finding;  // what may spoil the run
   metrics::exporter* exporter = nullptr;  // shows the run while it goes on; null: nobody looks
   bool history = false;                   // also write history.edn
+  // Asked once a second: whether the run may end early, as if it were complete; or empty.
+  std::function<bool(const run::live_view&)> is_enough{};
 };
 
 struct executed {
   run::result result;
   report::recorded_run written;  // what the run folder says
   std::filesystem::path folder;
+  bool ended_early = false;  // because of errand::is_enough
 };
 
 // Throws usage_error, no_server or local::start_error when nothing was measured.

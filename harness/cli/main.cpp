@@ -29,6 +29,7 @@ constexpr row commands[] = {
     {"table", "run every lock and print the comparison table", table_command},
     {"report", "print what run folders hold", report_command},
     {"capacity", "how much a lock bears: highest rate, contention, plan", capacity_command},
+    {"gate", "compare two servers, locks or lockmarks: has it become worse?", gate_command},
     {"faults", "break servers, clients and networks, and see what each lock does", faults_command},
     {"claims", "put to the test what people say of distributed locks", claims_command},
     {"up", "start local servers and leave them running", up_command},

@@ -21,13 +21,6 @@ double deviation(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-// A count that should never change: one pair shows it.
-decision compare_exactly(const metric& m, std::span<const double> pairs) {
-  const double limit = std::log1p(m.tolerated);
-  const bool worse = std::any_of(pairs.begin(), pairs.end(), [&](double d) { return d > limit; });
-  return worse ? decision::regression : decision::pass;
-}
-
 }  // namespace
 
 double worsening(const metric& m, double baseline, double candidate) {
@@ -35,9 +28,13 @@ double worsening(const metric& m, double baseline, double candidate) {
   return m.higher_is_better ? -change : change;
 }
 
-double smallest_detectable(std::span<const double> differences) {
-  const double n = static_cast<double>(differences.size());
+double smallest_detectable(std::span<const double> differences, std::size_t pairs) {
+  const auto n = static_cast<double>(pairs);
   return relative((2.68 + 1.645) * deviation(differences) / std::sqrt(n));
+}
+
+double smallest_detectable(std::span<const double> differences) {
+  return smallest_detectable(differences, differences.size());
 }
 
 assessment assess(const metric& m, std::span<const double> differences, double confidence) {
@@ -47,25 +44,15 @@ assessment assess(const metric& m, std::span<const double> differences, double c
   assessment a;
   a.effect = relative(effect);
   a.least = relative(least);
+  a.most = relative(shift.upper_bound(confidence));
   a.blind_spot = smallest_detectable(differences);
+  a.p_value = shift.p_value_above_zero();
   a.worse = least > 0 && effect > std::log1p(m.tolerated);
   return a;
 }
 
-bool is_suspicious(const metric& m, std::span<const double> first) {
-  return !m.exact && assess(m, first, suspicion_confidence).worse;
-}
-
-decision decide(const metric& m, std::span<const double> first, std::span<const double> second,
-                std::size_t suspects, std::size_t rank) {
-  if (m.exact) return compare_exactly(m, first);
-  if (!second.empty() && is_suspicious(m, first)) {
-    const double level = (1 - alarm_confidence) / static_cast<double>(suspects - rank);
-    if (assess(m, second, 1 - level).worse) return decision::regression;
-  }
-  const auto& latest = second.empty() ? first : second;
-  if (smallest_detectable(latest) > largest_blind_spot) return decision::inconclusive;
-  return decision::pass;
+bool exactly_worse(const metric& m, double difference) {
+  return difference > std::log1p(m.tolerated);
 }
 
 }  // namespace lockmark::gate

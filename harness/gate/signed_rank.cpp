@@ -7,31 +7,39 @@
 namespace lockmark::gate {
 namespace {
 
+constexpr std::size_t most_pairs = 60;
+
 // P(V = v) for v = 0 .. n (n + 1) / 2: each rank is in the sum or not, with equal probability.
-std::vector<double> distribution(std::size_t n) {
-  std::vector<double> p{1.0};
-  for (std::size_t rank = 1; rank <= n; ++rank) {
+std::vector<std::vector<double>> all_distributions() {
+  std::vector<std::vector<double>> all{{1.0}};
+  for (std::size_t rank = 1; rank <= most_pairs; ++rank) {
+    const std::vector<double>& p = all.back();
     std::vector<double> next(p.size() + rank, 0.0);
     for (std::size_t v = 0; v < p.size(); ++v) {
       next[v] += p[v] / 2;
       next[v + rank] += p[v] / 2;
     }
-    p = std::move(next);
+    all.push_back(std::move(next));
   }
-  return p;
+  return all;
+}
+
+const std::vector<double>& distribution(std::size_t n) {
+  static const auto all = all_distributions();
+  return all.at(n);
 }
 
 }  // namespace
 
 double signed_rank_cdf(std::size_t n, std::size_t v) {
-  const auto p = distribution(n);
+  const auto& p = distribution(n);
   double sum = 0;
   for (std::size_t i = 0; i < p.size() && i <= v; ++i) sum += p[i];
   return std::min(1.0, sum);
 }
 
 std::size_t signed_rank_quantile(std::size_t n, double wanted) {
-  const auto p = distribution(n);
+  const auto& p = distribution(n);
   double sum = 0;
   for (std::size_t v = 0; v < p.size(); ++v) {
     sum += p[v];

@@ -285,6 +285,7 @@ void conductor::mark_faults(result& r) const {
 }
 
 bool conductor::enough(time_point now) const {
+  if (setup_.seen_enough != nullptr && setup_.seen_enough->load()) return true;
   const duration elapsed = now - from_ns(window_.start_ns.load());
   if (elapsed >= job_.stop_at_most) return true;
   const auto counted = static_cast<std::uint64_t>(gathering_->sum(&gauges::counted));

@@ -43,6 +43,8 @@ struct setup {
   // How often the user asked to stop; the first one ends the measurement early, the second one
   // does not even wait for what is in flight.
   const std::atomic<int>* interrupts = nullptr;
+  // Who watches has seen enough: the measurement ends as if it were complete.
+  const std::atomic<bool>* seen_enough = nullptr;
   std::function<void(const progress&)> on_progress{};
   // Once a second, from the beginning of the window until the load has ended.
   std::function<void(const live_view&)> on_live{};

@@ -1,0 +1,42 @@
+// Absolute limits: --fail 'p99>20ms' says when a run has failed.
+//
+//   FIGURE OPERATOR VALUE     figure:    p50 p90 p95 p99 p99.9 p99.99 max (acquire, response),
+//                                        tps, success_rate, handoff_p50, handoff_p99,
+//                                        commands, round_trips (an acquire), violations
+//                             operator:  > >= < <=
+//                             value:     a duration for times ("20ms"), "100/s" for tps, "99.9%"
+//                                        for success_rate, else a number
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "harness/config/parsed.hpp"
+#include "harness/report/read.hpp"
+#include "harness/run/live.hpp"
+
+namespace lockmark::gate {
+
+struct threshold {
+  enum class comparison : std::uint8_t { above, at_least, below, at_most };
+
+  std::string text;  // as given, without blanks
+  std::string figure;
+  comparison fails_if = comparison::above;
+  double limit = 0;  // nanoseconds, per second, a share of 1, or a number
+};
+
+config::parsed<threshold> parse_threshold(std::string_view text);
+
+// What a run that has ended says: "p99 was 31.4 ms, and p99>20ms fails"; nothing if it holds.
+// Throws usage_error for a quantile of too few attempts, and for what the run does not have.
+std::optional<std::string> broken_by(const threshold& t, const report::recorded_run& run);
+
+// Whether a run that still goes on will hardly come back from it: for an upper limit of a quantile,
+// so many attempts lie beyond it that chance would give them once in millions (five standard
+// errors); for violations, at once. Others are judged at the end.
+bool is_lost(const threshold& t, const run::live_view& so_far);
+
+}  // namespace lockmark::gate

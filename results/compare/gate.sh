@@ -1,0 +1,85 @@
+#!/bin/bash
+# The gate on one real Redis that is started for it: how often a server passes against itself, how
+# often a delay of a fifth of its median is found, and whether one more command is. Prints Markdown.
+#
+# 70 minutes at most. SAME (20), DELAYED (10) and COUNTED (3) are how often each is tried; DEPTH is
+# --quick or --full.
+#
+# The load is two clients in turns, each for 2 ms; acquire_p99 is left out by --quick. For the delay both sides go through a proxy of
+# lockmark's, of which the candidate's delays every byte: by a tenth of the median there and a tenth
+# back.
+. "$(dirname "$0")/common.sh"
+need redis-server redis-server
+same=${SAME:-20}
+delayed=${DELAYED:-10}
+counted=${COUNTED:-3}
+depth=${DEPTH:---quick}
+
+target=$(up redis)
+load=(contended --on "$target" --set lock=redis/redisson_fair --set load.instances=2
+  --set load.clients=1 --set hold=2ms)
+
+# gate SEED ARGUMENTS...: sets $verdict, $pairs and $change (of the acquire's median, in percent).
+gate() {
+  local seed=$1 status=0
+  shift
+  rm -rf "$work/gate"
+  "$bin/lockmark" gate "$@" "$depth" --seed "$seed" --out "$work/gate" --quiet \
+    >"$work/said" 2>&1 || status=$?
+  case "$status" in
+    0) verdict=PASS ;;
+    1) verdict=REGRESSION ;;
+    3) verdict=INCONCLUSIVE ;;
+    *) cat "$work/said" >&2; die "lockmark gate ended with exit status $status" ;;
+  esac
+  local session
+  session=$(echo "$work"/gate/*/gate.json)
+  pairs=$(awk -F'[:,]' '/^  "pairs"/ { gsub(/ /, "", $2); print $2; exit }' "$session")
+  change=$(awk -F'[:,]' '/^  "metrics"/ { inside = 1 } inside && /"worsening"/ { printf "%.1f", 100 * $2; exit }' "$session")
+  reasons=$(sed -n 's/^  - //p' "$work/said" | paste -sd';' | sed 's/;/; /g')
+}
+
+# series NAME TIMES WANTED ALLOWED ARGUMENTS...: WANTED so often at least, and nothing but that and
+# what is ALLOWED.
+series() {
+  local name=$1 times=$2 wanted=$3 least=$4 allowed=$5 found=0 other=0 i
+  shift 5
+  echo "## $name"
+  echo
+  echo '| seed | verdict | pairs | change of the median | why |'
+  echo '|---|---|---|---|---|'
+  for ((i = 1; i <= times; ++i)); do
+    gate "$i" "$@"
+    [ "$verdict" = "$wanted" ] && found=$((found + 1))
+    [ "$verdict" != "$wanted" ] && [ "$verdict" != "$allowed" ] && other=$((other + 1))
+    echo "| $i | $verdict | $pairs | $change % | $reasons |"
+  done
+  local met=no
+  [ $((found * 10)) -ge $((times * least)) ] && [ "$other" = 0 ] && met=yes
+  printf '\n%s: %d of %d (needed: %d in 10, else %s), met: %s\n\n' \
+    "$wanted" "$found" "$times" "$least" "$allowed" "$met"
+}
+
+delay() { # AT BY
+  echo "faults.1.do=delay faults.1.who=servers faults.1.by=$2 faults.1.at=$1 faults.1.for=10m"
+}
+
+echo '# The gate on one Redis'
+echo
+environment "$(redis-server --version | cut -d' ' -f1-3)"
+echo "\`lockmark gate ${load[*]//$target/TARGET} $depth\`"
+echo
+
+series 'A server against itself' "$same" PASS 10 PASS "${load[@]}" --baseline "on=$target"
+
+gate 1 "${load[@]}" --baseline "$(delay 1h 1ms)" --candidate "$(delay 1h 1ms)"
+median_ns=$(awk -F'[:,]' '/"baseline": [0-9]/ { gsub(/ /, "", $2); printf "%d", $2; exit }' \
+  "$work"/gate/*/gate.json)
+by=$((median_ns / 10000))us
+echo "Through a proxy the median is $((median_ns / 1000)) us; it delays by $by each way."
+echo
+series 'A delay of a fifth of the median' "$delayed" REGRESSION 9 INCONCLUSIVE \
+  "${load[@]}" --baseline "$(delay 1h "$by")" --candidate "$(delay 0s "$by")"
+
+series 'One more command' "$counted" REGRESSION 10 REGRESSION uncontended --on "$target" \
+  --set lock=redis/set_nx_px --candidate options.release=compare_then_del
