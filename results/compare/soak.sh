@@ -23,9 +23,9 @@ soak() {
       *) cat "$work/said" >&2 && die "lockmark run soak on $lock ended with exit status $status" ;;
     esac
     run_json=$(echo "$work"/runs/*/run.json)
-    printf '| %s | %s | %s | %s | %s | %s | %.0f |\n' "$lock" "$topology" \
+    printf '| %s | %s | %s | %s | %s | 1 in %.0f | %.0f |\n' "$lock" "$topology" \
       "$(value_in exposure chances)" "$(value_in safety certain_violations)" \
-      "$(value_in guard lost_updates)" "$(value_in exposure violation_share_below_95)" \
+      "$(value_in guard lost_updates)" "$(calc 6 "1 / $(value_in exposure violation_share_below_95)")" \
       "$(value window_s)"
   done
 }
@@ -33,7 +33,7 @@ soak() {
 echo '# Correct locks, left alone'
 echo
 environment
-echo '| lock | servers | owner changes | violations | lost updates | violations below (95 %) | s |'
+echo '| lock | servers | owner changes | violations | lost updates | fewer violations than (95 %) | s |'
 echo '|---|---|---:|---:|---:|---:|---:|'
 soak redis 1000000 redis/set_nx_px redis/lua redis/redisson redis/redisson_spin \
   redis/redisson_fair redis/redisson_write redis/redisson_fenced redis/redisson_multi
