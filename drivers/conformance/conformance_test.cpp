@@ -26,6 +26,7 @@ enum class flaw {
   pushes_in,     // who is kept out believes that it has the key
   outlasts,      // a lease is ten times as long on the server as the client is told
   never_closes,  // a closed session's holds stay
+  dawdles,       // every other client stands in line later than it comes
 };
 
 using sessions = std::vector<std::unique_ptr<session>>;
@@ -38,6 +39,7 @@ class flawed_session final : public session {
   task<outcome<grant>> acquire(request r) override {
     const duration lease = r.lease;
     if (flaw_ == flaw::outlasts) r.lease *= 10;
+    if (flaw_ == flaw::dawdles && r.client % 2 == 1) co_await loop_.sleep_for(200ms);
     if (flaw_ == flaw::pushes_in) r.deadline = loop_.now();
     const auto got = co_await inside_->acquire(r);
     if (got.refused() && flaw_ == flaw::pushes_in) {
@@ -119,6 +121,14 @@ subject readers_with(const lock_kind& reader, const lock_kind& writer) {
   subject s = in_memory(reader);
   s.writer = writer;
   return s;
+}
+
+// Whoever comes later may be served sooner, again and again.
+TEST(broken_queue, that_is_out_of_order_is_caught) {
+  const subject good = in_memory(memory_kind("memory/write"));
+  const subject bad = in_memory(flawed_writer<flaw::dawdles>());
+  EXPECT_THAT(findings(good, "waiters_are_served_in_order"), IsEmpty());
+  EXPECT_THAT(findings(bad, "waiters_are_served_in_order"), Not(IsEmpty()));
 }
 
 // A semaphore of three that has room for `places`.

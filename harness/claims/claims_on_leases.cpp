@@ -51,7 +51,7 @@ judgement third_holder(const evidence& e) {
   if (!script) return missing("release=script");
   const bool as_said = plain->least() > 0 && compare->least() > 0 && script->most() == 0;
   return {as_said ? answer::confirmed : answer::refuted,
-          fmt::format("overlaps among clients that were not paused: del {}, compare_then_del "
+          fmt::format("overlaps without the hold that was paused: del {}, compare_then_del "
                       "paused between the two {}, script {}",
                       show(*plain, unit::plain), show(*compare, unit::plain),
                       show(*script, unit::plain))};

@@ -17,13 +17,13 @@ fault_plan plan_of(std::map<std::string, std::string> keys) {
 
 std::string redis(int port, const std::string& words) {
   const auto said =
-      local::run_shell(fmt::format("timeout 1 redis-cli -p {} {} 2>&1", port, words), 5s);
+      local::run_shell(fmt::format("timeout 3 redis-cli -p {} {} 2>&1", port, words), 5s);
   return said.status == 0 ? said.output : "";
 }
 
 std::string zookeeper(int port, const std::string& letters) {
   const auto said = local::run_shell(
-      fmt::format("timeout 1 bash -c 'exec 3<>/dev/tcp/127.0.0.1/{} && printf {} >&3 && cat <&3' "
+      fmt::format("timeout 3 bash -c 'exec 3<>/dev/tcp/127.0.0.1/{} && printf {} >&3 && cat <&3' "
                   "2>/dev/null",
                   port, letters),
       5s);

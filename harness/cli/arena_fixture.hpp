@@ -19,10 +19,10 @@ using config::fault_plan;
 // Of the keys of one fault: {"do", "cut"}, ...
 fault_plan plan_of(std::map<std::string, std::string> keys);
 
-// What redis-cli says to that, within a second: empty where nobody answers.
+// What redis-cli says to that, within 3 s: empty where nobody answers.
 std::string redis(int port, const std::string& words);
 
-// What a ZooKeeper says to four letters, within a second; empty where nobody answers.
+// What a ZooKeeper says to four letters, within 3 s; empty where nobody answers.
 std::string zookeeper(int port, const std::string& letters);
 
 bool eventually(const std::function<bool()>& holds, duration limit = std::chrono::seconds{15});

@@ -60,11 +60,11 @@ TEST_F(runs_with_faults, show_them_where_they_were) {
   const auto& mark = r.at("marks")[0];
   EXPECT_EQ(mark.at("kind"), "pause_master");
   EXPECT_EQ(mark.at("text"), "the master was paused for 1 s (redis)");
-  EXPECT_THAT(mark.at("at_s").get<double>(), AllOf(Ge(1.0), Le(1.5)));
-  EXPECT_THAT(mark.at("for_s").get<double>(), AllOf(Ge(1.0), Le(1.9)));
+  EXPECT_THAT(mark.at("at_s").get<double>(), AllOf(Ge(1.0), Le(3.0)));
+  EXPECT_THAT(mark.at("for_s").get<double>(), AllOf(Ge(1.0), Le(3.0)));
   const auto& gap = r.at("longest_gap");
   EXPECT_THAT(gap.at("length_ns").get<double>(), AllOf(Ge(0.9e9), Le(3e9))) << gap;
-  EXPECT_THAT(gap.at("began_ns").get<double>(), AllOf(Ge(0.5e9), Le(1.5e9))) << gap;
+  EXPECT_THAT(gap.at("began_ns").get<double>(), AllOf(Ge(0.5e9), Le(3e9))) << gap;
 }
 
 TEST_F(runs_with_faults, bring_killed_servers_back) {

@@ -12,12 +12,13 @@
 #include "harness/cli/trial.hpp"
 #include "harness/faults/catalogue.hpp"
 #include "harness/report/fault_matrix.hpp"
+#include "workloads/jobs.hpp"
 
 namespace lockmark::cli {
 namespace {
 
 struct given {
-  std::vector<std::string> scenarios;  // empty: all
+  std::vector<std::string> scenarios;  // names and globs; empty: only say what there is
   std::string locks = "*";
   std::string topologies = "*";
   std::uint64_t repeat = 1;
@@ -39,10 +40,43 @@ std::string known_scenarios() {
 }
 
 bool wanted(const given& g, const faults::scenario& s) {
-  if (g.scenarios.empty()) return true;
   return std::ranges::any_of(g.scenarios, [&](const std::string& name) {
     return name == "all" || faults::any_matches(name, s.name);
   });
+}
+
+void check_names(const given& g) {
+  for (const std::string& name : g.scenarios) {
+    const auto& all = faults::catalogue();
+    const bool known = name == "all" || std::ranges::any_of(all, [&](const faults::scenario& s) {
+                         return faults::any_matches(name, s.name);
+                       });
+    if (!known) {
+      throw usage_error(fmt::format("no scenario \"{}\"; known are {}", name, known_scenarios()));
+    }
+  }
+}
+
+// What a scenario does and is to show is what its job begins with.
+std::string explanation_of(std::string_view scenario) {
+  const auto& jobs = workloads::shipped_jobs();
+  std::string_view text = jobs.find(fmt::format("faults/{}", scenario))->second;
+  std::string all;
+  while (text.starts_with("# ")) {
+    const auto end = text.find('\n');
+    all += fmt::format("     {}\n", text.substr(2, end - 2));
+    text.remove_prefix(end + 1);
+  }
+  return all;
+}
+
+int print_scenarios() {
+  std::string_view last;
+  for (const faults::scenario& s : faults::catalogue()) {
+    if (s.name != last) fmt::print("{}\n{}", s.name, explanation_of(s.name));
+    last = s.name;
+  }
+  return 0;
 }
 
 trial trial_of(const faults::scenario& s, const lock_kind& lock, const std::string& topology,
@@ -94,10 +128,9 @@ class matrix_maker {
 int matrix_maker::make() {
   const auto trials = plan(context_.known, given_);
   if (trials.empty()) {
-    throw usage_error(
-        fmt::format("no scenario of the catalogue matches; known are {}, and each "
-                    "names its locks and topologies",
-                    known_scenarios()));
+    throw usage_error(fmt::format(
+        "no lock and topology of these scenarios match --locks \"{}\" and --topologies \"{}\"",
+        given_.locks, given_.topologies));
   }
   for (const trial& t : trials) {
     for (std::uint64_t i = 0; i < given_.repeat && interrupts() == 0; ++i) run(t);
@@ -138,7 +171,7 @@ void matrix_maker::save() const {
 
 command faults_command(CLI::App& app, const context& c) {
   const auto g = std::make_shared<given>();
-  app.add_option("scenarios", g->scenarios, "names or globs of: " + known_scenarios());
+  app.add_option("scenarios", g->scenarios, "names or globs, or all; without one, what there is");
   app.add_option("--locks", g->locks, "only locks that match")->capture_default_str();
   app.add_option("--topologies", g->topologies, "only topologies that match")
       ->capture_default_str();
@@ -155,6 +188,8 @@ command faults_command(CLI::App& app, const context& c) {
       ->capture_default_str();
   app.add_flag("--quiet", g->quiet, "no progress");
   return [c, g] {
+    if (g->scenarios.empty()) return print_scenarios();
+    check_names(*g);
     interrupts();
     return matrix_maker(c, *g).make();
   };

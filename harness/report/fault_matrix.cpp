@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "harness/driver.hpp"
 #include "harness/report/text.hpp"
@@ -45,6 +46,9 @@ void add_run(fault_cell& cell, const json& content) {
     cell.fenced = guard.at("fenced");
   }
   if (!content.contains("faults") || content.at("faults").empty()) return;
+  for (const json& fault : content.at("faults")) {
+    cell.among_others += fault.at("violations_among_others").get<std::uint64_t>();
+  }
   const json& last = content.at("faults").back();
   const json& recovery = last.at("recovery_ns");
   cell.recoveries_ns.push_back(recovery.is_null() ? std::nullopt
@@ -83,6 +87,10 @@ std::string column_name(const fault_cell& c) {
   return c.scenario;
 }
 
+std::string backend_name(const fault_cell& c) {
+  return c.lock.substr(0, c.lock.find('/'));
+}
+
 std::string matrix(const std::vector<fault_cell>& cells) {
   const auto columns = distinct(cells, column_name);
   std::string text = "| lock | topology |";
@@ -112,16 +120,16 @@ std::string agreement_text(const fault_cell& c) {
 
 std::string scenario_table(const std::vector<fault_cell>& cells, const std::string& scenario) {
   std::string text = fmt::format(
-      "\n### {}\n\n| lock | topology | runs | violated | violations | stale accesses | a fence | "
-      "longest recovery | theory | agrees |\n"
-      "| --- | --- | ---: | ---: | ---: | ---: | --- | ---: | --- | --- |\n",
+      "\n### {}\n\n| lock | topology | runs | violated | violations | among others | stale "
+      "accesses | a fence | longest recovery | theory | agrees |\n"
+      "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- | --- |\n",
       scenario);
   for (const fault_cell& c : cells) {
     if (c.scenario != scenario) continue;
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", c.lock, c.topology,
-                        c.runs, c.violated, c.violations, c.stale_accesses,
-                        c.fenced ? "would refuse them" : "has no token", recovery_text(c), c.theory,
-                        agreement_text(c));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", c.lock,
+                        c.topology, c.runs, c.violated, c.violations, c.among_others,
+                        c.stale_accesses, c.fenced ? "would refuse them" : "has no token",
+                        recovery_text(c), c.theory, agreement_text(c));
   }
   return text;
 }
@@ -161,7 +169,13 @@ std::string verdict_text(const fault_cell& cell) {
 }
 
 std::string fault_matrix_markdown(const std::vector<fault_cell>& cells) {
-  std::string text = matrix(cells);
+  std::string text;
+  for (const std::string& backend : distinct(cells, backend_name)) {
+    std::vector<fault_cell> its;
+    std::copy_if(cells.begin(), cells.end(), std::back_inserter(its),
+                 [&](const fault_cell& c) { return backend_name(c) == backend; });
+    text += fmt::format("{}{}", text.empty() ? "" : "\n", matrix(its));
+  }
   for (const std::string& scenario : distinct(cells, column_name)) {
     text += scenario_table(cells, scenario);
   }
@@ -180,6 +194,7 @@ std::string fault_matrix_json(const std::vector<fault_cell>& cells) {
                    {"violated", c.violated},
                    {"incomplete", c.incomplete},
                    {"violations", c.violations},
+                   {"among_others", c.among_others},
                    {"stale_accesses", c.stale_accesses},
                    {"fenced", c.fenced},
                    {"recoveries_ns", std::move(recoveries)},

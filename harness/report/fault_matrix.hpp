@@ -22,6 +22,7 @@ struct fault_cell {
   std::uint64_t violated = 0;        // runs in which two held it
   std::uint64_t incomplete = 0;      // runs that could not be finished
   std::uint64_t violations = 0;      // in all of them
+  std::uint64_t among_others = 0;    // of these, without the hold that a fault hit
   std::uint64_t stale_accesses = 0;  // by the guard: what a fence would have refused
   bool fenced = false;               // the lock has tokens to do it with
   // Of the last fault of each run; nothing for a run after which no grant came any more.
@@ -36,8 +37,8 @@ std::vector<fault_cell> fault_cells(const std::vector<recorded_run>& runs);
 // "safe", "2/3 violated", with the longest recovery: "safe, 1.5 s", "safe, never".
 std::string verdict_text(const fault_cell& cell);
 
-// The matrix, a row per lock and topology, and then a table per scenario with theory beside
-// measurement.
+// The matrix, one for each backend, with a row per lock and topology, and then a table per scenario
+// with theory beside measurement.
 std::string fault_matrix_markdown(const std::vector<fault_cell>& cells);
 std::string fault_matrix_json(const std::vector<fault_cell>& cells);
 

@@ -15,6 +15,7 @@ using testing::Not;
 recorded_run run_of(const std::string& lock, const std::string& scenario, int violations,
                     json recovery_ns, bool agrees = true) {
   json fault{{"recovery_ns", std::move(recovery_ns)},
+             {"violations_among_others", violations / 2},
              {"predicted",
               {{"least_ns", 1'500'000'000},
                {"most_ns", 1'500'000'000},
@@ -31,12 +32,14 @@ recorded_run run_of(const std::string& lock, const std::string& scenario, int vi
 }
 
 TEST(fault_matrix, adds_up_repetitions) {
-  const auto cells = fault_cells({run_of("redis/lua", "holder_paused", 1, 1'600'000'000),
+  const auto cells = fault_cells({run_of("redis/lua", "holder_paused", 3, 1'600'000'000),
                                   run_of("redis/lua", "holder_paused", 0, 1'400'000'000, false),
                                   run_of("redis/lua", "holder_killed", 0, 1'500'000'000)});
   ASSERT_EQ(cells.size(), 2U);
   EXPECT_EQ(cells[0].runs, 2U);
   EXPECT_EQ(cells[0].violated, 1U);
+  EXPECT_EQ(cells[0].violations, 3U);
+  EXPECT_EQ(cells[0].among_others, 1U);
   EXPECT_EQ(cells[0].agreeing, 1U);
   EXPECT_EQ(verdict_text(cells[0]), "**1/2 violated**, 1.6 s");
   EXPECT_EQ(verdict_text(cells[1]), "safe, 1.5 s");
@@ -53,6 +56,17 @@ TEST(fault_matrix, has_a_dash_where_a_scenario_is_not_for_a_lock) {
       {run_of("redis/lua", "holder_paused", 0, 1), run_of("redis/setnx", "half_way", 0, 1)}));
   EXPECT_THAT(text, HasSubstr("| redis/lua | redis | safe, 1 ns | - |"));
   EXPECT_THAT(text, HasSubstr("### half_way"));
+}
+
+// Of many scenarios, those of one backend are none of another's.
+TEST(fault_matrix, is_one_for_each_backend) {
+  const auto text =
+      fault_matrix_markdown(fault_cells({run_of("redis/lua", "redlock_even", 0, 1),
+                                         run_of("zookeeper/sequential", "leader_killed", 0, 1),
+                                         run_of("zookeeper/ephemeral", "leader_killed", 0, 1)}));
+  EXPECT_THAT(text, HasSubstr("| lock | topology | redlock_even |\n"));
+  EXPECT_THAT(text, HasSubstr("| lock | topology | leader_killed |\n"));
+  EXPECT_THAT(text, Not(HasSubstr("| - |")));
 }
 
 TEST(fault_matrix, refuses_what_is_no_run) {

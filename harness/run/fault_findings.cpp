@@ -27,12 +27,22 @@ std::optional<duration> held_by_then(const faults::infliction& i, const findings
   return held;
 }
 
+// What the victim was granted after the blow is a hold like any other.
+bool is_of_the_hold_that_was_hit(const faults::infliction& i, const findings& found,
+                                 const config::job& job, const check::overlap& o) {
+  if (!was_hit(i, o.first_client, job)) return false;
+  return std::none_of(
+      found.grant_stamps.begin(), found.grant_stamps.end(), [&](const grant_stamp& g) {
+        return g.client == o.first_client && g.at_ns > to_ns(i.began) && g.at_ns <= o.at_ns;
+      });
+}
+
 std::uint64_t among_others(const faults::infliction& i, const findings& found,
                            const config::job& job, std::int64_t from_ns, std::int64_t to_ns) {
   return static_cast<std::uint64_t>(
       std::count_if(found.overlaps.begin(), found.overlaps.end(), [&](const check::overlap& o) {
-        return o.at_ns >= from_ns && o.at_ns < to_ns && !was_hit(i, o.first_client, job) &&
-               !was_hit(i, o.second_client, job);
+        return o.at_ns >= from_ns && o.at_ns < to_ns &&
+               !is_of_the_hold_that_was_hit(i, found, job, o);
       }));
 }
 

@@ -21,7 +21,7 @@ struct fault_finding {
   // grant came any more.
   std::optional<std::int64_t> recovery_ns;
   std::uint64_t violations = 0;               // certain ones, until the next fault
-  std::uint64_t violations_among_others = 0;  // of these, where nobody hit by the fault took part
+  std::uint64_t violations_among_others = 0;  // of these, without the hold that was hit
   std::optional<faults::prediction> predicted;
   bool agrees = false;  // REQUIRES: predicted
 };

@@ -120,7 +120,8 @@ TEST_F(findings_of_faults, without_theory_nothing_is_predicted) {
   EXPECT_FALSE(judged("master").at(0).agrees);
 }
 
-// Violations belong to the last fault before them; those without the victim are counted apart.
+// Violations belong to the last fault before them; those without the hold that was hit are counted
+// apart. A victim that was granted the key afterwards is somebody like others.
 TEST_F(findings_of_faults, violations_are_those_until_the_next_fault) {
   overlap(900, 0, 4);
   kill(1'000);
@@ -134,9 +135,25 @@ TEST_F(findings_of_faults, violations_are_those_until_the_next_fault) {
   const auto all = judged();
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].violations, 3u);
-  EXPECT_EQ(all[0].violations_among_others, 1u);
+  EXPECT_EQ(all[0].violations_among_others, 2u);
   EXPECT_EQ(all[1].violations, 2u);
   EXPECT_EQ(all[1].violations_among_others, 1u);
+}
+
+// A paused holder comes back, frees the lock of the next one, and takes it anew: the overlap of the
+// pause is its own, the one that its release brought is not.
+TEST_F(findings_of_faults, a_victim_that_is_granted_anew_is_a_third_holder) {
+  grant(500, 2);
+  kill(1'000);
+  grant(2'500, 0);
+  overlap(2'500, 2, 0);
+  grant(4'000, 2);
+  overlap(4'000, 0, 2);
+  grant(4'100, 4);
+  overlap(4'100, 2, 4);
+  const auto all = judged();
+  EXPECT_EQ(all.at(0).violations, 3u);
+  EXPECT_EQ(all.at(0).violations_among_others, 2u);
 }
 
 // A fault on a server hits no client, so all are others.
