@@ -1,0 +1,12 @@
+// The validity verdict of a finished run, from what the run measured of its own harness.
+#pragma once
+
+#include "harness/run/result.hpp"
+
+namespace lockmark::run {
+
+// Completes `r.self` from the other parts of `r` and sets `r.verdict`. `cores`: how many cores the
+// harness may use; its CPU is told as a share of them.
+void judge_run(result& r, double cores);
+
+}  // namespace lockmark::run
