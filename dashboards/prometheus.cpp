@@ -32,7 +32,7 @@ struct answer {
 
 // HTTP/1.0, so that the answer ends with the connection and is not sent in pieces.
 answer http_get(int port, const std::string& path) {
-  const local::unique_fd s{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const unique_fd s{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<std::uint16_t>(port));

@@ -70,10 +70,6 @@ void restore_signals() {
 
 }  // namespace
 
-void unique_fd::reset() noexcept {
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
-}
-
 pid_t spawn(const launch& what) {
   std::vector<std::string> words = what.argv;
   std::vector<char*> argv;

@@ -1,4 +1,4 @@
-// Processes and file descriptors: what the keeper and the owner need of POSIX, and no policy.
+// Processes: what the keeper and the owner need of POSIX, and no policy.
 #pragma once
 
 #include <sys/types.h>
@@ -10,27 +10,9 @@
 #include <vector>
 
 #include "harness/time/clock.hpp"
+#include "harness/unique_fd.hpp"
 
 namespace lockmark::local {
-
-// Owns one file descriptor; -1 is none.
-class unique_fd {
- public:
-  unique_fd() = default;
-  explicit unique_fd(int fd) noexcept : fd_(fd) {}
-  unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  unique_fd& operator=(unique_fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~unique_fd() { reset(); }
-  int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  void reset() noexcept;
-
- private:
-  int fd_ = -1;
-};
 
 struct launch {
   std::vector<std::string> argv;  // argv[0] is an absolute path

@@ -20,19 +20,19 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-std::pair<owned_fd, owned_fd> make_pipe() {
+std::pair<unique_fd, unique_fd> make_pipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail("no pipe to a lock client");
-  return {owned_fd{ends[0]}, owned_fd{ends[1]}};
+  return {unique_fd{ends[0]}, unique_fd{ends[1]}};
 }
 
 // A socket where a pipe would do: it can be written to without SIGPIPE.
-std::pair<owned_fd, owned_fd> make_sockets() {
+std::pair<unique_fd, unique_fd> make_sockets() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     fail("no socket to a lock client");
   }
-  return {owned_fd{ends[0]}, owned_fd{ends[1]}};
+  return {unique_fd{ends[0]}, unique_fd{ends[1]}};
 }
 
 void never_block(int fd) {
@@ -40,10 +40,6 @@ void never_block(int fd) {
 }
 
 }  // namespace
-
-void owned_fd::reset() noexcept {
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
-}
 
 child::child(const std::vector<std::string>& argv) {
   std::vector<std::string> words = argv;
@@ -59,7 +55,7 @@ child::child(const std::vector<std::string>& argv) {
   if (guard_ == 0) {
     be_guard({pointers.data(), in_there.get(), out_there.get(), err_there.get(), life_there.get()});
   }
-  ended_ = owned_fd{static_cast<int>(syscall(SYS_pidfd_open, guard_, 0))};
+  ended_ = unique_fd{static_cast<int>(syscall(SYS_pidfd_open, guard_, 0))};
   in_ = std::move(in_here);
   out_ = std::move(out_here);
   err_ = std::move(err_here);

@@ -17,26 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "harness/unique_fd.hpp"
+
 namespace lockmark::exec {
-
-// Owns one file descriptor; -1 is none.
-class owned_fd {
- public:
-  owned_fd() = default;
-  explicit owned_fd(int fd) noexcept : fd_(fd) {}
-  owned_fd(owned_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  owned_fd& operator=(owned_fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~owned_fd() { reset(); }
-  int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  void reset() noexcept;
-
- private:
-  int fd_ = -1;
-};
 
 class child {
  public:
@@ -70,11 +53,11 @@ class child {
   pid_t guard() const { return guard_; }
 
  private:
-  owned_fd in_;
-  owned_fd out_;
-  owned_fd err_;
-  owned_fd life_;  // its closing is the death of the group
-  owned_fd ended_;
+  unique_fd in_;
+  unique_fd out_;
+  unique_fd err_;
+  unique_fd life_;  // its closing is the death of the group
+  unique_fd ended_;
   pid_t guard_ = 0;
   std::optional<int> status_;
 };

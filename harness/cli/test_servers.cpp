@@ -23,7 +23,7 @@ sockaddr_in loopback(int port) {
 
 // ZooKeeper's four-letter words: it answers and closes.
 std::string ask_zookeeper(int port, std::string_view word) {
-  const local::unique_fd s{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const unique_fd s{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   const sockaddr_in address = loopback(port);
   if (connect(s.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       write(s.get(), word.data(), word.size()) < 0) {

@@ -32,7 +32,7 @@ class taken_port {
   int number() const { return number_; }
 
  private:
-  local::unique_fd socket_;
+  unique_fd socket_;
   int number_ = 0;
 };
 

@@ -51,7 +51,7 @@ const std::vector<direction>& directions() {
        .except = {"drivers/conformance/"},
        .forbidden = {"harness/", "workloads/", "deploy/"},
        .allowed = {"harness/driver.hpp", "harness/features.hpp", "harness/outcome.hpp",
-                   "harness/async/", "harness/config/target.hpp"},
+                   "harness/async/", "harness/config/target.hpp", "harness/unique_fd.hpp"},
        .allowed_in_tests = {"deploy/local/", "harness/time/"},
        .instead = "a driver sees its contract only: harness/driver.hpp, harness/async/ and "
                   "harness/config/target.hpp; it neither measures nor reads a clock"},
@@ -65,7 +65,7 @@ const std::vector<direction>& directions() {
       {.in = {"deploy/"},
        .except = {},
        .forbidden = {"harness/", "drivers/", "workloads/"},
-       .allowed = {"harness/time/"},
+       .allowed = {"harness/time/", "harness/unique_fd.hpp"},
        .allowed_in_tests = {},
        .instead = "deploy starts servers and knows nothing of locks: harness/time is all it uses"},
       {.in = {""},

@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "harness/async/signal.hpp"
-#include "harness/faults/proxy/fd.hpp"
+#include "harness/unique_fd.hpp"
 
 extern char** environ;  // NOLINT: POSIX has no header for it
 
@@ -75,7 +75,7 @@ struct proxy_process::state {
   };
   using waiter_ptr = std::shared_ptr<waiter>;
 
-  explicit state(fd end) : control(std::move(end)), reader([this] { read_lines(); }) {}
+  explicit state(unique_fd end) : control(std::move(end)), reader([this] { read_lines(); }) {}
   ~state() {
     shutdown(control.get(), SHUT_RDWR);
     reader.join();
@@ -90,7 +90,7 @@ struct proxy_process::state {
   static void wake_up(const waiter_ptr& w);
   static json checked(const json& answer);
 
-  fd control;
+  unique_fd control;
   std::mutex lock;
   std::condition_variable answered;
   std::map<std::uint64_t, waiter_ptr> asked;
@@ -199,8 +199,8 @@ proxy_process::proxy_process(const std::vector<std::string>& argv) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     throw proxy_error(fmt::format("the proxies could not be started: {}", std::strerror(errno)));
   }
-  fd ours{ends[0]};
-  const fd its{ends[1]};
+  unique_fd ours{ends[0]};
+  const unique_fd its{ends[1]};
   pid_ = spawn(argv, its.get());
   state_ = std::make_unique<state>(std::move(ours));
 }

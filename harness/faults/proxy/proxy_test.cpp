@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "harness/async/scope.hpp"
-#include "harness/faults/proxy/fd.hpp"
 #include "harness/faults/proxy/process.hpp"
 #include "harness/faults/proxy/watchword.hpp"
+#include "harness/unique_fd.hpp"
 
 #ifdef __SANITIZE_THREAD__
 // One test is a parent that dies: a process forked from this one, which has threads, with a thread
@@ -38,27 +38,27 @@ sockaddr_in loopback(std::uint16_t port) {
   return where;
 }
 
-bool readable_within(const fd& socket, duration limit) {
+bool readable_within(const unique_fd& socket, duration limit) {
   pollfd watched{socket.get(), POLLIN, 0};
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
   return poll(&watched, 1, static_cast<int>(ms)) > 0;
 }
 
 // No socket when the connection was refused.
-fd connect_to(std::uint16_t port) {
-  fd made{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+unique_fd connect_to(std::uint16_t port) {
+  unique_fd made{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   const sockaddr_in where = loopback(port);
   const auto* generic = reinterpret_cast<const sockaddr*>(&where);
-  return connect(made.get(), generic, sizeof where) == 0 ? std::move(made) : fd{};
+  return connect(made.get(), generic, sizeof where) == 0 ? std::move(made) : unique_fd{};
 }
 
-void say(const fd& to, std::string_view text) {
+void say(const unique_fd& to, std::string_view text) {
   EXPECT_EQ(send(to.get(), text.data(), text.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(text.size()));
 }
 
 // Exactly so many bytes; fewer when the connection ended, or nothing came for a while.
-std::string hear(const fd& from, std::size_t size) {
+std::string hear(const unique_fd& from, std::size_t size) {
   std::string text;
   std::array<char, 65536> room;
   while (text.size() < size && readable_within(from, 5s)) {
@@ -69,7 +69,7 @@ std::string hear(const fd& from, std::size_t size) {
   return text;
 }
 
-bool has_ended(const fd& connection) {
+bool has_ended(const unique_fd& connection) {
   char byte = 0;
   return readable_within(connection, 5s) && recv(connection.get(), &byte, 1, 0) <= 0;
 }
@@ -87,13 +87,13 @@ class server {
   }
   std::uint16_t port() const { return port_; }
   // No socket when nobody came.
-  fd accepted(duration limit = 5s) const {
-    if (!readable_within(door_, limit)) return fd{};
-    return fd{accept(door_.get(), nullptr, nullptr)};
+  unique_fd accepted(duration limit = 5s) const {
+    if (!readable_within(door_, limit)) return unique_fd{};
+    return unique_fd{accept(door_.get(), nullptr, nullptr)};
   }
 
  private:
-  fd door_;
+  unique_fd door_;
   std::uint16_t port_ = 0;
 };
 
@@ -102,9 +102,9 @@ class proxies : public testing::Test {
   proxies() { link_ = process_.open({"127.0.0.1", server_.port()}); }
 
   // A client's connection through the proxy, and its other end.
-  std::pair<fd, fd> join() {
-    fd client = connect_to(link_.port);
-    fd served = server_.accepted();
+  std::pair<unique_fd, unique_fd> join() {
+    unique_fd client = connect_to(link_.port);
+    unique_fd served = server_.accepted();
     EXPECT_TRUE(client && served);
     return {std::move(client), std::move(served)};
   }
@@ -163,7 +163,7 @@ TEST_F(proxies, hold_everything_back_when_stalled_and_deliver_it_later) {
   set(link_mode::stall);
   say(client, "request");
   say(served, "answer");
-  const fd newcomer = connect_to(link_.port);
+  const unique_fd newcomer = connect_to(link_.port);
   EXPECT_TRUE(newcomer);
   EXPECT_FALSE(readable_within(served, 50ms));
   EXPECT_FALSE(readable_within(client, 0ms));
@@ -342,8 +342,8 @@ TEST_F(proxies, that_die_break_their_connections) {
 TEST_F(proxies, die_with_their_parent) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  const fd out{ends[0]};
-  fd in{ends[1]};
+  const unique_fd out{ends[0]};
+  unique_fd in{ends[1]};
   const pid_t parent = fork();
   if (parent == 0) {
     proxy_process own({LOCKMARK_PROXY});
@@ -351,10 +351,10 @@ TEST_F(proxies, die_with_their_parent) {
     if (write(in.get(), &port, sizeof port) != sizeof port) _exit(1);
     for (;;) pause();
   }
-  in = fd{};  // so that the death of the other one is an end, not a silence
+  in = unique_fd{};  // so that the death of the other one is an end, not a silence
   std::uint16_t port = 0;
   ASSERT_EQ(read(out.get(), &port, sizeof port), static_cast<ssize_t>(sizeof port));
-  const fd client = connect_to(port);
+  const unique_fd client = connect_to(port);
   ASSERT_TRUE(client);
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);

@@ -67,7 +67,7 @@ void abort_at_close(int socket) {
 struct switchboard::connection {
   std::uint64_t number = 0;
   link* at = nullptr;
-  fd client, server;
+  unique_fd client, server;
   std::uint32_t client_events = 0, server_events = 0;  // what epoll watches; 0: not at all
   bool connecting = true;
   way up, down;             // from the client, from the server
@@ -81,7 +81,7 @@ struct switchboard::link {
   std::size_t number = 0;
   address server;
   std::uint16_t here = 0;
-  fd door;  // always bound, so that nobody takes the port
+  unique_fd door;  // always bound, so that nobody takes the port
   std::uint32_t door_events = 0;
   link_mode mode = link_mode::pass;
   duration by{};
@@ -117,9 +117,9 @@ std::uint16_t switchboard::port(std::size_t number) const {
 // The first time any free port, unless one was asked for; later the same again. Linux cannot make a
 // socket stop listening, so it becomes another one.
 void switchboard::keep_port(link& at) {
-  at.door = fd{};
+  at.door = unique_fd{};
   at.door_events = 0;
-  fd door{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  unique_fd door{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   set_option(door.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   sockaddr_in here{};
   here.sin_family = AF_INET;
@@ -255,9 +255,10 @@ void switchboard::happened(std::uint64_t tag, std::uint32_t events) {
 
 void switchboard::accept(link& at) {
   if (at.mode == link_mode::stall || at.mode == link_mode::cut) return;
-  fd client{accept4(at.door.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+  unique_fd client{accept4(at.door.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
   if (!client) return;
-  fd server{socket(at.server.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  unique_fd server{
+      socket(at.server.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   if (!server) return abort_at_close(client.get());
   for (const int each : {client.get(), server.get()}) {
     set_option(each, IPPROTO_TCP, TCP_NODELAY, 1);

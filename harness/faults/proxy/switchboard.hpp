@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "harness/faults/proxy/fd.hpp"
 #include "harness/faults/proxy/way.hpp"
+#include "harness/unique_fd.hpp"
 
 namespace lockmark::faults {
 
@@ -77,7 +77,7 @@ class switchboard {
 
   real_clock clock_;
   std::function<void(std::size_t)> on_hit_;
-  fd epoll_;
+  unique_fd epoll_;
   std::vector<std::unique_ptr<link>> links_;
   std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;
   std::uint64_t last_number_ = 0;

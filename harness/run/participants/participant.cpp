@@ -175,8 +175,8 @@ int be_participant(const outfitter& equip) {
   std::string text;
   if (!receive_text(control_fd, text)) return 1;
   const assignment a = read_assignment(text);
-  const shared_memory common(owned_fd{common_memory_fd}, a.common.bytes());
-  const shared_memory memory(owned_fd{own_memory_fd}, a.own.bytes());
+  const shared_memory common(unique_fd{common_memory_fd}, a.common.bytes());
+  const shared_memory memory(unique_fd{own_memory_fd}, a.own.bytes());
   participant_block& own = a.own.block(memory.data());
   try {
     work_as(a, equip, common.data(), memory.data());

@@ -24,7 +24,7 @@ shared_memory::shared_memory(std::size_t size)
   map();
 }
 
-shared_memory::shared_memory(owned_fd made, std::size_t size) : fd_(std::move(made)), size_(size) {
+shared_memory::shared_memory(unique_fd made, std::size_t size) : fd_(std::move(made)), size_(size) {
   struct stat about {};
   if (fstat(fd_.get(), &about) != 0) fail("no shared memory was passed on to this participant");
   if (static_cast<std::size_t>(about.st_size) < size) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "harness/run/participants/owned_fd.hpp"
+#include "harness/unique_fd.hpp"
 
 namespace lockmark::run {
 
@@ -13,7 +13,7 @@ class shared_memory {
   // New. Throws std::system_error when the system has none left.
   explicit shared_memory(std::size_t size);
   // What another process made and passed on. Throws std::system_error when it is smaller.
-  shared_memory(owned_fd made, std::size_t size);
+  shared_memory(unique_fd made, std::size_t size);
   shared_memory(const shared_memory&) = delete;
   shared_memory& operator=(const shared_memory&) = delete;
   ~shared_memory();
@@ -24,7 +24,7 @@ class shared_memory {
  private:
   void map();
 
-  owned_fd fd_;
+  unique_fd fd_;
   std::size_t size_;
   std::byte* data_ = nullptr;
 };

@@ -58,13 +58,13 @@ participant_process::participant_process(const std::string& program, int common_
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     fail("no socket to a participant");
   }
-  control_ = owned_fd{ends[0]};
-  const owned_fd theirs{ends[1]};
+  control_ = unique_fd{ends[0]};
+  const unique_fd theirs{ends[1]};
   const passed_on what{program.c_str(), getpid(), theirs.get(), common_memory, own_memory};
   pid_ = fork();
   if (pid_ < 0) fail("no process for a participant");
   if (pid_ == 0) become(what);
-  ended_ = owned_fd{static_cast<int>(syscall(SYS_pidfd_open, pid_, 0))};
+  ended_ = unique_fd{static_cast<int>(syscall(SYS_pidfd_open, pid_, 0))};
 }
 
 participant_process::~participant_process() {

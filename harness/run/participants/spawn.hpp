@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "harness/run/participants/owned_fd.hpp"
 #include "harness/time/clock.hpp"
+#include "harness/unique_fd.hpp"
 
 namespace lockmark::run {
 
@@ -45,8 +45,8 @@ class participant_process {
 
  private:
   pid_t pid_ = 0;
-  owned_fd control_;
-  owned_fd ended_;
+  unique_fd control_;
+  unique_fd ended_;
   std::optional<int> status_;
 };
 
