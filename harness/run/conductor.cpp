@@ -74,6 +74,7 @@ class conductor {
   task<void> measure(result& r);
   task<void> drain(result& r);
   task<void> count_on_server(result& r);
+  task<void> ask_server(result& r, time_point deadline);
   task<void> close(const result& r);
   task<void> next_tick();
   void run_tick(phase now, time_point since);
@@ -319,12 +320,22 @@ task<void> conductor::drain(result& r) {
   gathering_->finish(to_ns(loop_.now()));
 }
 
-// After the last client and before the sessions close, so that exactly the load is in it.
+// After the last client and before the sessions close, so that exactly the load is in it. A server
+// that has gone by now takes its own counts with it, and nothing of what the clients saw.
 task<void> conductor::count_on_server(result& r) {
   for (const crew_member* w : crew_.members()) r.sent += w->sent();
   r.grants_in_all = static_cast<std::uint64_t>(gathering_->sum(&gauges::granted));
   if (r.how == ending::server_lost || !ways_lost().empty()) co_return;
-  const time_point deadline = loop_.now() + cleaning_within;
+  try {
+    co_await ask_server(r, loop_.now() + cleaning_within);
+  } catch (const no_server& gone) {
+    if (r.how != ending::complete) co_return;
+    r.how = ending::server_lost;
+    r.why = fmt::format("after the load, {}", gone.what());
+  }
+}
+
+task<void> conductor::ask_server(result& r, time_point deadline) {
   const server_counters after = co_await setup_.behind.counters(loop_, deadline);
   r.server = grown(server_before_, after);
   if (!setup_.lock.has.has(feature::optimistic)) co_return;

@@ -62,6 +62,7 @@ class odd_driver final : public driver {
     co_return made;
   }
   task<server_counters> counters(loop& l, time_point by) override {
+    if (l.now() >= counts_nothing_from) throw no_server("nobody answered");
     return inner_->counters(l, by);
   }
   task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point by) override {
@@ -70,6 +71,7 @@ class odd_driver final : public driver {
   }
 
   time_point gone_from = time_point::max();
+  time_point counts_nothing_from = time_point::max();
   std::uint64_t commits_lost = 0;
 
  private:
@@ -182,6 +184,20 @@ TEST(lost_runs, a_silent_server_ends_the_run) {
   EXPECT_LT(r.window_s(), 0.9);
   EXPECT_GT(r.found.grants, 100u);
   EXPECT_EQ(r.violations(), 0u);
+}
+
+// It goes when the last attempt has been answered: its own counts are gone, the figures are not.
+TEST(lost_runs, a_server_that_dies_after_the_load_takes_no_figures_along) {
+  for (const char* lock : {"memory/lock", "memory/optimistic"}) {
+    const result r = simulate(kind_of(lock), "", 1,
+                              [](odd_driver& d) { d.counts_nothing_from = time_point{} + 1s; });
+    EXPECT_EQ(r.how, ending::server_lost);
+    EXPECT_EQ(r.why, "after the load, nobody answered");
+    EXPECT_GT(r.window_s(), 0.9);
+    EXPECT_GT(r.grants_in_all, 100u);
+    EXPECT_TRUE(r.server.empty());
+    EXPECT_EQ(r.violations(), 0u);
+  }
 }
 
 }  // namespace
