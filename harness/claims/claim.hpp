@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/claims/evidence.hpp"
@@ -39,6 +40,9 @@ struct claim {
 
 // All of them, by number.
 std::vector<claim> all_claims();
+
+// What the statement leaves out: when it holds, and when it does not. Empty for an unknown id.
+std::string_view condition_of(std::string_view id);
 
 // "confirmed", ...
 std::string_view name_of(answer a);

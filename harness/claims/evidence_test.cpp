@@ -61,13 +61,14 @@ TEST(claims_breaks, wants_each_run_violated_and_no_safe_one) {
 }
 
 // Thirteen claims were asked for; some are several statements.
-TEST(claims_table, has_all_thirteen_each_with_a_prediction) {
+TEST(claims_table, has_all_thirteen_each_with_a_prediction_and_its_condition) {
   int last = 0;
   for (const claim& c : all_claims()) {
     const int number = std::stoi(c.id);
     EXPECT_TRUE(number == last || number == last + 1) << c.id;
     last = number;
     EXPECT_FALSE(c.predicts.empty()) << c.id;
+    EXPECT_FALSE(condition_of(c.id).empty()) << c.id;
     EXPECT_FALSE(c.experiments.empty()) << c.id;
     ASSERT_NE(c.judge, nullptr) << c.id;
     // A judge without evidence must not invent a verdict in favour.

@@ -27,10 +27,11 @@ std::string experiment_row(const experiment& x, const evidence& e) {
 
 std::string section(const tested& t) {
   std::string text = fmt::format(
-      "\n### {}. {}\n\n**{}**: {}.\n\nPredicted: {}\n\n"
+      "\n### {}. {}\n\n**{}**: {}.\n\nPredicted: {}\n\nMind: {}\n\n"
       "| experiment | lock | job | grants | success | p50 | p99 | violated |\n"
       "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
-      t.what.id, t.what.says, name_of(t.verdict.is), t.verdict.because, t.what.predicts);
+      t.what.id, t.what.says, name_of(t.verdict.is), t.verdict.because, t.what.predicts,
+      condition_of(t.what.id));
   for (const experiment& x : t.what.experiments) text += experiment_row(x, t.found);
   return fmt::format("{}\nAgain: `{}`\n", text, command_for(t.what));
 }
@@ -71,6 +72,7 @@ std::string to_json(const std::vector<tested>& all) {
     list.push_back({{"claim", t.what.id},
                     {"says", t.what.says},
                     {"predicts", t.what.predicts},
+                    {"mind", condition_of(t.what.id)},
                     {"verdict", name_of(t.verdict.is)},
                     {"because", t.verdict.because},
                     {"experiments", std::move(experiments)}});

@@ -14,8 +14,8 @@ struct tested {
   judgement verdict;
 };
 
-// A table of verdicts, and then each claim with its prediction, the figures of every experiment
-// and the command that repeats it.
+// A table of verdicts, and then each claim with its prediction, when it holds, the figures of every
+// experiment and the command that repeats it.
 std::string to_markdown(const std::vector<tested>& all);
 std::string to_json(const std::vector<tested>& all);
 
