@@ -359,7 +359,8 @@ TEST_F(proxies, die_with_their_parent) {
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
   EXPECT_TRUE(has_ended(client));
-  EXPECT_FALSE(connect_to(port));
+  // What dies closes one descriptor after the other; the door may be the last of them.
+  while (const unique_fd late = connect_to(port)) ASSERT_TRUE(has_ended(late));
 }
 
 TEST(proxy_process, says_what_it_cannot_do) {
