@@ -5,7 +5,7 @@ export LC_ALL=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-bin=$root/build/release/bin
+bin=${LOCKMARK_BIN:-$root/build/release/bin}
 work=$(mktemp -d "${TMPDIR:-/tmp}/lockmark-compare-XXXXXX")
 # `lockmark up` and `down` keep their records here, apart from any that the user has.
 export XDG_RUNTIME_DIR=$work

@@ -9,13 +9,14 @@ failed=0
 
 # soak TOPOLOGY CHANGES LOCK...
 soak() {
-  local topology=$1 changes=${CHANGES:-$2} status lock
+  local topology=$1 changes=${CHANGES:-$2} target status lock
   shift 2
+  target=$(up "$topology")
   for lock in "$@"; do
     if [ -n "${LOCKS:-}" ] && [[ " $LOCKS " != *" ${lock#*/} "* ]]; then continue; fi
     rm -rf "$work/runs"
     status=0
-    "$bin/lockmark" run soak --on "local:$topology" --set "lock=$lock" \
+    "$bin/lockmark" run soak --on "$target" --set "lock=$lock" \
       --set "stop.owner_changes=$changes" --out "$work/runs" --quiet >"$work/said" 2>&1 || status=$?
     case $status in
       0 | 3) ;;
@@ -28,6 +29,7 @@ soak() {
       "$(value_in guard lost_updates)" "$(calc 6 "1 / $(value_in exposure violation_share_below_95)")" \
       "$(value window_s)"
   done
+  "$bin/lockmark" down >/dev/null
 }
 
 echo '# Correct locks, left alone'
