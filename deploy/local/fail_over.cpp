@@ -71,23 +71,41 @@ void see_it_follow(const cluster_info& cluster, const std::string& old) {
   if (!follows) throw start_error(fmt::format("10 s after a failover, {} is still a master", old));
 }
 
-promotion by_sentinel(const cluster_info& cluster) {
-  const std::string from = first_of(leaders(cluster));
-  const time_point ordered = real_clock{}.now();
+bool is_under_way(const std::string& said) {
+  // One may be in progress, because the master is dead.
+  return said.starts_with("+OK") || said.starts_with("-INPROG");
+}
+
+// What the first sentinel that starts a failover says, or else the last one.
+std::string order_failover(const cluster_info& cluster) {
   std::string said;
   for (const server_info& server : cluster.servers) {
     if (serves(server)) continue;
     said = answer_of({"SENTINEL FAILOVER lockmark\r\n", judge_line}, server.port, patience);
-    // One may be in progress, because the master is dead.
-    if (said.starts_with("+OK") || said.starts_with("-INPROG")) {
-      const promotion done =
-          see_another(from, ordered, [&cluster] { return first_of(leaders(cluster)); });
-      see_it_follow(cluster, from);
-      return done;
-    }
+    if (is_under_way(said)) break;
   }
-  throw start_error(
-      fmt::format("no sentinel starts a failover; the last one said {}", spoken(said)));
+  return said;
+}
+
+// Sentinels that have not heard of a replica for a moment, on a busy machine or just after their
+// start, do not think it good enough; soon they do.
+promotion by_sentinel(const cluster_info& cluster) {
+  const std::string from = first_of(leaders(cluster));
+  time_point ordered;
+  std::string said;
+  eventually([&] {
+    ordered = real_clock{}.now();
+    said = order_failover(cluster);
+    return !said.starts_with("-NOGOODSLAVE");
+  });
+  if (!is_under_way(said)) {
+    throw start_error(
+        fmt::format("no sentinel starts a failover; the last one said {}", spoken(said)));
+  }
+  const promotion done =
+      see_another(from, ordered, [&cluster] { return first_of(leaders(cluster)); });
+  see_it_follow(cluster, from);
+  return done;
 }
 
 // The port of a replica of the master at that port, as CLUSTER NODES tells it: id, address@bus,
