@@ -5,14 +5,17 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <thread>
 
 #include "harness/async/scope.hpp"
 #include "harness/faults/proxy/process.hpp"
+#include "harness/faults/proxy/serve.hpp"
 #include "harness/faults/proxy/watchword.hpp"
 #include "harness/unique_fd.hpp"
 
@@ -361,6 +364,23 @@ TEST_F(proxies, die_with_their_parent) {
   EXPECT_TRUE(has_ended(client));
   // What dies closes one descriptor after the other; the door may be the last of them.
   while (const unique_fd late = connect_to(port)) ASSERT_TRUE(has_ended(late));
+}
+
+// Linux wakes others up to 50 us late, on each way of each request.
+TEST(serve_proxies, asks_to_be_woken_on_time) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const unique_fd in{ends[0]};
+  close(ends[1]);
+  const pid_t served = fork();
+  if (served == 0) {
+    serve_proxies(in.get(), in.get());
+    _exit(prctl(PR_GET_TIMERSLACK));
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(served, &status, 0), served);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1) << "ns";
 }
 
 TEST(proxy_process, says_what_it_cannot_do) {

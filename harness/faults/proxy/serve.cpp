@@ -12,6 +12,7 @@
 #include <string>
 
 #include "harness/faults/proxy/switchboard.hpp"
+#include "harness/time/thread.hpp"
 
 namespace lockmark::faults {
 namespace {
@@ -79,6 +80,7 @@ int serve_proxies(int in, int out) {
   // A terminal's Ctrl-C is for the parent, which ends this process when it is done with it.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  punctual_thread();  // a delay of 100 us is not to become one of 150
   switchboard board([out](std::size_t link) { write_line(out, {{"hit", link}}); });
   std::string unread;
   std::array<char, 4096> room;
