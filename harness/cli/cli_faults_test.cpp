@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 
 class runs_with_faults : public testing::Test {
  protected:
-  // A job of four seconds with these faults ("{do: ...}" each), in a file. Its lease is short, since
-  // a server that was silent may then grant what was asked of it and given up meanwhile: nobody
-  // knows of that grant, and it ends with its lease.
+  // A job of four seconds with these faults ("{do: ...}" each), in a file. Its lease is short, as a
+  // server that was silent may then grant what was asked of it and given up meanwhile: nobody knows
+  // of that grant, and it ends with its lease.
   std::string job_with(const std::vector<std::string>& faults) {
     const fs::path file = dir_ / "broken.yaml";
     std::ofstream out(file);
