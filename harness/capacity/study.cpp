@@ -218,21 +218,28 @@ config::distribution study::pause_between(double had_per_s) const {
   return {config::distribution::shape::exponential, duration{std::llround(s * 1e9)}, {}, 0};
 }
 
+// No two runs have a seed in common: with the same arrivals and the same holds, a second look, a
+// confirmation or a repeated cell would say again what the first one said, and nothing new.
+observation study::run(config::job job, const std::string& title) {
+  job.seed = job_.seed + made_++;
+  return run_(job, title);
+}
+
 // A lone client; all of them on keys of their own; all of them on the job's keys.
 void study::measure_basics() {
   config::job lone = closed_job();
   lone.instances = lone.clients = 1;
   lone.participants = 0;
-  const observation alone = run_(lone, "one client");
+  const observation alone = run(lone, "one client");
   refuse_what_is_hopeless(alone);
   config::job own = closed_job();
   own.keys = {config::key_choice::shape::own};
   own.hold = {};
-  const observation apart = run_(own, "own keys");
+  const observation apart = run(own, "own keys");
   const auto keys = equal_keys(job_.keys, job_.clients_in_all());
   config::job contended = closed_job();
   contended.think = pause_between(keys.value_or(1) * alone.granted_per_s);
-  const observation crowded = run_(contended, "all clients");
+  const observation crowded = run(contended, "all clients");
   const bounds wait = bound_mean_wait_s(alone.against, doubt_shown);
   basics b = basics_of(crowded, wait.value);
   b.lone_wait = figure_of(wait, alone.run);
@@ -283,11 +290,11 @@ observation study::look_at(const probe& p, bool& harness_to_blame) {
   const config::job job = open_job(job_, p.rate_per_s, whole_tenths(times(unit, p.length)));
   const std::string title = fmt::format("{} {:.5g}/s for {}", p.confirms ? "confirming" : "probing",
                                         p.rate_per_s, config::print_duration(job.stop_duration));
-  observation o = run_(job, title);
+  observation o = run(job, title);
   for (int i = 1; i < most_tries && o.worth_repeating; ++i) {
     const auto r = result_of({o}, settings_.objectives, p.doubt);
     if (judge(r) != outcome::fails) break;  // what is unclear is looked at for longer anyway
-    o = run_(job, title + " once more");
+    o = run(job, title + " once more");
   }
   harness_to_blame |= !o.valid;
   return o;
@@ -425,7 +432,7 @@ void study::sweep_cell(std::uint64_t clients, const config::key_choice& keys,
   c.keys = config::print_key_choice(keys);
   c.hold = config::print_distribution(hold);
   const std::string title = fmt::format("{} clients, keys {}, hold {}", clients, c.keys, c.hold);
-  const observation o = run_(closed, title);
+  const observation o = run(closed, title);
   stats::histogram handoffs = o.transfer;
   handoffs.merge(o.self_reacquire);
   c.granted_per_s = granted_figure(o);
@@ -456,7 +463,7 @@ std::optional<comparison> study::random_arrivals(const config::job& closed, doub
   config::job job = open_job(closed, rate, settings_.cell);
   job.loop = config::loop_kind::poisson;
   const observation o =
-      run_(job, fmt::format("{} clients at {:.4g}/s", closed.clients_in_all(), rate));
+      run(job, fmt::format("{} clients at {:.4g}/s", closed.clients_in_all(), rate));
   auto result = predict_beside(service, base.lone_wait.value, o.granted_per_s / keys, o.quantiles);
   if (!result) return std::nullopt;
   result->rate_per_s = rate;
@@ -475,7 +482,7 @@ void study::plan() {
     j.renew = true;
     j.lease = 600ms;
     j.hold = {config::distribution::shape::constant, 1s, {}, 0};
-    renewing = run_(j, "renewing leases");
+    renewing = run(j, "renewing leases");
   }
   const double wanted = settings_.wanted_per_s.value_or(operating_share * found_.rate->value);
   found_.plan = make_plan(found_, confirming_, renewing ? &*renewing : nullptr, wanted);

@@ -34,7 +34,8 @@ void check_study(const config::job& job, const std::string& name, const settings
 class study {
  public:
   // Makes a run and says what it told; `title` is for the progress line. May throw to end the
-  // study.
+  // study. Each job has a seed of its own: that of the study's job, and as many more as runs were
+  // made before.
   using runner = std::function<observation(const config::job& job, const std::string& title)>;
   // Is told of the report as it grows, so that what was found survives what comes after.
   using listener = std::function<void(const findings&)>;
@@ -49,6 +50,7 @@ class study {
   findings& found() { return found_; }
 
  private:
+  observation run(config::job job, const std::string& title);
   void measure_basics();
   void refuse_what_is_hopeless(const observation& lone) const;
   void refuse_too_few_samples() const;
@@ -72,6 +74,7 @@ class study {
   listener grown_;
   findings found_;
   std::vector<observation> confirming_;  // the runs of the confirmation
+  std::uint64_t made_ = 0;               // runs so far
 };
 
 // The plan's lines from what was measured. `confirming`: the runs at the confirmed rate;

@@ -21,14 +21,18 @@ constexpr double hold_s = 0.004;
 constexpr double handoff_s = 0.001;
 constexpr double lone_s = 0.0005;
 
+// Its arrivals come from the job's seed, as those of real runs do.
 struct simulation {
-  stats::random_source random{7};
+  stats::random_source random{0};
+  std::vector<std::uint64_t> seeds;
   int runs = 0;
   double lone_s = capacity::lone_s;
 
   observation run(const config::job& job, const std::vector<objective>& objectives) {
     observation o;
     o.run = fmt::format("run-{}", ++runs);
+    random = stats::random_source{job.seed};
+    seeds.push_back(job.seed);
     for (int i = 0; i < 1000; ++i) {
       o.hold.record(static_cast<std::int64_t>(hold_s * 1e9));
       o.release.record(200'000);
@@ -156,6 +160,18 @@ TEST_F(a_study, finds_rate_bound_model_and_plan) {
   for (const plan_line& l : f.plan) {
     EXPECT_TRUE(l.name == "wanted rate" || !l.runs.empty()) << l.name;
   }
+}
+
+// A run with the arrivals and holds of another one is no second witness.
+TEST_F(a_study, makes_no_two_runs_alike) {
+  study all = make(usual("p99<50ms"));
+  all.find_rate();
+  all.plan();
+  all.sweep();
+  auto& seeds = simulation_.seeds;
+  EXPECT_THAT(seeds.size(), testing::Gt(10U));
+  std::ranges::sort(seeds);
+  EXPECT_EQ(std::ranges::adjacent_find(seeds), seeds.end());
 }
 
 TEST_F(a_study, is_written_for_people_and_for_programs) {

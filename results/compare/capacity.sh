@@ -1,7 +1,8 @@
 #!/bin/bash
-# How much one lock bears, and what to deploy for it: `lockmark capacity hot_lock` on redis/redisson,
-# zookeeper/sequential and mysql/for_update, each on a server that is started for it, and then five
-# later runs at each confirmed rate, which must hold the objective. About 25 minutes a lock.
+# How much one lock bears, and what to deploy for it: `lockmark capacity hot_lock` on
+# redis/redisson, zookeeper/sequential and mysql/for_update, each on a server that is started for
+# it, and then five later runs at each confirmed rate, which must hold the objective. About 25
+# minutes a lock.
 #
 # results/compare/capacity.sh OUT: OUT/redisson/capacity.md and so on, with their run folders.
 # PROBE (15s), SLO (p99<50ms), WANT (1000/s) and LATER (5) may be set; LOCKS to some of the three.
@@ -33,8 +34,8 @@ check() { # NAME TARGET LOCK
     inside && /"value"/ { gsub(/[^0-9.e+-]/, "", $2); print $2; exit }' "$out/$1/capacity.json")
   for ((i = 1; i <= later; ++i)); do
     "$bin/lockmark" run hot_lock --on "$2" --set "lock=$3" --set "load.rate=$(calc 3 "$rate")/s" \
-      --set stop.duration=60s --set stop.at_most=60s --out "$out/$1/later" --quiet \
-      >/dev/null || [ $? = 3 ] || die "a later run of $3 failed"
+      --set "seed=$((1000 + i))" --set stop.duration=60s --set stop.at_most=60s \
+      --out "$out/$1/later" --quiet >/dev/null || [ $? = 3 ] || die "a later run of $3 failed"
     run_json=$(ls -t "$out/$1/later"/*/run.json | head -1)
     value=$(awk -v q="\"q\": $q," '/"response"/ { inside = 1 }
       inside && index($0, q) { hit = 1 }
