@@ -77,7 +77,7 @@ TEST(capacity, finds_what_a_lock_on_redis_bears) {
                                    "--want",   "1000/s",    "--set",     "lock=redis/redisson",
                                    "--set",    "hold=2ms",  "--set",     "warmup=200ms",
                                    "--set",    "floor=0s",  "--out",     out.string()},
-                      280s);
+                      550s);
   ASSERT_THAT(e.status, AnyOf(Eq(0), Eq(3))) << e.err;
   const auto found = read_json(out / "capacity.json");
   const double rate = found.at("highest_rate_per_s").at("value");

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness/cli/test_program.hpp"
 
 namespace lockmark::cli {
@@ -54,16 +56,23 @@ TEST_F(catalogue_of_faults, finds_a_leased_lock_safe_when_its_holder_dies) {
   EXPECT_GT(cells()[0].at("recoveries_ns")[0], 1'000'000'000);
 }
 
-// The same by other words: the matrix of the folders that it left.
+// Each repetition has a seed of its own; and the same by other words: the matrix of the folders
+// that they left.
 TEST_F(catalogue_of_faults, finds_a_lease_too_short_violated) {
-  const ended e = faults({"work_outlives_lease", "--locks", "redis/lua"});
+  const ended e = faults({"work_outlives_lease", "--locks", "redis/lua", "--repeat", "2"});
   EXPECT_EQ(e.status, 1) << e.out << e.err;
-  EXPECT_THAT(e.out, HasSubstr("| redis/lua | redis | **1/1 violated**"));
-  std::string folder;
+  EXPECT_THAT(e.out, HasSubstr("| redis/lua | redis | **2/2 violated**"));
+  std::vector<std::string> words;
+  std::vector<int> seeds;
   for (const auto& entry : std::filesystem::directory_iterator(dir_ / "out")) {
-    if (entry.is_directory()) folder = entry.path().string();
+    if (!entry.is_directory()) continue;
+    words.push_back(entry.path().string());
+    seeds.push_back(read_json(entry.path() / "run.json").at("run").at("seed").get<int>());
   }
-  const ended again = run(dir_.path(), {"report", folder, "--format", "faults"});
+  EXPECT_THAT(seeds, testing::UnorderedElementsAre(1, 2));
+  std::ranges::sort(words);
+  words.insert(words.begin(), {"report", "--format", "faults"});
+  const ended again = run(dir_.path(), words);
   EXPECT_EQ(again.out, e.out) << again.err;
 }
 

@@ -25,7 +25,7 @@ struct given {
   bool quiet = false;
 
   // Chance separates three runs from three others once in ten times, five from five once in 126.
-  int repetitions() const { return full ? 5 : 3; }
+  std::uint64_t repetitions() const { return full ? 5 : 3; }
 };
 
 // "7" asks for 7a, 7b and so on.
@@ -49,12 +49,12 @@ std::vector<claims::claim> chosen(const given& g) {
   return all;
 }
 
-trial trial_of(const claims::claim& c, const claims::experiment& x) {
+trial trial_of(const claims::claim& c, const claims::experiment& x, std::uint64_t repetition) {
   trial t{fmt::format("claim {}: {}", c.id, x.label),
           x.job,
           x.topology,
           x.query,
-          {fmt::format("lock={}", x.lock)}};
+          {fmt::format("lock={}", x.lock), seed_of(repetition)}};
   t.set.insert(t.set.end(), x.set.begin(), x.set.end());
   return t;
 }
@@ -63,11 +63,11 @@ trial trial_of(const claims::claim& c, const claims::experiment& x) {
 // all of them. A fault scenario is no matter of chance; one or two runs of it are enough.
 claims::evidence gather(const context& c, const given& g, const claims::claim& what) {
   claims::runs_by_label runs;
-  for (int i = 0; i < g.repetitions(); ++i) {
+  for (std::uint64_t i = 0; i < g.repetitions(); ++i) {
     for (const claims::experiment& x : what.experiments) {
       const bool is_fault = x.job.starts_with("faults/");
-      if (interrupts() > 0 || (is_fault && i >= (g.full ? 3 : 1))) continue;
-      runs[x.label].push_back(run_trial(c, trial_of(what, x), g.out, g.quiet));
+      if (interrupts() > 0 || (is_fault && i >= (g.full ? 3U : 1U))) continue;
+      runs[x.label].push_back(run_trial(c, trial_of(what, x, i), g.out, g.quiet));
     }
   }
   return claims::evidence(std::move(runs));

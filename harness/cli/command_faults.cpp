@@ -80,13 +80,13 @@ int print_scenarios() {
 }
 
 trial trial_of(const faults::scenario& s, const lock_kind& lock, const std::string& topology,
-               const std::vector<std::string>& set) {
+               const std::vector<std::string>& set, std::uint64_t repetition) {
   trial t;
   t.title = fmt::format("{} {} on {}", s.name, lock.name, topology);
   t.job = fmt::format("faults/{}", s.name);
   t.topology = topology;
   t.query = s.query;
-  t.set = {fmt::format("lock={}", lock.name)};
+  t.set = {fmt::format("lock={}", lock.name), seed_of(repetition)};
   if (!s.options.empty()) t.set.push_back(fmt::format("options.{}", s.options));
   t.set.insert(t.set.end(), set.begin(), set.end());
   return t;
@@ -102,7 +102,9 @@ std::vector<trial> plan(const catalogue& known, const given& g) {
       for (const lock_kind& lock : known.locks()) {
         if (!faults::any_matches(s.locks, lock.name)) continue;
         if (!faults::any_matches(g.locks, lock.name) || !runs_on(lock, t.name)) continue;
-        all.push_back(trial_of(s, lock, t.name, g.set));
+        for (std::uint64_t i = 0; i < g.repeat; ++i) {
+          all.push_back(trial_of(s, lock, t.name, g.set, i));
+        }
       }
     }
   }
@@ -133,7 +135,7 @@ int matrix_maker::make() {
         given_.locks, given_.topologies));
   }
   for (const trial& t : trials) {
-    for (std::uint64_t i = 0; i < given_.repeat && interrupts() == 0; ++i) run(t);
+    if (interrupts() == 0) run(t);
   }
   const auto cells = report::fault_cells(runs_);
   fmt::print("{}", given_.format == "json" ? report::fault_matrix_json(cells)

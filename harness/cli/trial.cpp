@@ -11,6 +11,10 @@
 
 namespace lockmark::cli {
 
+std::string seed_of(std::uint64_t repetition) {
+  return fmt::format("seed={}", repetition + 1);
+}
+
 report::recorded_run run_trial(const context& c, const trial& t, const std::filesystem::path& out,
                                bool quiet) {
   const named_job job = find_job(t.job, t.set);
