@@ -8,6 +8,23 @@ namespace {
 
 constexpr double enough_granted = 0.99;
 constexpr double first_share = 0.4;
+// How well the edge is to be known before a confirmation: the standard deviation of its logarithm.
+constexpr double close_enough = 0.012;
+constexpr int most_locating = 16;  // probes
+// A rate closer to the edge could hardly be told from it in a confirmation, and might be above.
+constexpr double first_below_the_edge = 0.97;
+constexpr double step_down = 1.01;
+constexpr int most_confirmations = 20;
+constexpr int looks_before_a_pass = 2;
+constexpr double leniency = 0.5;  // standard errors
+
+bool too_much_left_out(const probe_result& r) {
+  return r.dropped > 0 || r.granted_share < enough_granted;
+}
+
+double standard_error(double allowed, double worth) {
+  return std::sqrt(allowed * (1 - allowed) / worth);
+}
 
 }  // namespace
 
@@ -24,15 +41,20 @@ outcome judge(const probe_result& r) {
   const auto surely_late = [](const auto& o) { return o.late.low > o.allowed; };
   const auto surely_in_time = [](const auto& o) { return o.late.high < o.allowed; };
   if (std::ranges::any_of(r.objectives, surely_late)) return outcome::fails;
-  if (r.dropped > 0 || r.granted_share < enough_granted) return outcome::fails;
+  if (too_much_left_out(r)) return outcome::fails;
   // A queue that grows will break the objective, but a growth by chance passes with time.
   if (r.backlog.low > 0) return outcome::unclear;
   return std::ranges::all_of(r.objectives, surely_in_time) ? outcome::passes : outcome::unclear;
 }
 
+bool lies_within(const probe_result& r) {
+  return !too_much_left_out(r) &&
+         std::ranges::all_of(r.objectives, [](const auto& o) { return o.late.share < o.allowed; });
+}
+
 rate_search::rate_search(double guess_per_s, double most_per_s, double least_per_s)
     : most_per_s_(most_per_s), least_per_s_(least_per_s) {
-  now_.rate_per_s = std::clamp(first_share * guess_per_s, least_per_s, most_per_s);
+  try_next(first_share * guess_per_s);
 }
 
 std::optional<probe> rate_search::next() const {
@@ -41,61 +63,112 @@ std::optional<probe> rate_search::next() const {
 }
 
 std::optional<double> rate_search::rate_per_s() const {
-  return state_ == state::found ? low_ : std::nullopt;
+  if (state_ != state::found) return std::nullopt;
+  return now_.rate_per_s;
 }
 
-void rate_search::tell(const probe_result& r) {
-  const outcome verdict = judge(r);
-  probes_.push_back({now_, r, verdict});
+std::optional<double> rate_search::edge_below_per_s() const {
+  if (!one_failed_) return std::nullopt;
+  return edge_quantile(0.975);
+}
+
+outcome rate_search::tell(const probe_result& r) {
+  outcome verdict = judge(r);
   looked_ += now_.length;
-  if (verdict == outcome::unclear && now_.looks_before + 1 < most_looks) {
+  if (state_ != state::confirming) {
+    learn(r);
+    bracket(lies_within(r));
+    return verdict;
+  }
+  if (verdict == outcome::passes && now_.looks_before < looks_before_a_pass) {
+    verdict = outcome::unclear;
+  }
+  if (verdict == outcome::passes) {
+    state_ = state::found;
+  } else if (verdict == outcome::unclear && now_.looks_before + 1 < most_looks &&
+             may_still_pass(r)) {
     ++now_.looks_before;
     now_.length = looked_;
-    return;
+  } else {
+    learn(r);
+    go_lower();
   }
-  decide(verdict == outcome::passes);
-  look_from_the_start();
+  return verdict;
 }
 
-void rate_search::look_from_the_start() {
-  now_.looks_before = 0;
+// An attempt that was not begun, or never granted, would have been late.
+void rate_search::learn(const probe_result& r) {
+  if (edges_.empty()) {
+    for (const auto& o : r.objectives) edges_.emplace_back(o.allowed);
+  }
+  for (std::size_t i = 0; i < r.objectives.size(); ++i) {
+    share_bounds late = r.objectives[i].late;
+    if (too_much_left_out(r)) late.share = 1;
+    edges_[i].add(now_.rate_per_s, late);
+  }
+}
+
+void rate_search::bracket(bool below_the_edge) {
+  (below_the_edge ? one_held_ : one_failed_) = true;
+  if (one_held_ && one_failed_) {
+    locate();
+  } else if (one_held_ && now_.rate_per_s >= most_per_s_) {
+    confirm();
+  } else if (one_failed_ && now_.rate_per_s <= least_per_s_) {
+    state_ = state::hopeless;
+  } else {
+    try_next(below_the_edge ? now_.rate_per_s * step : now_.rate_per_s / step);
+  }
+}
+
+void rate_search::locate() {
+  state_ = state::locating;
+  const double spread = std::log(edge_quantile(0.84) / edge_quantile(0.16)) / 2;
+  if (spread <= close_enough || located_ >= most_locating) return confirm();
+  ++located_;
+  try_next(edge_quantile(0.5));
+}
+
+void rate_search::confirm() {
+  state_ = state::confirming;
+  try_next(one_failed_ ? edge_quantile(0.5) * first_below_the_edge : most_per_s_);
+}
+
+void rate_search::go_lower() {
+  const double failed = now_.rate_per_s;
+  one_failed_ = true;
+  if (failed <= least_per_s_ || ++confirmations_ >= most_confirmations) {
+    state_ = state::hopeless;
+    return;
+  }
+  try_next(std::min(failed / step_down, edge_quantile(0.5) * first_below_the_edge));
+}
+
+void rate_search::try_next(double rate_per_s) {
+  now_ = probe{};
+  now_.rate_per_s = std::clamp(rate_per_s, least_per_s_, most_per_s_);
   now_.confirms = state_ == state::confirming;
-  now_.length = now_.confirms ? confirmation : 1;
-  now_.doubt = now_.confirms ? doubt_confirming : doubt;
+  if (now_.confirms) {
+    now_.length = confirmation;
+    now_.doubt = doubt_confirming;
+  }
   looked_ = 0;
 }
 
-void rate_search::decide(bool passed) {
-  if (state_ == state::confirming) {
-    if (passed) {
-      state_ = state::found;
-      return;
-    }
-    high_ = low_;
-    low_ = now_.rate_per_s = *low_ / precision;
-    if (++confirmations_ >= most_confirmations || now_.rate_per_s < least_per_s_) {
-      state_ = state::hopeless;
-    }
-    return;
-  }
-  (passed ? low_ : high_) = now_.rate_per_s;
-  narrow();
+// Would the bounds lie within, if the looks to come found about what those so far have found?
+bool rate_search::may_still_pass(const probe_result& r) const {
+  const double longer = std::exp2(most_looks - 1 - now_.looks_before);
+  return std::ranges::all_of(r.objectives, [longer](const auto& o) {
+    const double t = student_quantile(doubt_confirming, 1000);
+    const double share = o.late.share - leniency * standard_error(o.allowed, o.late.worth);
+    return share + t * standard_error(o.allowed, o.late.worth * longer) < o.allowed;
+  });
 }
 
-void rate_search::narrow() {
-  if (!high_ && *low_ < most_per_s_) {
-    now_.rate_per_s = std::min(most_per_s_, now_.rate_per_s * step);
-  } else if (!low_ && now_.rate_per_s <= least_per_s_) {
-    state_ = state::hopeless;
-  } else if (!low_) {
-    now_.rate_per_s = std::max(least_per_s_, now_.rate_per_s / step);
-  } else if (high_ && *high_ / *low_ > precision) {
-    state_ = state::bisecting;
-    now_.rate_per_s = std::sqrt(*high_ * *low_);
-  } else {
-    state_ = state::confirming;
-    now_.rate_per_s = *low_;
-  }
+double rate_search::edge_quantile(double q) const {
+  double lowest = most_per_s_;
+  for (const edge_estimate& e : edges_) lowest = std::min(lowest, e.quantile_per_s(q));
+  return lowest;
 }
 
 }  // namespace lockmark::capacity

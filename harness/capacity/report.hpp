@@ -47,7 +47,7 @@ struct probed {
   bounds mean_wait_s;
   double granted_per_s = 0;
   bool pool_was_used_up = false;  // all clients were busy at some time
-  bool harness_to_blame = false;  // a run that did not pass was INVALID, repeatedly
+  bool harness_to_blame = false;  // more were late than allowed, and a run was INVALID, repeatedly
   std::vector<std::string> runs;
 };
 
@@ -101,7 +101,7 @@ struct findings {
   std::string job;  // YAML, as the search began
   std::optional<basics> base;
   std::vector<probed> probes;
-  std::optional<figure> rate;   // the confirmed one; low: itself, high: the lowest that failed
+  std::optional<figure> rate;   // the confirmed one; low: itself, high: edge, with 97.5 %
   bool nothing_failed = false;  // the highest allowed rate passed
   bool limited_by_harness = false;
   std::vector<comparison> model;

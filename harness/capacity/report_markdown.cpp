@@ -53,7 +53,7 @@ std::string headline(const findings& r) {
   std::string text = fmt::format("**{}{}/s** with {}", r.nothing_failed ? "at least " : "",
                                  rate(r.rate->value), objectives);
   if (!r.nothing_failed) {
-    text += fmt::format("; {}/s could not be shown to hold", rate(r.rate->high));
+    text += fmt::format("; the edge lies below {}/s with 97.5 %", rate(r.rate->high));
   }
   text += fmt::format(". Operate at {}/s or below.\n", rate(0.8 * r.rate->value));
   if (r.limited_by_harness) {
@@ -123,9 +123,10 @@ std::string probes_text(const findings& r) {
                         p.pool_was_used_up ? ", all clients busy" : "");
   }
   text += fmt::format(
-      "\nBounds of shares and growth hold with {:.1f} % on each side ({:.1f} % in the "
-      "confirmation). "
-      "Quantiles are those of a row's last run with their 95 % intervals.\n",
+      "\nProbes locate the edge together, whatever each of them comes to; only a confirmation "
+      "decides, from its third look on. Bounds of shares and growth are made for {:.1f} % on each "
+      "side ({:.1f} % in confirmations). Quantiles are those of a row's last run with their 95 % "
+      "intervals.\n",
       100 * (1 - rate_search::doubt), 100 * (1 - rate_search::doubt_confirming));
   return text;
 }

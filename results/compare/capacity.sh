@@ -1,15 +1,16 @@
 #!/bin/bash
 # How much one lock bears, and what to deploy for it: `lockmark capacity hot_lock` on
 # redis/redisson, zookeeper/sequential and mysql/for_update, each on a server that is started for
-# it, and then five later runs at each confirmed rate, which must hold the objective. About 25
-# minutes a lock.
+# it, and then five later runs at each confirmed rate, which must hold the objective. About half
+# an hour a lock.
 #
 # results/compare/capacity.sh OUT: OUT/redisson/capacity.md and so on, with their run folders.
-# PROBE (15s), SLO (p99<50ms), WANT (1000/s) and LATER (5) may be set; LOCKS to some of the three.
+# PROBE (20s), SLO (p99<50ms), WANT (1000/s), LATER (5) and REPEAT (1, of each cell of the
+# sweep) may be set; LOCKS to some of the three.
 . "$(dirname "$0")/common.sh"
 [ $# = 1 ] || die "say where to put the reports: capacity.sh OUT"
 out=$1
-probe=${PROBE:-15s} slo=${SLO:-p99<50ms} want=${WANT:-1000/s} later=${LATER:-5}
+probe=${PROBE:-20s} slo=${SLO:-p99<50ms} want=${WANT:-1000/s} later=${LATER:-5}
 limit_ms=${slo#*<}
 limit_ms=${limit_ms%ms}
 q=0.${slo%%<*}
@@ -20,7 +21,7 @@ study() { # NAME TOPOLOGY LOCK
   local name=$1 target status=0
   target=$(up "$2")
   "$bin/lockmark" capacity hot_lock --on "$target" --set "lock=$3" --slo "$slo" --want "$want" \
-    --probe "$probe" --clients 1,2,4,8,16,32,48,64 --keys one --keys own --repeat 3 \
+    --probe "$probe" --clients 1,2,4,8,16,32,48,64 --keys one --keys own --repeat "${REPEAT:-1}" \
     --out "$out/$name" >/dev/null || status=$?
   [ "$status" = 0 ] || [ "$status" = 3 ] || die "lockmark capacity on $3 ended with status $status"
   check "$name" "$target" "$3"
