@@ -21,6 +21,10 @@ std::string rate(double per_s) {
 std::string share(double v) {
   return lockmark::report::share_text(v);
 }
+// Two digits: most are parts of a percent, and what matters is how far they are from 1 %.
+std::string late_share(double v) {
+  return v < 0.1 ? fmt::format("{:.2g} %", 100 * v) : fmt::format("{:.0f} %", 100 * v);
+}
 std::string signed_percent(double v) {
   return std::isfinite(v) ? fmt::format("{:+.0f} %", 100 * v) : "-";
 }
@@ -103,7 +107,7 @@ std::string probes_text(const findings& r) {
   for (const objective& o : r.objectives) {
     const auto limit = lockmark::report::duration_text(o.limit_ns);
     text += fmt::format(" {} | later than {}, of {} allowed |", quantile_name(o.quantile), limit,
-                        share(o.allowed()));
+                        late_share(o.allowed()));
   }
   text += " granted | backlog growth | |\n|---|---|";
   for (std::size_t i = 0; i < r.objectives.size(); ++i) text += "---|---|";
@@ -115,7 +119,7 @@ std::string probes_text(const findings& r) {
       const share_bounds& late = p.found.objectives[i].late;
       text += fmt::format(" {} | {} ({} to {}) |",
                           i < p.quantiles.size() ? quantile_text(p.quantiles[i]) : "-",
-                          share(late.share), share(late.low), share(late.high));
+                          late_share(late.share), late_share(late.low), late_share(late.high));
     }
     text += fmt::format(" {} | {:.2g} to {:.2g}/s | {}{}{} |\n", share(p.found.granted_share),
                         p.found.backlog.low, p.found.backlog.high, name_of(p.verdict),
