@@ -109,4 +109,10 @@ double edge_estimate::quantile_per_s(double q) const {
   return std::exp(posterior_.back().log_edge);
 }
 
+double edge_estimate::slope() const {
+  double mean_log = 0;
+  for (const belief& b : posterior_) mean_log += b.probability * std::log(b.slope);
+  return std::exp(mean_log);
+}
+
 }  // namespace lockmark::capacity

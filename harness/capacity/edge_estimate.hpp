@@ -23,6 +23,9 @@ class edge_estimate {
   // Needs a probe. The edge lies below this rate with probability `q`.
   double quantile_per_s(double q) const;
 
+  // Needs a probe. How steeply the log odds of being late rise with the logarithm of the rate.
+  double slope() const;
+
  private:
   struct seen {
     double rate_per_s;

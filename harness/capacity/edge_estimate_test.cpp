@@ -50,6 +50,19 @@ TEST(edge_estimate, is_surer_and_right_with_more_probes) {
   }
 }
 
+TEST(edge_estimate, tells_how_steeply_the_share_rises) {
+  for (const double slope : {4.0, 8.0, 20.0}) {
+    edge_estimate e(allowed);
+    for (int i = 0; i < 20; ++i) {
+      for (const double odds_log : {-0.5, 0.8}) {
+        const double rate = 100 * std::exp(odds_log / slope);
+        e.add(rate, late(share_at(rate, 100, slope)));
+      }
+    }
+    EXPECT_NEAR(std::log(e.slope() / slope), 0, 0.25) << slope;
+  }
+}
+
 // The same shares tell less where late attempts come in larger crowds.
 TEST(edge_estimate, is_less_sure_of_crowds) {
   edge_estimate small(allowed), large(allowed);

@@ -11,9 +11,13 @@ constexpr double first_share = 0.4;
 // How well the edge is to be known before a confirmation: the standard deviation of its logarithm.
 constexpr double close_enough = 0.012;
 constexpr int most_locating = 16;  // probes
-// A rate closer to the edge could hardly be told from it in a confirmation, and might be above.
-constexpr double first_below_the_edge = 0.97;
-constexpr double step_down = 1.01;
+// The rest are differences of the logarithm of the odds of being late, which is what decides how
+// hard a rate is to be told from the edge; the slope makes rates of them. Probes on both sides of
+// the edge show the slope best.
+constexpr double probed_above = 0.8;
+constexpr double probed_below = -0.5;
+constexpr double first_confirmed = -0.4;  // else it might be above the edge, or be shown too seldom
+constexpr double step_down = -0.1;
 constexpr int most_confirmations = 20;
 constexpr int looks_before_a_pass = 2;
 constexpr double leniency = 0.5;  // standard errors
@@ -126,12 +130,12 @@ void rate_search::locate() {
   const double spread = std::log(edge_quantile(0.84) / edge_quantile(0.16)) / 2;
   if (spread <= close_enough || located_ >= most_locating) return confirm();
   ++located_;
-  try_next(edge_quantile(0.5));
+  try_next(rate_at(located_ % 2 == 1 ? probed_above : probed_below));
 }
 
 void rate_search::confirm() {
   state_ = state::confirming;
-  try_next(one_failed_ ? edge_quantile(0.5) * first_below_the_edge : most_per_s_);
+  try_next(one_failed_ ? rate_at(first_confirmed) : most_per_s_);
 }
 
 void rate_search::go_lower() {
@@ -141,7 +145,7 @@ void rate_search::go_lower() {
     state_ = state::hopeless;
     return;
   }
-  try_next(std::min(failed / step_down, edge_quantile(0.5) * first_below_the_edge));
+  try_next(std::min(failed * factor_of(step_down), rate_at(first_confirmed)));
 }
 
 void rate_search::try_next(double rate_per_s) {
@@ -163,6 +167,16 @@ bool rate_search::may_still_pass(const probe_result& r) const {
     const double share = o.late.share - leniency * standard_error(o.allowed, o.late.worth);
     return share + t * standard_error(o.allowed, o.late.worth * longer) < o.allowed;
   });
+}
+
+double rate_search::rate_at(double log_odds_from_the_edge) const {
+  return edge_quantile(0.5) * factor_of(log_odds_from_the_edge);
+}
+
+double rate_search::factor_of(double log_odds) const {
+  double flattest = edges_.front().slope();
+  for (const edge_estimate& e : edges_) flattest = std::min(flattest, e.slope());
+  return std::exp(log_odds / flattest);
 }
 
 double rate_search::edge_quantile(double q) const {

@@ -4,19 +4,21 @@
 // Three parts (R21, with an estimate in place of bisection, which trusts each step too much):
 //   * bracketing: geometric steps until one probe has fewer late attempts than allowed and a higher
 //     rate has more;
-//   * locating: probes where the edge probably is (edge_estimate.hpp), until that is known to about
-//     a hundredth. Nothing is decided there, so these are short;
-//   * confirming, which alone decides: a rate a little below the edge, from new runs, must keep the
-//     upper bound of its late attempts' share within what is allowed. It is looked at for twice as
-//     long each time, given up as soon as it would hardly pass, and then a hundredth less is tried.
+//   * locating: probes on both sides of where the edge probably is (edge_estimate.hpp), until that
+//     is known to about a hundredth. Nothing is decided there, so these are short;
+//   * confirming, which alone decides: a rate below the edge, from new runs, must keep the upper
+//     bound of its late attempts' share within what is allowed. It is looked at for twice as long
+//     each time and given up as soon as it would hardly pass; then a little less is tried.
 // Late attempts come in crowds, and a run that met few of them believes that there are few: just
 // above the edge, a bound that should be wrong once in 1,000 times is wrong 3 times in 100 after a
 // minute, and 0.3 after four (M/D/1, held for 5 ms, p99 < 50 ms). So no confirmation passes before
 // its third look, and it begins below the edge, so that it takes two mistakes to end above.
-// Simulated with probes of 20 s on 1,000 such locks (rate_search_test has 100 of them): never
-// above, within 7 % in 975, after 16.5 minutes of load on average. The flatter the share rises, the
-// harder the edge is to tell: with exponential holds (M/M/1) within 10 % in 96 of 100, after 23
-// minutes.
+// Simulated with probes of 25 s on 300 such locks (rate_search_simulation_test has 100 of them):
+// never above, within 7 % in 290, after 21 minutes of load on average. The flatter the share of
+// late attempts rises, the harder the edge is to tell: with exponential holds never above, within
+// 15 % in 292 of 300, after 20 minutes. A later run of five minutes at the rate found holds the
+// objective in 286 and 296 of 300; of one minute in nine of ten, as so close to the edge a minute
+// tells little.
 #pragma once
 
 #include <cstdint>
@@ -95,6 +97,8 @@ class rate_search {
   void go_lower();
   void try_next(double rate_per_s);
   bool may_still_pass(const probe_result& r) const;
+  double rate_at(double log_odds_from_the_edge) const;
+  double factor_of(double log_odds) const;
   double edge_quantile(double q) const;
 
   double most_per_s_;

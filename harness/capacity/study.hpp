@@ -12,7 +12,7 @@
 namespace lockmark::capacity {
 
 // For which the search's accuracy is known (rate_search.hpp).
-inline constexpr duration usual_probe = std::chrono::seconds{20};
+inline constexpr duration usual_probe = std::chrono::seconds{25};
 
 struct settings {
   std::vector<objective> objectives;

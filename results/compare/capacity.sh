@@ -7,12 +7,12 @@
 #
 # results/compare/capacity.sh OUT: OUT/redisson/capacity.md and so on, with their run folders; a
 # study that is whole is not made again, only its later runs.
-# PROBE (20s), SLO (p99<50ms), WANT (1000/s), LATER (5), LATER_FOR (300s) and REPEAT (1, of each
+# PROBE (25s), SLO (p99<50ms), WANT (1000/s), LATER (5), LATER_FOR (300s) and REPEAT (3, of each
 # cell of the sweep) may be set; LOCKS to some of the three.
 . "$(dirname "$0")/common.sh"
 [ $# = 1 ] || die "say where to put the reports: capacity.sh OUT"
 out=$1
-probe=${PROBE:-20s} slo=${SLO:-p99<50ms} want=${WANT:-1000/s} later=${LATER:-5}
+probe=${PROBE:-25s} slo=${SLO:-p99<50ms} want=${WANT:-1000/s} later=${LATER:-5}
 later_for=${LATER_FOR:-300s}
 limit_ms=${slo#*<}
 limit_ms=${limit_ms%ms}
@@ -31,7 +31,7 @@ study() { # NAME TOPOLOGY LOCK
 measure() { # NAME TARGET LOCK
   local status=0
   "$bin/lockmark" capacity hot_lock --on "$2" --set "lock=$3" --slo "$slo" --want "$want" \
-    --probe "$probe" --clients 1,2,4,8,16,32,48,64 --keys one --keys own --repeat "${REPEAT:-1}" \
+    --probe "$probe" --clients 1,2,4,8,16,32,48,64 --keys one --keys own --repeat "${REPEAT:-3}" \
     --out "$out/$1" >/dev/null || status=$?
   [ "$status" = 0 ] || [ "$status" = 3 ] || die "lockmark capacity on $3 ended with status $status"
   touch "$out/$1/whole"
