@@ -13,16 +13,15 @@ constexpr double most_slope = 60;
 constexpr int slopes = 16;
 // How far the line may be from the truth, in parts of the distance from what is allowed (log odds).
 constexpr double error_of_the_line = 0.2;
-constexpr double far =
-    10;  // times the odds of what is allowed  // times the odds of what is allowed
+constexpr double far = 10;
 constexpr double most_odds = 20;  // logarithm: nothing is surer than that
 
 double log_odds(double share) {
   return std::log(share / (1 - share));
 }
 
-// A server that cannot keep up is late with everything. From here on only this counts, that it was
-// more; how much more would bend the line.
+// A server that cannot keep up is late with everything. From ten times the odds on, only this
+// counts, that it was more; how much more would bend the line.
 double far_above(double allowed) {
   const double odds = far * allowed / (1 - allowed);
   return odds / (1 + odds);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <ostream>
 #include <string>
 
 #include "harness/capacity/rate_search.hpp"
@@ -26,6 +27,10 @@ struct lock_kind {
   double truth_seconds;
   double close;  // to the edge, in at least 95 of 100 searches
 };
+
+void PrintTo(const lock_kind& kind, std::ostream* out) {
+  *out << kind.name;
+}
 
 const lock_kind constant_holds{"constant_holds", [](stats::random_source&) { return 0.005; }, 0.005,
                                40'000, 0.93};
