@@ -11,9 +11,9 @@ constexpr double first_share = 0.4;
 // How well the edge is to be known before a confirmation: the standard deviation of its logarithm.
 constexpr double close_enough = 0.012;
 constexpr int most_locating = 16;  // probes
-// The next four are differences of the logarithm of the odds of being late, which is what decides how
-// hard a rate is to be told from the edge; the slope makes rates of them. Probes on both sides of
-// the edge show the slope best.
+// The next four are differences of the logarithm of the odds of being late, which is what decides
+// how hard a rate is to be told from the edge; the slope makes rates of them. Probes on both sides
+// of the edge show the slope best.
 constexpr double probed_above = 0.8;
 constexpr double probed_below = -0.5;
 constexpr double first_confirmed = -0.4;  // else it might be above the edge, or be shown too seldom
