@@ -13,12 +13,12 @@
 // above the edge, a bound that should be wrong once in 1,000 times is wrong 3 times in 100 after a
 // minute, and 0.3 after four (M/D/1, held for 5 ms, p99 < 50 ms). So no confirmation passes before
 // its third look, and it begins below the edge, so that it takes two mistakes to end above.
-// Simulated with probes of 25 s on 300 such locks (rate_search_simulation_test has 100 of them):
-// never above, within 7 % in 290, after 21 minutes of load on average. The flatter the share of
-// late attempts rises, the harder the edge is to tell: with exponential holds never above, within
-// 15 % in 292 of 300, after 20 minutes. A later run of five minutes at the rate found holds the
-// objective in 286 and 296 of 300; of one minute in nine of ten, as so close to the edge a minute
-// tells little.
+// Simulated with probes of 25 s on 400 such locks, none of them one on which the constants were
+// chosen (rate_search_simulation_test has 100 of them): never above, within 7 % in 383, after 21
+// minutes of load on average. The flatter the share of late attempts rises, the harder the edge is
+// to tell: with exponential holds never above, within 15 % in 393 of 400, after 20 minutes. A later
+// run of five minutes at the rate found holds the objective in 388 and 394 of 400; of one minute in
+// nine of ten, as so close to the edge a minute tells little.
 #pragma once
 
 #include <cstdint>

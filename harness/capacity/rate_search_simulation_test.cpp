@@ -18,6 +18,8 @@ constexpr double limit_s = 0.05;  // for the p99 of responses
 constexpr double allowed = 0.01;
 constexpr double usual_length_s = std::chrono::duration<double>(usual_probe).count();
 constexpr std::uint64_t seeds = 100;
+// Others than those on which the constants of the search were chosen, which began at 0.
+constexpr std::uint64_t first_seed = 500'000;
 
 // One key, served in order, and attempts that arrive at random.
 struct lock_kind {
@@ -118,7 +120,7 @@ TEST_P(rate_search_on, finds_the_rate_of_a_lock_of_known_capacity) {
   std::uint64_t close = 0, held = 0;
   double took_s = 0, highest = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    simulated_lock lock(kind, seed);
+    simulated_lock lock(kind, first_seed + seed);
     // Where the search begins decides which rates it tries at all.
     const double guess = most_per_s * (0.8 + 0.004 * static_cast<double>(seed % 100));
     rate_search search(guess, 2 * most_per_s, 0.1);
@@ -130,7 +132,7 @@ TEST_P(rate_search_on, finds_the_rate_of_a_lock_of_known_capacity) {
     highest = std::max(highest, *search.rate_per_s() / truth);
   }
   EXPECT_GE(close, 95 * seeds / 100);
-  EXPECT_GE(held, 90 * seeds / 100);
+  EXPECT_GE(held, 94 * seeds / 100);
   RecordProperty("seconds_of_load_per_search", static_cast<int>(took_s / seeds));
   RecordProperty("close_to_the_edge", static_cast<int>(close));
   RecordProperty("held_five_minutes_later", static_cast<int>(held));
