@@ -70,7 +70,7 @@ class for_update_session final : public session {
  private:
   task<outcome<grant>> lock_row(connection& c, request r);
   std::string statement(request r, std::int64_t seconds) const;
-  task<outcome<grant>> roll_back(connection& c, waited end);
+  task<outcome<grant>> roll_back(connection& c, request r, waited end);
 
   loop& loop_;
   const table& rows_;
@@ -117,7 +117,7 @@ task<outcome<grant>> for_update_session::lock_row(connection& c, request r) {
   const answer& a = end.said;
   if (a.unknown) co_return *a.unknown;
   const bool skipped = how_.wait == patience::skip_locked && a.rows.empty();
-  if (end.late || !a.done() || skipped) co_return co_await roll_back(c, std::move(end));
+  if (end.late || !a.done() || skipped) co_return co_await roll_back(c, r, std::move(end));
   expect_row(c.where(), a);
   if (!is_read_only(a.rows[0][0])) co_return grant{};
   c.drop();
@@ -125,9 +125,9 @@ task<outcome<grant>> for_update_session::lock_row(connection& c, request r) {
 }
 
 // `end` is how the SELECT ended: with an error, without a row, or too late.
-task<outcome<grant>> for_update_session::roll_back(connection& c, waited end) {
+task<outcome<grant>> for_update_session::roll_back(connection& c, request r, waited end) {
   const answer& locked = end.said;
-  const answer a = co_await c.query("ROLLBACK", loop_.now() + round_trip_limit);
+  const answer a = co_await c.query("ROLLBACK", clear_up_by(loop_, r));
   if (!a.done() || is_for_another_server(locked.error)) c.drop();
   const refusal kept_out = how_.wait == patience::yes ? refusal::deadline : refusal::busy;
   switch (locked.error) {

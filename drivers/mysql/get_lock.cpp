@@ -87,7 +87,7 @@ task<outcome<grant>> get_lock_session::get(connection& c, request r) {
   const bool granted = a.rows.at(0)[0] == "1";
   if (granted && !end.late && !is_read_only(a.rows[0][1])) co_return grant{};
   if (!granted) co_return refusal::deadline;  // 0: in vain; NULL: killed
-  const answer gone = co_await give(c, r, loop_.now() + round_trip_limit);
+  const answer gone = co_await give(c, r, clear_up_by(loop_, r));
   if (!gone.done()) {
     c.drop();
     co_return gone.unknown.value_or(doubt::connection_lost);

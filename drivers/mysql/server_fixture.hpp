@@ -15,6 +15,9 @@ using namespace std::chrono_literals;
 // The URL of the server, whose user may also look into it and change its limits.
 std::string target();
 
+// SIGSTOP or SIGCONT, in force on return.
+void signal_server(int signal);
+
 inline lock_kind kind_of(std::string_view name) {
   for (const lock_kind& k : kinds()) {
     if (k.name == name) return k;

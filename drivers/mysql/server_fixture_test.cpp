@@ -14,13 +14,21 @@ local::plan observable_mariadb(local::site& where) {
   return p;
 }
 
+// Started by the first test, stopped at the end of the program.
+local::cluster& running() {
+  static auto one = local::cluster::start(
+      local::topology{"observable", "MariaDB with an administrator", observable_mariadb});
+  return one;
+}
+
 }  // namespace
 
-// Started by the first test, stopped at the end of the program.
 std::string target() {
-  static const auto running = local::cluster::start(
-      local::topology{"observable", "MariaDB with an administrator", observable_mariadb});
-  return running.target();
+  return running().target();
+}
+
+void signal_server(int signal) {
+  running().kill(running().servers()[0].name, signal);
 }
 
 }  // namespace lockmark::mysql

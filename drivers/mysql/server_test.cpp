@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "drivers/mysql/server_fixture.hpp"
 
 namespace lockmark::mysql {
@@ -274,6 +276,34 @@ TEST_F(no_login, silent_server) {
   e.port = ntohs(address.sin_port);
   EXPECT_THAT(attempt(e, "hush"), HasSubstr("no answer to the login within the time allowed"));
   close(listener);
+}
+
+task<void> stall_from_now_on(server& s, duration length) {
+  signal_server(SIGSTOP);
+  co_await s.l.sleep_for(length);
+  signal_server(SIGCONT);
+}
+
+task<void> wait_in_vain_on_a_stalling_server(server& s) {
+  const auto holder = co_await s.open(1);
+  const auto waiter = co_await s.open(1);
+  const auto held = co_await holder->acquire(s.ask(0, 1s));
+  EXPECT_TRUE(held.done());
+  request r = s.ask(0, 50ms);
+  r.grace = 10s;
+  scope beside{s.l};
+  beside.spawn(stall_from_now_on(s, 600ms));
+  const auto got = co_await waiter->acquire(r);
+  co_await beside.join();
+  EXPECT_TRUE(got.refused(refusal::deadline));
+  EXPECT_EQ(waiter->sent().reconnects, 0U);
+  co_await holder->close();
+  co_await waiter->close();
+}
+
+// A server that is slow to end the wait has the request's grace for it: nothing is in doubt yet.
+TEST_F(server, grace_holds_for_the_end_of_a_wait) {
+  play(wait_in_vain_on_a_stalling_server);
 }
 
 struct race {

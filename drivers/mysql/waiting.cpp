@@ -1,12 +1,20 @@
 #include "drivers/mysql/waiting.hpp"
 
+#include <algorithm>
+
 namespace lockmark::mysql {
 namespace {
 
 // A wait that the server itself will end no later than this after the deadline is left to it.
 constexpr duration server_lag = std::chrono::milliseconds{10};
 
+constexpr duration round_trip_limit = std::chrono::milliseconds{250};
+
 }  // namespace
+
+time_point clear_up_by(const loop& l, request r) {
+  return std::max(r.answer_by(), l.now() + round_trip_limit);
+}
 
 task<waited> wait_for(loop& l, connection& c, killer& k, std::string sql, time_point server_limit,
                       request r) {
@@ -20,7 +28,7 @@ task<waited> wait_for(loop& l, connection& c, killer& k, std::string sql, time_p
     co_return end;
   }
   end.late = true;
-  const time_point limit = l.now() + round_trip_limit;
+  const time_point limit = clear_up_by(l, r);
   const bool killed = co_await k.kill_query(c, limit);
   if (killed) {
     end.said = co_await c.take(limit);

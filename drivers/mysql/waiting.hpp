@@ -13,8 +13,9 @@ struct waited {
   bool late = false;  // ended from here, because its deadline had come
 };
 
-// How long the server may take to answer what clears up after a wait before it counts as silent.
-inline constexpr duration round_trip_limit = std::chrono::milliseconds{250};
+// By when the server must have answered what clears up after a wait, or it counts as silent: a
+// request's grace holds for that as well, and without one there is time for a round trip.
+time_point clear_up_by(const loop& l, request r);
 
 // Asks, and waits until the deadline, or until shortly after `server_limit` if the server itself
 // ends the wait then and that is about the same. Otherwise KILL QUERY ends it, whose answer proves
