@@ -91,10 +91,10 @@ task<void> cycle(loop& l, driver& d) {
   instance who{.id = "i", .number = 0, .clients = 2, .session_timeout = {}};
   const auto s = co_await d.open(l, who, l.now() + 5s);
   for (int n = 0; n < 10; ++n) {
-    const request r{.key = 0, .client = 0, .lease = {}, .deadline = l.now() + 2s, .grace = {}};
+    const request r{.key = 0, .client = 0, .lease = {}, .deadline = l.now() + 2s, .grace = 5s};
     const auto got = co_await s->acquire(r);
     EXPECT_TRUE(got.done());
-    const request w{.key = 0, .client = 1, .lease = {}, .deadline = l.now() + 20ms, .grace = {}};
+    const request w{.key = 0, .client = 1, .lease = {}, .deadline = l.now() + 20ms, .grace = 5s};
     const auto late = co_await s->acquire(w);
     EXPECT_TRUE(late.refused(refusal::deadline));
     const auto freed = co_await s->release(r);

@@ -441,10 +441,12 @@ void study::sweep_cell(std::uint64_t clients, const config::key_choice& keys,
   c.handoff_s = moments_of(handoffs).mean_s;
   const auto equal = equal_keys(keys, clients);
   if (equal && !found_.what.optimistic && c.hold_s + c.handoff_s > 0) {
-    const double by_clients =
-        static_cast<double>(clients) / (c.hold_s + found_.base->lone_wait.value);
-    c.bound_per_s = std::min(by_clients, *equal / (c.hold_s + c.handoff_s));
-    if (static_cast<double>(clients) > *equal) c.open = random_arrivals(closed, *equal, o);
+    // Where keys lie idle, hand-offs say how long nobody wanted them.
+    const auto all = static_cast<double>(clients);
+    const bool idle_keys = all < *equal;
+    const double between_holds = idle_keys ? found_.base->lone_wait.value : c.handoff_s;
+    c.bound_per_s = std::min(all, *equal) / (c.hold_s + between_holds);
+    if (all > *equal) c.open = random_arrivals(closed, *equal, o);
   }
   found_.cells.push_back(std::move(c));
   grown_(found_);

@@ -37,7 +37,8 @@ struct simulation {
       o.hold.record(static_cast<std::int64_t>(hold_s * 1e9));
       o.release.record(200'000);
       o.loop_lag.record(50'000);
-      if (job.clients_in_all() > 1) o.transfer.record(static_cast<std::int64_t>(handoff_s * 1e9));
+      (job.clients_in_all() > 1 ? o.transfer : o.self_reacquire)
+          .record(static_cast<std::int64_t>(handoff_s * 1e9));
       if (job.renew) o.renewal.record(2'000'000);
     }
     o.commands_per_grant = 2;
@@ -162,6 +163,16 @@ TEST_F(a_study, finds_rate_bound_model_and_plan) {
   for (const plan_line& l : f.plan) {
     EXPECT_TRUE(l.name == "wanted rate" || !l.runs.empty()) << l.name;
   }
+}
+
+// A single client that had the key to itself earlier, and was slower then, does not bound it now.
+TEST_F(a_study, bounds_a_cell_by_its_own_hand_offs) {
+  simulation_.lone_s = 0.003;
+  study all = make(usual("p99<50ms"));
+  all.find_rate();
+  all.sweep();
+  ASSERT_EQ(all.found().cells[0].clients, 1U);
+  EXPECT_NEAR(all.found().cells[0].bound_per_s.value_or(0), 1 / (hold_s + handoff_s), 1);
 }
 
 // A run with the arrivals and holds of another one is no second witness.
