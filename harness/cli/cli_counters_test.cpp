@@ -61,7 +61,9 @@ class counters_on : public testing::TestWithParam<const char*> {
     for (const std::string& set :
          {fmt::format("lock={}", lock), fmt::format("stop.samples={}", grants),
           std::string("load.instances=1"), std::string("load.clients=1"),
-          std::string("stop.duration=0s"), std::string("warmup=0s"), std::string("floor=0s")}) {
+          std::string("stop.duration=0s"), std::string("warmup=0s"), std::string("floor=0s"),
+          // An attempt that a slow disk ends costs commands, too.
+          std::string("wait=30s"), std::string("stop.at_most=120s")}) {
       words.insert(words.end(), {"--set", set});
     }
     const ended e = run(dir_.path(), words);
