@@ -234,17 +234,21 @@ void keeper::wait_for_answer(const server& which, const probe& ask) {
 
 void keeper::run_command(const command& what) {
   const std::filesystem::path log = directory_.path() / "prepare.log";
-  const pid_t pid = launch_in(directory_.path(), log, what.argv);
-  if (!wait_for_end(pid, clock_.now() + what.time_limit)) {
-    throw start_error(fmt::format("could not {}: {} did not end within {} ms", what.purpose,
-                                  what.argv[0], what.time_limit / 1ms),
-                      tail(log));
+  int status = 0;
+  for (int tried = 0; tried < what.tries; ++tried) {
+    if (tried > 0 && !what.makes.empty()) std::filesystem::remove_all(what.makes);
+    const pid_t pid = launch_in(directory_.path(), log, what.argv);
+    if (!wait_for_end(pid, clock_.now() + what.time_limit)) {
+      throw start_error(fmt::format("could not {}: {} did not end within {} ms", what.purpose,
+                                    what.argv[0], what.time_limit / 1ms),
+                        tail(log));
+    }
+    status = ended_.at(pid);
+    if (status == 0) return;
   }
-  if (ended_.at(pid) != 0) {
-    throw start_error(fmt::format("could not {}: {} {}", what.purpose, what.argv[0],
-                                  describe_status(ended_.at(pid))),
-                      tail(log));
-  }
+  throw start_error(
+      fmt::format("could not {}: {} {}", what.purpose, what.argv[0], describe_status(status)),
+      tail(log));
 }
 
 pid_t keeper::launch_in(const std::filesystem::path& folder, const std::filesystem::path& log,

@@ -29,6 +29,10 @@ struct command {
   std::string purpose;  // completes "could not ...": "create the data directory of mariadb"
   std::vector<std::string> argv;
   duration time_limit = std::chrono::seconds{60};
+  // Of a program that is known to crash: it is run at most so often, and what it had made till then
+  // is removed before it is run again.
+  int tries = 1;
+  std::filesystem::path makes{};
 };
 
 struct server_spec {
