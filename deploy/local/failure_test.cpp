@@ -97,7 +97,8 @@ TEST_F(failed_start, shows_what_a_preparing_command_said) {
 
 // One that may be tried again is, so often and not more, and finds nothing of what it had made.
 TEST_F(failed_start, tries_a_preparing_command_again) {
-  topology moody = shell_topology(sleeping, "echo once more; ls made; mkdir made; exit 1");
+  topology moody =
+      shell_topology(sleeping, "echo once; test -e made && echo left; mkdir made; exit 1");
   moody.make = [make = moody.make](site& where) {
     plan made = make(where);
     command& step = made.servers.at(0).prepare.at(0);
@@ -107,8 +108,7 @@ TEST_F(failed_start, tries_a_preparing_command_again) {
   };
   const auto error = start(moody);
   EXPECT_STREQ(error.what(), "could not prepare fake: /bin/sh ended with exit status 1");
-  const std::string once = "once more\nls: cannot access 'made': No such file or directory";
-  EXPECT_EQ(error.log(), once + "\n" + once + "\n" + once);
+  EXPECT_EQ(error.log(), "once\nonce\nonce");
 }
 
 // What a dying server had started itself is ended too.
