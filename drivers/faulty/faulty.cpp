@@ -35,6 +35,18 @@ bool is_share(std::string_view text) {
   return read_number(text, share) && share <= 1;
 }
 
+bool is_call(std::string_view text) {
+  return text == "none" || text == "prepare" || text == "open" || text == "acquire" ||
+         text == "renew" || text == "release" || text == "close" || text == "counters" ||
+         text == "wipe";
+}
+bool is_way_to_break(std::string_view text) {
+  return text == "throws" || text == "hangs";
+}
+bool is_instance(std::string_view text) {
+  return text == "all" || is_count(text);
+}
+
 constexpr std::string_view durations = "a duration as 250ms; units us, ms, s; 0 is off";
 constexpr std::string_view counts = "a whole number; 0 is off";
 
@@ -52,6 +64,16 @@ const lock_option stale_token{"stale_token", counts, "0",
 const lock_option lost_updates{"lost_updates", counts, "0",
                                "each n-th conflict is reported as committed", is_count};
 const lock_option seed{"seed", "a whole number", "1", "of the lost replies", is_count};
+
+const lock_option breaks_in{"breaks_in",
+                            "none, prepare, open, acquire, renew, release, close, counters or wipe",
+                            "none", "the call that breaks the contract of drivers", is_call};
+const lock_option breaks_from{"breaks_from", "a whole number, from 1", "1",
+                              "which of these calls is the first to do so", is_count};
+const lock_option breaks_how{"breaks_how", "throws or hangs", "throws",
+                             "whether it throws, or ends after two minutes", is_way_to_break};
+const lock_option breaks_instance{"breaks_instance", "all, or an instance's number from 0", "all",
+                                  "whose calls they are", is_instance};
 
 // The options are checked already, so what cannot be read is this file's mistake.
 template <class Read, class T>
@@ -73,6 +95,16 @@ faults read_faults(const driver_setup& setup) {
   take(setup, stale_token, read_number<std::uint64_t>, f.stale_token);
   take(setup, lost_updates, read_number<std::uint64_t>, f.lost_updates);
   take(setup, seed, read_number<std::uint64_t>, f.seed);
+  const auto given = [&](const lock_option& o) {
+    const auto found = setup.options.find(o.name);
+    return found == setup.options.end() ? std::string(o.preset) : found->second;
+  };
+  if (const std::string call = given(breaks_in); call != "none") f.breaks_in = call;
+  take(setup, breaks_from, read_number<std::uint64_t>, f.breaks_from);
+  f.hangs = given(breaks_how) == "hangs";
+  if (given(breaks_instance) != "all") {
+    take(setup, breaks_instance, read_number<std::uint64_t>, f.breaks_instance.emplace());
+  }
   return f;
 }
 
@@ -122,13 +154,15 @@ std::vector<lock_kind> kinds() {
   lock.name = "faulty/lock";
   lock.summary = "memory/lock with faults on purpose, to try the checks";
   lock.promises = safety::none;
-  lock.options = {delay, lost_replies, stall_at, stall_for, two_holders, stale_token, seed};
+  lock.options = {delay, lost_replies, stall_at,    stall_for,  two_holders,    stale_token,
+                  seed,  breaks_in,    breaks_from, breaks_how, breaks_instance};
   lock.make = make_lock;
   lock_kind optimistic = memory_kind("memory/optimistic");
   optimistic.name = "faulty/optimistic";
   optimistic.summary = "memory/optimistic with faults on purpose, to try the checks";
   optimistic.promises = safety::none;
-  optimistic.options = {delay, lost_replies, stall_at, stall_for, lost_updates, seed};
+  optimistic.options = {delay, lost_replies, stall_at,    stall_for,  lost_updates,
+                        seed,  breaks_in,    breaks_from, breaks_how, breaks_instance};
   optimistic.make = make_optimistic;
   return {lock, optimistic};
 }

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/driver.hpp"
@@ -22,6 +24,13 @@ struct faults {
   std::uint64_t stale_token = 0;   // each n-th grant carries the token of the key's grant before
   std::uint64_t lost_updates = 0;  // each n-th conflict is reported as committed
   std::uint64_t seed = 1;
+
+  // A call that breaks the contract of drivers: the n-th of its kind in a process, and all after
+  // it.
+  std::string breaks_in;          // "acquire", "renew", ...; empty: none does
+  std::uint64_t breaks_from = 1;  // n, from 1
+  bool hangs = false;             // true: it ends after two minutes; false: it throws no_server
+  std::optional<std::uint64_t> breaks_instance;  // only this one's calls are counted; unset: all
 };
 
 // `keys`: how many the run has. A stolen grant never reaches the driver inside, nor does its

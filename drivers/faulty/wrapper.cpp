@@ -1,5 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -91,19 +95,43 @@ class bookkeeper {
   std::uint64_t conflicts_ = 0;
 };
 
+// Breaks the calls that are to be broken. Shared by all sessions of a process.
+class breaker {
+ public:
+  explicit breaker(const faults& f) : faults_(f) {}
+
+  // Called first by the call `name`, of this instance if it is one's.
+  task<void> meet(loop& l, std::string_view name, std::optional<std::uint32_t> instance = {}) {
+    if (name != faults_.breaks_in) co_return;
+    if (faults_.breaks_instance && instance && *faults_.breaks_instance != *instance) co_return;
+    if (++met_ < faults_.breaks_from) co_return;
+    if (!faults_.hangs) {
+      throw no_server(fmt::format("the faulty lock's {} fails on purpose", name));
+    }
+    co_await l.sleep_for(std::chrono::minutes{2});
+  }
+
+ private:
+  const faults& faults_;
+  std::atomic<std::uint64_t> met_{0};
+};
+
 class faulty_session final : public session {
  public:
-  faulty_session(loop& l, std::unique_ptr<session> inside, bookkeeper& books, const faults& f,
-                 std::uint32_t number)
+  faulty_session(loop& l, std::unique_ptr<session> inside, bookkeeper& books, breaker& breaks,
+                 const faults& f, std::uint32_t number)
       : loop_(l),
         inside_(std::move(inside)),
         books_(books),
+        breaks_(breaks),
+        number_(number),
         faults_(f),
         stall_begins_(l.now() + f.stall_at),
         stall_ends_(stall_begins_ + f.stall_for),
         random_(f.seed * 1'000'003 + number) {}
 
   task<outcome<grant>> acquire(request r) override {
+    co_await breaks_.meet(loop_, "acquire", number_);
     if (!co_await arrives(r.deadline)) co_return refusal::deadline;
     if (books_.shall_steal(r.key, owner_of(r))) {
       stolen_.insert({r.key, r.client});
@@ -121,6 +149,7 @@ class faulty_session final : public session {
   }
 
   task<outcome<grant>> renew(request r) override {
+    co_await breaks_.meet(loop_, "renew", number_);
     if (!co_await arrives(r.answer_by())) co_return refusal::deadline;
     if (stolen_.count({r.key, r.client}) != 0) {
       co_return grant{books_.last_token(r.key), loop_.now() + r.lease};
@@ -130,6 +159,7 @@ class faulty_session final : public session {
   }
 
   task<outcome<nothing>> release(request r) override {
+    co_await breaks_.meet(loop_, "release", number_);
     if (!co_await arrives(r.answer_by())) co_return refusal::deadline;
     if (stolen_.erase({r.key, r.client}) != 0) co_return nothing{};
     books_.released(r.key, owner_of(r));
@@ -142,7 +172,8 @@ class faulty_session final : public session {
 
   task<void> close() override {
     books_.forget(this);
-    return inside_->close();
+    co_await inside_->close();
+    co_await breaks_.meet(loop_, "close", number_);
   }
 
   traffic sent() const override { return inside_->sent(); }
@@ -169,6 +200,8 @@ class faulty_session final : public session {
   loop& loop_;
   const std::unique_ptr<session> inside_;
   bookkeeper& books_;
+  breaker& breaks_;
+  const std::uint32_t number_;
   const faults& faults_;
   const time_point stall_begins_;
   const time_point stall_ends_;
@@ -180,28 +213,36 @@ class faulty_session final : public session {
 class faulty_driver final : public driver {
  public:
   faulty_driver(std::unique_ptr<driver> inside, std::size_t keys, const faults& f)
-      : inside_(std::move(inside)), faults_(f), books_(keys, f) {}
+      : inside_(std::move(inside)), faults_(f), books_(keys, f), breaks_(faults_) {}
 
   task<description> prepare(loop& l, time_point deadline) override {
-    return inside_->prepare(l, deadline);
+    co_await breaks_.meet(l, "prepare");
+    co_return co_await inside_->prepare(l, deadline);
   }
-  task<void> wipe(loop& l, time_point deadline) override { return inside_->wipe(l, deadline); }
+  task<void> wipe(loop& l, time_point deadline) override {
+    co_await breaks_.meet(l, "wipe");
+    co_await inside_->wipe(l, deadline);
+  }
   task<server_counters> counters(loop& l, time_point deadline) override {
-    return inside_->counters(l, deadline);
+    co_await breaks_.meet(l, "counters");
+    co_return co_await inside_->counters(l, deadline);
   }
   task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override {
     return inside_->commits(l, key, deadline);
   }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
     const std::uint32_t number = who.number;
+    co_await breaks_.meet(l, "open", number);
     auto opened = co_await inside_->open(l, std::move(who), deadline);
-    co_return std::make_unique<faulty_session>(l, std::move(opened), books_, faults_, number);
+    co_return std::make_unique<faulty_session>(l, std::move(opened), books_, breaks_, faults_,
+                                               number);
   }
 
  private:
   const std::unique_ptr<driver> inside_;
   const faults faults_;
   bookkeeper books_;
+  breaker breaks_;
 };
 
 }  // namespace

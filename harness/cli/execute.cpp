@@ -144,8 +144,17 @@ nlohmann::ordered_json write_down(run::run_folder& folder, run::result& measured
   }
 }
 
-[[noreturn]] void give_up(const std::string& sentence) {
-  fmt::print(stderr, "lockmark: {}\n", sentence);
+// What was measured is written down; what the stuck call uses can only end with the process.
+[[noreturn]] void give_up(run::run_folder& folder, const bool& begun, run::result& measured,
+                          const std::string& sentence) {
+  if (begun) {
+    write_down(folder, measured);
+  } else {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder.path(), ignored);
+  }
+  fmt::print(stderr, "\nlockmark: {}\n", sentence);
+  if (begun) fmt::print(stderr, "What was measured until then: {}\n", folder.path().string());
   std::_Exit(2);
 }
 
@@ -228,13 +237,15 @@ executed execute(const catalogue& known, place& where, errand e) {
   s.on_progress = e.on_progress;
   s.on_finding = e.on_finding;
   s.on_interval = [&](const run::interval& i, std::int64_t at_ns) { folder.add(i, at_ns); };
-  s.on_stuck = give_up;
   s.scenario = e.scenario;
   s.arguments = e.arguments;
   std::atomic<bool> seen_enough{false};
   show(e, s, seen_enough);
   if (e.history) write_history(folder, s);
   bool begun = false;
+  s.on_stuck = [&](run::result& measured, const std::string& sentence) {
+    give_up(folder, begun, measured, sentence);
+  };
   s.on_window = [&](const run::result& so_far) {
     folder.begin(so_far);
     begun = true;

@@ -72,6 +72,7 @@ run::result run_apart(const apart& what) {
                .topology = "the test's",
                .floor = std::nullopt,
                .participants = &crew};
+  s.stuck_after = what.stuck_after;
   if (what.each_glance) {
     s.on_progress = [&](const run::progress& p) { what.each_glance(crew, p); };
   }

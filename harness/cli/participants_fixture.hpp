@@ -22,6 +22,7 @@ struct apart {
   // Where one of the participants finds its server; empty: as all.
   std::function<std::string(std::uint32_t)> target_of{};
   std::string program = LOCKMARK_BINARY;
+  duration stuck_after = std::chrono::seconds{10};  // as in setup
 };
 
 // Runs to the end; Throws what run_job throws.

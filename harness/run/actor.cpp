@@ -44,6 +44,7 @@ void actor::begin(time_point intended, lateness why) {
   why_late_ = why;
   counted_ = stage_.window.contains(to_ns(intended));
   in_attempt_ = true;
+  in_no_call();
   started_ = false;
   ending_ = ending::open;
   failures_ = 0;
@@ -51,6 +52,18 @@ void actor::begin(time_point intended, lateness why) {
 
 void actor::end() {
   if (ending_ != ending::granted) finish(stage_.where.now());
+  in_attempt_ = false;
+}
+
+// A request that threw may have gone through: it ends in doubt. A hold ends now, since nobody will
+// release it before the run's names are wiped.
+void actor::give_up() {
+  if (!in_attempt_) return;
+  const time_point now = stage_.where.now();
+  if (holding_) note(check::event_kind::released, now, token_);
+  if (ending_ != ending::granted) missed(doubt::connection_lost);
+  if (stage_.lock_has.has(feature::optimistic)) note(check::event_kind::doubtful, now, token_);
+  finish(now);
   in_attempt_ = false;
 }
 
@@ -73,12 +86,17 @@ void actor::note(check::event_kind kind, time_point at, check::answer how) {
 }
 
 // Of a call that does not wait for others: all it needs is an answer.
-request actor::prompt_request(time_point now) const {
-  return {plan_.key, within_, stage_.job.lease, now + stage_.job.command_timeout, {}};
+request actor::prompt_request(time_point now) {
+  return due_by({plan_.key, within_, stage_.job.lease, now + stage_.job.command_timeout, {}});
 }
 
-request actor::make_request(time_point deadline) const {
-  return {plan_.key, within_, stage_.job.lease, deadline, stage_.job.command_timeout};
+request actor::make_request(time_point deadline) {
+  return due_by({plan_.key, within_, stage_.job.lease, deadline, stage_.job.command_timeout});
+}
+
+request actor::due_by(const request& r) {
+  due_ = r.answer_by();
+  return r;
 }
 
 request actor::ask() {
@@ -141,6 +159,7 @@ void actor::missed(doubt d) {
 }
 
 task<bool> actor::retry() {
+  in_no_call();
   if (ending_ != ending::refused || refusal_ == refusal::deadline || hurry_) co_return false;
   auto pause = stage_.job.retry.next_pause(failures_, random_);
   if (refusal_ == refusal::unavailable) {
@@ -163,6 +182,7 @@ task<bool> actor::retry() {
 task<void> actor::hold() {
   const time_point until = stage_.where.now() + plan_.hold;
   const bool renews = stage_.job.renew && stage_.lock_has.has(feature::renewable);
+  in_no_call();
   while (!hurry_) {
     const time_point now = stage_.where.now();
     if (now >= until) break;
@@ -173,6 +193,7 @@ task<void> actor::hold() {
     const auto answer = co_await lock_.renew(r);
     count(answer.done() ? counter::renewals : counter::renewals_lost);
     record(series::renewal, stage_.where.now() - renew_at);
+    in_no_call();
   }
 }
 

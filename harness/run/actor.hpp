@@ -45,6 +45,8 @@ class actor final : public client {
   // An attempt that was due at `intended` begins; between the two the workload's coroutine runs.
   void begin(time_point intended, lateness why);
   void end();
+  // A call threw instead of ending: what the client held or waited for is over.
+  void give_up();
 
   // When the last attempt ended.
   time_point finished_at() const { return finished_; }
@@ -57,6 +59,8 @@ class actor final : public client {
   // From now on holds are cut short, so that every lock is given back soon.
   void hurry();
   bool in_attempt() const { return in_attempt_; }
+  // By when the call of the driver that it is in has to end; max: it is in none.
+  time_point due() const { return in_attempt_ ? due_ : time_point::max(); }
   bool counts_now() const { return counted_; }
 
   // client
@@ -85,8 +89,10 @@ class actor final : public client {
   void missed(doubt d);
   void leave();
   void finish(time_point at);
-  request make_request(time_point deadline) const;
-  request prompt_request(time_point now) const;
+  request make_request(time_point deadline);
+  request prompt_request(time_point now);
+  request due_by(const request& r);
+  void in_no_call() { due_ = time_point::max(); }
   void record(series s, duration d) {
     if (counted_) stage_.recorder.record(s, d.count());
   }
@@ -123,6 +129,7 @@ class actor final : public client {
   std::uint64_t token_ = 0;
   std::uint64_t had_read_ = 0;  // in the guarded register
   time_point intended_, sent_, granted_, release_sent_, finished_;
+  time_point due_ = time_point::max();
 };
 
 }  // namespace lockmark::run

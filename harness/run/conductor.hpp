@@ -1,7 +1,4 @@
-// One run, from the first contact with the server to the last trace removed:
-// prepare -> open -> warm up -> measure -> drain -> count -> close -> wipe.
-//
-// Decides when phases begin and end, and gathers what the workers measure. Writes no file and
+// One run, from the first contact with the server to the last trace removed. Writes no file and
 // prints nothing.
 #pragma once
 
@@ -60,18 +57,20 @@ struct setup {
   std::function<void(const check::event&)> on_event{};
   // The window begins; the result holds what is known of the run by then.
   std::function<void(const result&)> on_window{};
-  // A call of the driver never ended, against its contract. The threads cannot be joined any more:
-  // must end the process.
-  std::function<void(const std::string& sentence)> on_stuck = [](const std::string&) {
-    std::abort();
-  };
+  // How long after its deadline a call of the driver is taken for a defect.
+  duration stuck_after = std::chrono::seconds{10};
+  // A call of the driver never ended, against its contract. Everything else has, and this is what
+  // was measured; but what the call uses cannot be freed any more: must end the process.
+  std::function<void(result&, const std::string& sentence)> on_stuck =
+      [](result&, const std::string&) { std::abort(); };
 };
 
 // What is known of a run before it begins.
 result blank_result(const setup& s);
 
 // Throws usage_error and no_server when nothing could be measured at all. A server that is lost on
-// the way is a result (ending::server_lost), and so is an interrupt.
+// the way is a result (ending::server_lost), and so are an interrupt and whatever a driver throws
+// under load (ending::failed).
 result run_job(const setup& s, const real_clock& clock);
 
 // The same under simulated time, on one loop, without threads and without host figures.

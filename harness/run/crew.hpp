@@ -2,9 +2,11 @@
 // a process of its own (participants/process_crew.hpp).
 //
 // All calls come from the conductor's thread, in the order start, all_ready until it is true, go,
-// stop, all_quiet until it is true, close, join.
+// stop, all_quiet until it is true, close, join. Where failure() is not null, or whoever asks has
+// waited for too long, it goes on with close and join.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -31,17 +33,23 @@ class crew {
  public:
   virtual ~crew() = default;
 
+  // Throws where a thread or a process cannot be started.
   virtual void start(time_point open_by) = 0;
-  // Throws what the first failing worker threw.
+  // The first exception that a member told of; null: none did. The load of that member has ended,
+  // or is about to; that of the others has not.
+  virtual std::exception_ptr failure() = 0;
   virtual bool all_ready() = 0;
-  // No client runs any more. Throws as above.
+  // No client runs any more.
   virtual bool all_quiet() = 0;
   virtual void go(time_point start) = 0;
   virtual void stop() = 0;
   virtual void hurry() = 0;
   // Ends whatever is left, orderly: nothing is awaited, join() does that.
   virtual void close() = 0;
-  virtual task<void> join(loop& conductor) = 0;
+  // Ends those who are not quiet, where that can be done without them. True: they are gone.
+  virtual bool kill_the_stuck() { return false; }
+  // True: every member has ended. False: one had not by then, and what it uses must not be freed.
+  virtual task<bool> join(loop& conductor, time_point by) = 0;
 
   // Always the same ones.
   virtual std::vector<crew_member*> members() = 0;

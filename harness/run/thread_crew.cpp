@@ -24,7 +24,7 @@ struct thread_crew::member final : crew_member {
   const run::gauges& gauges() const override { return work.gauges(); }
   traffic sent() const override { return work.sent(); }
 
-  // Runs the worker to its end and keeps what it threw.
+  // Runs the worker to its end. What it throws is what it tells as its failure.
   task<void> live(time_point open_by) {
     try {
       co_await work.live(open_by);
@@ -33,6 +33,11 @@ struct thread_crew::member final : crew_member {
     }
     ended.store(true, std::memory_order_release);
   }
+  // Readable from other threads.
+  std::exception_ptr why_failed() const {
+    return ended.load(std::memory_order_acquire) ? failure : work.failure();
+  }
+  bool started() const { return thread.joinable() || here != nullptr; }
 
   std::unique_ptr<loop> own_loop;  // null: on somebody else's loop
   loop& where;
@@ -70,24 +75,22 @@ void thread_crew::start(time_point open_by) {
   }
 }
 
-void thread_crew::rethrow_failure() {
+std::exception_ptr thread_crew::failure() {
   for (const auto& m : members_) {
-    if (m->ended.load(std::memory_order_acquire) && m->failure) {
-      std::rethrow_exception(m->failure);
-    }
+    if (auto why = m->why_failed()) return why;
   }
+  return nullptr;
 }
 
 bool thread_crew::all_ready() {
-  rethrow_failure();
   return std::all_of(members_.begin(), members_.end(),
                      [](const auto& m) { return m->work.ready(); });
 }
 
 bool thread_crew::all_quiet() {
-  rethrow_failure();
-  return std::all_of(members_.begin(), members_.end(),
-                     [](const auto& m) { return m->work.quiet(); });
+  return std::all_of(members_.begin(), members_.end(), [](const auto& m) {
+    return m->work.quiet() || !m->started() || m->ended.load(std::memory_order_acquire);
+  });
 }
 
 void thread_crew::go(time_point start) {
@@ -106,14 +109,17 @@ void thread_crew::close() {
   for (const auto& m : members_) m->work.close();
 }
 
-task<void> thread_crew::join(loop& conductor) {
+task<bool> thread_crew::join(loop& conductor, time_point by) {
   for (const auto& m : members_) {
+    if (!m->started()) continue;
     while (!m->ended.load(std::memory_order_acquire)) {
+      if (conductor.now() >= by) co_return false;
       co_await conductor.sleep_for(look_again_after);
     }
     if (m->thread.joinable()) m->thread.join();
     if (m->here) co_await m->here->join();
   }
+  co_return true;
 }
 
 std::vector<crew_member*> thread_crew::members() {

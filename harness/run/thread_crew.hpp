@@ -17,23 +17,23 @@ class thread_crew final : public crew {
   thread_crew(const real_clock& clock, const cast& c, std::uint32_t workers);
   // One worker on the caller's loop: what runs under simulated time.
   thread_crew(loop& l, const cast& c);
-  // REQUIRES: join() has returned, or start() was never called.
+  // REQUIRES: join() has returned true, or start() was never called.
   ~thread_crew() override;
 
   void start(time_point open_by) override;
+  std::exception_ptr failure() override;
   bool all_ready() override;
   bool all_quiet() override;
   void go(time_point start) override;
   void stop() override;
   void hurry() override;
   void close() override;
-  task<void> join(loop& conductor) override;
+  task<bool> join(loop& conductor, time_point by) override;
   std::vector<crew_member*> members() override;
   const check::guard* guard() const override { return guard_; }
 
  private:
   struct member;
-  void rethrow_failure();
 
   std::vector<std::unique_ptr<member>> members_;
   const check::guard* guard_;

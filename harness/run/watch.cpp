@@ -20,8 +20,15 @@ double seconds(duration d) {
 
 }  // namespace
 
-watch::watch(const setup& s, loop& l, gathering& g, const faults::schedule& planned)
-    : setup_(s), loop_(l), gathering_(g), faults_(planned), background_(l), over_(l) {}
+watch::watch(const setup& s, loop& l, gathering& g, const faults::schedule& planned,
+             driver_calls& calls)
+    : setup_(s),
+      loop_(l),
+      gathering_(g),
+      faults_(planned),
+      calls_(calls),
+      background_(l),
+      over_(l) {}
 
 void watch::begin(time_point went, server_counters before) {
   went_ = granted_before_at_ = live_at_ = went;
@@ -46,8 +53,11 @@ task<void> watch::count_on_server() {
     if (!counting_) break;
     server_counters after;
     try {
-      after = co_await setup_.behind.counters(loop_, loop_.now() + server_within);
-    } catch (const no_server&) {
+      const time_point by = loop_.now() + server_within;
+      after = co_await calls_.wait_for(setup_.behind.counters(loop_, by), by, "counters");
+    } catch (const stuck_call&) {
+      break;  // the end of the run will meet it again
+    } catch (const std::exception&) {
       continue;  // the run itself finds out whether its server is lost
     }
     server_ = grown(server_before_, after);

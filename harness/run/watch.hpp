@@ -3,6 +3,7 @@
 
 #include "harness/async/scope.hpp"
 #include "harness/async/signal.hpp"
+#include "harness/run/driver_calls.hpp"
 #include "harness/run/gathering.hpp"
 #include "harness/run/live.hpp"
 
@@ -17,7 +18,8 @@ struct setup;
 class watch {
  public:
   // What is looked at must outlive the watch.
-  watch(const setup& s, loop& l, gathering& g, const faults::schedule& planned);
+  watch(const setup& s, loop& l, gathering& g, const faults::schedule& planned,
+        driver_calls& calls);
 
   // The load begins; `before` is what the server's counters said.
   void begin(time_point went, server_counters before);
@@ -43,6 +45,7 @@ class watch {
   loop& loop_;
   gathering& gathering_;
   const faults::schedule& faults_;
+  driver_calls& calls_;
   scope background_;
   signal over_;
   bool counting_ = true;

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "harness/run/driver_calls.hpp"
+
 namespace lockmark::run {
 namespace {
 
@@ -39,70 +43,88 @@ worker::~worker() = default;
 void worker::go(time_point start) {
   loop_.post([this, start] {
     start_ = start;
+    gone_ = true;
     go_.set();
   });
 }
 
 void worker::stop() {
-  loop_.post([this] {
-    stopping_ = true;
-    for (const auto& s : seats_) {
-      if (!s->who.in_attempt()) s->who.wake();
-      if (!s->next) s->called.set();
-    }
-    go_.set();
-  });
+  loop_.post([this] { stop_clients(); });
+}
+
+void worker::stop_clients() {
+  stopping_ = true;
+  for (const auto& s : seats_) {
+    if (!s->who.in_attempt()) s->who.wake();
+    if (!s->next) s->called.set();
+  }
+  go_.set();
 }
 
 void worker::close() {
-  loop_.post([this] { close_.set(); });
-}
-
-void worker::hurry() {
   loop_.post([this] {
-    for (const time_point due_at : backlog_) {
-      if (cast_.window.contains(to_ns(due_at))) recorder_.count(counter::in_flight_at_end);
-    }
-    backlog_.clear();
-    for (const auto& s : seats_) s->who.hurry();
+    stop_clients();
+    close_.set();
   });
 }
 
+void worker::hurry() {
+  loop_.post([this] { hurry_clients(); });
+}
+
+void worker::hurry_clients() {
+  for (const time_point due_at : backlog_) {
+    if (cast_.window.contains(to_ns(due_at))) recorder_.count(counter::in_flight_at_end);
+  }
+  backlog_.clear();
+  for (const auto& s : seats_) s->who.hurry();
+}
+
+// What one client met will meet the others too, and is no lock's outcome: the load ends for all.
+void worker::fail(std::exception_ptr why) {
+  if (failed_.load(std::memory_order_relaxed)) return;
+  failure_ = std::move(why);
+  failed_.store(true, std::memory_order_release);
+  stop_clients();
+  hurry_clients();
+}
+
 task<void> worker::live(time_point open_by) {
-  std::exception_ptr failure;
   try {
     co_await open_sessions(open_by);
   } catch (...) {
-    failure = std::current_exception();
+    fail(std::current_exception());
   }
-  if (failure) {
-    co_await close_sessions();
-    std::rethrow_exception(failure);
+  if (!failure_) {
+    ready_.store(true, std::memory_order_release);
+    co_await go_.wait();
+    if (gone_) co_await carry_load();
+    quiet_.store(true, std::memory_order_release);
+    co_await close_.wait();
   }
+  co_await close_sessions();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+task<void> worker::carry_load() {
   sent_before_ = sent_until_now_ = traffic_so_far();
-  ready_.store(true, std::memory_order_release);
-  co_await go_.wait();
   scope clients{loop_};
   scope background{loop_};
   background.spawn(heartbeat());
   background.spawn(tick());
-  for (const auto& s : seats_) {
-    clients.spawn(cast_.job.arrives_by_rate() ? serve(*s) : closed_loop(*s));
-  }
-  if (cast_.job.arrives_by_rate()) clients.spawn(dispatch());
+  for (const auto& s : seats_) clients.spawn(keep_busy(*s));
+  if (cast_.job.arrives_by_rate()) clients.spawn(call_clients());
   co_await clients.join();
   over_ = true;
   co_await background.join();
   sent_ = traffic_so_far();
   sent_ -= sent_before_;
-  quiet_.store(true, std::memory_order_release);
-  co_await close_.wait();
-  co_await close_sessions();
 }
 
 task<void> worker::open_sessions(time_point open_by) {
   const auto clients = static_cast<std::uint32_t>(cast_.job.clients);
   for (std::uint32_t i = mine_.worker; i < cast_.job.instances; i += mine_.workers) {
+    if (stopping_) co_return;
     instance who;
     who.id = fmt::format("{}-{:04x}", cast_.run_id, i);
     who.number = i;
@@ -116,14 +138,43 @@ task<void> worker::open_sessions(time_point open_by) {
   }
 }
 
+// Each of them, whatever the others throw: an open one would outlive the run.
 task<void> worker::close_sessions() {
-  for (const auto& s : sessions_) co_await s->close();
+  for (const auto& s : sessions_) {
+    try {
+      co_await s->close();
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
 }
 
 traffic worker::traffic_so_far() const {
   traffic sum;
   for (const auto& s : sessions_) sum += s->sent();
   return sum;
+}
+
+// A client's whole life. Never throws, so that whoever waits for the clients waits for all of them.
+task<void> worker::keep_busy(seat& s) {
+  try {
+    if (cast_.job.arrives_by_rate()) {
+      co_await serve(s);
+    } else {
+      co_await closed_loop(s);
+    }
+  } catch (...) {
+    s.who.give_up();
+    fail(std::current_exception());
+  }
+}
+
+task<void> worker::call_clients() {
+  try {
+    co_await dispatch();
+  } catch (...) {
+    fail(std::current_exception());
+  }
 }
 
 // Each client starts its next attempt when the last one has ended and its think time is over.
@@ -241,6 +292,7 @@ task<void> worker::tick() {
     }
     if (now < next_swap) continue;
     end_interval(now);
+    look_for_the_stuck(now);
     while (next_swap <= now) next_swap += interval_length;
   }
   const time_point now = loop_.now();
@@ -256,6 +308,18 @@ void worker::end_interval(time_point now) {
   sent_until_now_ = so_far;
   recorder_.sent(meanwhile);
   recorder_.swap(to_ns(now));
+}
+
+// A client whose call never ends would otherwise be missed at the end of the run only. After a long
+// pause of this thread the loop first has to see what has happened meanwhile: a second look counts.
+void worker::look_for_the_stuck(time_point now) {
+  const bool is_stuck = std::ranges::any_of(
+      seats_, [&](const auto& s) { return now - cast_.stuck_after > s->who.due(); });
+  if (is_stuck && looked_stuck_) {
+    const auto why = stuck_sentence("a client's call", cast_.lock, cast_.stuck_after);
+    fail(std::make_exception_ptr(stuck_call(why)));
+  }
+  looked_stuck_ = is_stuck;
 }
 
 void worker::publish(time_point now) {

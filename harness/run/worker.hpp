@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct cast {
   std::string run_id;
   bool notes_answers = false;     // as in stage
   check::guard* guard = nullptr;  // of the job's guarded resource; null: none
+  std::string lock{};             // its name
+  // How long after its deadline a client's call is taken for a defect of the driver.
+  duration stuck_after = std::chrono::seconds{10};
 };
 
 // Where a worker puts what its conductor reads at any moment, when that is another process. Null:
@@ -47,8 +51,7 @@ class worker {
   worker(loop& l, const cast& c, share mine, outlets out = {});
   ~worker();
 
-  // The whole life of the worker; ends when every session is closed.
-  // Throws what opening a session threw.
+  // The whole life of the worker; ends when every session is closed. Throws failure().
   task<void> live(time_point open_by);
 
   // Called on any thread. `hurry` cuts holds and think times short.
@@ -60,6 +63,11 @@ class worker {
   bool ready() const { return ready_.load(std::memory_order_acquire); }
   // No client runs any more; the sessions stay open until close().
   bool quiet() const { return quiet_.load(std::memory_order_acquire); }
+  // The first exception of a session or a client, as soon as it was thrown; null: none was. It ends
+  // the load of all clients of this worker, as stop() and hurry() do. On any thread.
+  std::exception_ptr failure() const {
+    return failed_.load(std::memory_order_acquire) ? failure_ : nullptr;
+  }
 
   const run::gauges& gauges() const { return gauges_; }
   run::recorder& recorder() { return recorder_; }
@@ -75,7 +83,10 @@ class worker {
   };
 
   task<void> open_sessions(time_point open_by);
+  task<void> carry_load();
   task<void> close_sessions();
+  task<void> keep_busy(seat& s);
+  task<void> call_clients();
   task<void> closed_loop(seat& s);
   task<void> dispatch();
   task<void> serve(seat& s);
@@ -83,8 +94,12 @@ class worker {
   task<void> heartbeat();
   task<void> tick();
   void assign(time_point intended);
+  void fail(std::exception_ptr why);
+  void stop_clients();
+  void hurry_clients();
   void publish(time_point now);
   void end_interval(time_point now);
+  void look_for_the_stuck(time_point now);
   traffic traffic_so_far() const;
 
   loop& loop_;
@@ -104,10 +119,14 @@ class worker {
   signal go_;
   signal close_;
   time_point start_;
+  bool gone_ = false;  // go() came
+  bool looked_stuck_ = false;
   bool stopping_ = false;
   bool over_ = false;  // no client runs any more: heartbeat and tick may end
   std::atomic<bool> ready_{false};
   std::atomic<bool> quiet_{false};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;  // written once, before failed_
   traffic sent_before_;
   traffic sent_until_now_;
   traffic sent_;

@@ -28,7 +28,8 @@ enum class failure_kind : std::uint8_t { usage, no_server, other };
 struct alignas(64) participant_block {
   std::atomic<standing> state{standing::starting};
   std::atomic<std::int64_t> cpu_ns{0};  // of the whole process
-  failure_kind failure{};               // readable once it has failed, as is the sentence
+  std::atomic<bool> has_failed{false};  // its load is ending or over, and this is why:
+  failure_kind failure{};
   std::array<char, 1024> sentence{};
   run::gauges gauges;
   check::ring_state events;

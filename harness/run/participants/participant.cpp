@@ -25,6 +25,26 @@ constexpr duration report_every = 10ms;
 constexpr duration very_long = 1h;
 constexpr duration tidying_within = 2s;
 
+void tell(participant_block& own, failure_kind kind, std::string_view sentence) {
+  if (own.has_failed.load(std::memory_order_relaxed)) return;
+  const std::size_t size = std::min(sentence.size(), own.sentence.size() - 1);
+  std::copy_n(sentence.data(), size, own.sentence.data());
+  own.failure = kind;
+  own.has_failed.store(true, std::memory_order_release);
+}
+
+void tell(participant_block& own, const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const usage_error& e) {
+    tell(own, failure_kind::usage, e.what());
+  } catch (const no_server& e) {
+    tell(own, failure_kind::no_server, e.what());
+  } catch (const std::exception& e) {
+    tell(own, failure_kind::other, e.what());
+  }
+}
+
 // Carries orders from the socket to the worker, and what the worker measures into the memory.
 class go_between {
  public:
@@ -105,6 +125,7 @@ task<void> go_between::report() {
 
 // Whoever sees a state finds everything in the memory that belongs to it.
 void go_between::hand_over() {
+  if (const auto why = work_.failure()) tell(own_, why);
   own_.cpu_ns.store(process_cpu_ns(), std::memory_order_relaxed);
   const standing now = work_.quiet()   ? standing::quiet
                        : work_.ready() ? standing::ready
@@ -114,13 +135,6 @@ void go_between::hand_over() {
     work_.recorder().give_back(std::move(full));
   }
   own_.state.store(now, std::memory_order_release);
-}
-
-void fail(participant_block& own, failure_kind kind, std::string_view sentence) {
-  const std::size_t size = std::min(sentence.size(), own.sentence.size() - 1);
-  std::copy_n(sentence.data(), size, own.sentence.data());
-  own.failure = kind;
-  own.state.store(standing::failed, std::memory_order_release);
 }
 
 void work_as(const assignment& a, const outfitter& equip, std::byte* common_memory,
@@ -140,7 +154,8 @@ void work_as(const assignment& a, const outfitter& equip, std::byte* common_memo
                    common.window,
                    a.run_id,
                    a.notes_answers,
-                   guarded ? &guard : nullptr};
+                   guarded ? &guard : nullptr,
+                   std::string(with.lock.name)};
   check::event_writer events(own.events, a.own.event_room(own_memory));
   const real_clock clock;
   loop l{clock};
@@ -180,14 +195,9 @@ int be_participant(const outfitter& equip) {
   participant_block& own = a.own.block(memory.data());
   try {
     work_as(a, equip, common.data(), memory.data());
-  } catch (const usage_error& e) {
-    fail(own, failure_kind::usage, e.what());
-    return 2;
-  } catch (const no_server& e) {
-    fail(own, failure_kind::no_server, e.what());
-    return 2;
-  } catch (const std::exception& e) {
-    fail(own, failure_kind::other, e.what());
+  } catch (...) {
+    tell(own, std::current_exception());
+    own.state.store(standing::failed, std::memory_order_release);
     return 2;
   }
   own.state.store(standing::ended, std::memory_order_release);

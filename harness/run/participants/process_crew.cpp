@@ -21,8 +21,6 @@ constexpr duration start_allowance = 20ms;
 // Once the load is told to end, nobody may be stopped for longer, and nobody silent for so long.
 constexpr duration wake_after = 2s;
 constexpr duration kill_after = 10s;
-// Sessions that close wait for their servers.
-constexpr duration closing_within = 15s;
 
 common_layout common_layout_for(const config::job& job) {
   const bool guarded = job.guard != config::guard_kind::none;
@@ -92,26 +90,39 @@ void process_crew::fetch() {
   look_for_the_dead();
 }
 
-bool process_crew::all_ready() {
+std::exception_ptr process_crew::failure() {
   look_for_the_dead();
   for (const auto& m : members_) {
-    m->rethrow_failure();
-    if (m->died()) {
-      throw std::runtime_error(fmt::format("participant {} {} before it was ready", m->number(),
-                                           describe_status(m->wait_status())));
+    if (auto why = m->failure()) return why;
+    if (m->died() && !m->was_ready() && !m->death_was_expected()) {
+      return std::make_exception_ptr(
+          std::runtime_error(fmt::format("participant {} {} before it was ready", m->number(),
+                                         describe_status(m->wait_status()))));
     }
   }
+  if (ended_by_force_.empty()) return nullptr;
+  return std::make_exception_ptr(std::runtime_error(ended_by_force_));
+}
+
+bool process_crew::all_ready() {
+  look_for_the_dead();
   return std::all_of(members_.begin(), members_.end(),
-                     [](const auto& m) { return m->state() == standing::ready; });
+                     [](const auto& m) { return m->was_ready(); });
 }
 
 bool process_crew::all_quiet() {
   look_for_the_dead();
   if (stopped_at_) wake_the_stopped();
-  for (const auto& m : members_) m->rethrow_failure();
   return std::all_of(members_.begin(), members_.end(), [](const auto& m) {
     return !m->started() || m->over() || m->state() >= standing::quiet;
   });
+}
+
+bool process_crew::kill_the_stuck() {
+  for (const auto& m : members_) {
+    if (m->started() && !m->over() && m->state() < standing::quiet) kill(m->number());
+  }
+  return true;
 }
 
 // Whoever has promised nothing for so long is stopped, by somebody who will not let it go on.
@@ -146,7 +157,7 @@ void process_crew::close() {
   for (const auto& m : members_) m->tell(order::close);
 }
 
-task<void> process_crew::join(loop& conductor) {
+task<bool> process_crew::join(loop& conductor, time_point by) {
   const time_point since = conductor.now();
   const auto is_over = [](const auto& m) { return !m->started() || m->over(); };
   while (!std::all_of(members_.begin(), members_.end(), is_over)) {
@@ -154,11 +165,17 @@ task<void> process_crew::join(loop& conductor) {
     for (const auto& m : members_) {
       if (is_over(m)) continue;
       if (waited > wake_after) m->process().resume();
-      if (waited > closing_within) kill(m->number());
+      if (conductor.now() < by) continue;
+      if (ended_by_force_.empty()) {
+        ended_by_force_ = fmt::format(
+            "participant {} did not close its sessions in time, and was killed", m->number());
+      }
+      kill(m->number());
     }
     look_for_the_dead();
     co_await conductor.sleep_for(look_again_after);
   }
+  co_return true;
 }
 
 std::vector<crew_member*> process_crew::members() {
@@ -214,7 +231,7 @@ void process_crew::tell(result& r) const {
   std::stable_sort(r.marks.begin(), r.marks.end(),
                    [](const mark& a, const mark& b) { return a.at_s < b.at_s; });
   const std::string why = trouble();
-  if (why.empty()) return;
+  if (why.empty() || r.how != ending::complete) return;
   r.how = ending::failed;
   r.why = why;
 }

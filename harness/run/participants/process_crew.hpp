@@ -52,13 +52,16 @@ class process_crew final : public crew {
 
   // crew
   void start(time_point open_by) override;
+  std::exception_ptr failure() override;
   bool all_ready() override;
   bool all_quiet() override;
   void go(time_point start) override;
   void stop() override;
   void hurry() override;
   void close() override;
-  task<void> join(loop& conductor) override;
+  bool kill_the_stuck() override;
+  // Kills those who do not end, which then is a failure(): always true.
+  task<bool> join(loop& conductor, time_point by) override;
   std::vector<crew_member*> members() override;
   void fetch() override;
   const check::guard* guard() const override;
@@ -92,6 +95,7 @@ class process_crew final : public crew {
   std::optional<check::guard> guard_;
   std::vector<std::unique_ptr<remote>> members_;
   std::optional<time_point> stopped_at_;  // when the load was told to end
+  std::string ended_by_force_;            // a sentence; empty: nobody was, in join()
 };
 
 }  // namespace lockmark::run

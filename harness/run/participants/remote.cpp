@@ -83,14 +83,15 @@ void remote::end(int wait_status) {
   block().gauges.holding.store(0, std::memory_order_relaxed);
 }
 
-void remote::rethrow_failure() const {
-  if (state() != standing::failed) return;
+std::exception_ptr remote::failure() const {
+  if (!block().has_failed.load(std::memory_order_acquire)) return nullptr;
   const std::string sentence = block().sentence.data();
   switch (block().failure) {
-    case failure_kind::usage: throw usage_error(sentence);
-    case failure_kind::no_server: throw no_server(sentence);
-    case failure_kind::other: throw std::runtime_error(sentence);
+    case failure_kind::usage: return std::make_exception_ptr(usage_error(sentence));
+    case failure_kind::no_server: return std::make_exception_ptr(no_server(sentence));
+    case failure_kind::other: break;
   }
+  return std::make_exception_ptr(std::runtime_error(sentence));
 }
 
 }  // namespace lockmark::run

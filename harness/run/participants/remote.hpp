@@ -3,6 +3,7 @@
 // Reads its memory, never waits for it, and writes nothing but orders and what it has read.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -35,8 +36,10 @@ class remote final : public crew_member {
   void expect_death(time_point at);
 
   standing state() const { return block().state.load(std::memory_order_acquire); }
-  // Throws what the participant has failed with, if it has.
-  void rethrow_failure() const;
+  // What the participant has failed with; null: it has not.
+  std::exception_ptr failure() const;
+  // It was ready once, whatever became of it.
+  bool was_ready() const { return state() != standing::starting; }
   // It has died before it was told to close: by itself, or by somebody.
   bool died() const { return died_; }
   bool death_was_expected() const { return expected_ns_ != 0; }

@@ -1,0 +1,332 @@
+#include "harness/run/controller.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "harness/faults/arena.hpp"
+#include "harness/run/controller_times.hpp"
+#include "harness/stats/stationarity.hpp"
+
+namespace lockmark::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration tick_length = 10ms;
+constexpr duration punctual = 500us;
+constexpr duration first_contact_within = 5s;
+constexpr int ticks_per_collection = 4;
+constexpr int ticks_per_progress = 20;
+constexpr int ticks_per_warmup_sample = 10;
+// Warm-up that does not settle is cut off here, in multiples of what was asked for.
+constexpr int longest_warmup = 3;
+
+analyst::shape shape_of(const setup& s) {
+  const std::size_t clients = s.job.clients_in_all();
+  analyst::shape shape;
+  shape.keys = s.job.keys.count(clients);
+  shape.clients = clients;
+  shape.competitors = s.job.keys.kind == config::key_choice::shape::own ? 1 : clients;
+  shape.lock_has = s.lock.has;
+  shape.holders = s.holders;
+  shape.keeps_grants = !s.job.faults.empty();
+  return shape;
+}
+
+}  // namespace
+
+run_controller::run_controller(const setup& s, loop& l, crew& workers, window& w,
+                               stuck_handler on_stuck)
+    : setup_(s),
+      job_(s.job),
+      loop_(l),
+      crew_(workers),
+      window_(w),
+      on_stuck_(std::move(on_stuck)),
+      calls_(l, std::string(s.lock.name), s.stuck_after),
+      faults_(l, config::read_faults(s.job.faults), s.arena) {
+  gathering::event_sink events;
+  if (s.on_event) {
+    events = [this](const check::event& e) { pass_on([&] { setup_.on_event(e); }); };
+  }
+  gathering_ = std::make_unique<gathering>(
+      crew_, shape_of(s), window_,
+      [this](const interval& i, std::int64_t at_ns) {
+        if (setup_.on_interval) pass_on([&] { setup_.on_interval(i, at_ns); });
+      },
+      std::move(events));
+  watch_ = std::make_unique<watch>(setup_, loop_, *gathering_, faults_, calls_);
+}
+
+task<void> run_controller::conduct(result& r) {
+  std::exception_ptr failure;
+  try {
+    co_await begin(r);
+    co_await warm_up(r);
+    co_await measure(r);
+  } catch (const std::exception& e) {
+    failure = std::current_exception();
+    r.how = ending::failed;
+    r.why = e.what();
+  }
+  if (load_began_) co_await drain(r);
+  const bool has_window = window_.start_ns.load() != window::never;
+  if (has_window) {
+    co_await count_on_server(r);
+    draw_conclusions(r);
+  }
+  co_await close(r, load_began_ ? cleaning_within : job_.command_timeout);
+  co_await end_the_stuck(r);
+  if (failure && !has_window) std::rethrow_exception(failure);
+}
+
+// What comes before the load. What it throws leaves nothing to report of.
+task<void> run_controller::begin(result& r) {
+  const time_point by = loop_.now() + first_contact_within;
+  r.server_is = co_await calls_.wait_for(setup_.behind.prepare(loop_, by), by, "prepare");
+  co_await look_ahead(r);
+  co_await open();
+}
+
+// Whoever writes down what is measured may fail, on a full disk; the measuring does not.
+template <class Call>
+void run_controller::pass_on(Call call) {
+  if (!not_passed_on_.empty()) return;
+  try {
+    call();
+  } catch (const std::exception& e) {
+    not_passed_on_ = e.what();
+  }
+}
+
+// What would make the run pointless ends it here, before its load does harm.
+task<void> run_controller::look_ahead(result& r) {
+  demand d;
+  d.instances = static_cast<std::uint32_t>(job_.instances);
+  d.clients = static_cast<std::uint32_t>(job_.clients);
+  d.lease = job_.lease;
+  d.session_timeout = job_.session_timeout;
+  const time_point by = loop_.now() + first_contact_within;
+  const auto found =
+      co_await calls_.wait_for(setup_.behind.preflight(loop_, d, by), by, "preflight");
+  for (const finding& f : found) {
+    if (f.fatal) throw usage_error(f.sentence);
+    r.preflight.push_back(f.sentence);
+    if (setup_.on_finding) setup_.on_finding(f.sentence);
+  }
+}
+
+task<void> run_controller::open() {
+  crew_started_ = true;
+  crew_ended_ = false;
+  const time_point by = loop_.now() + first_contact_within;
+  crew_.start(by);
+  tick_at_ = loop_.now();
+  const time_point since = tick_at_;
+  while (!crew_.all_ready()) {
+    if (const auto why = crew_.failure()) std::rethrow_exception(why);
+    if (interrupts() > 0) co_return;  // a measurement without a window says so
+    if (loop_.now() > by + calls_.patience()) throw stuck_call(calls_.sentence("open"));
+    co_await next_tick();
+    run_tick(phase::opening, since);
+  }
+  const time_point counted_by = loop_.now() + first_contact_within;
+  server_before_ =
+      co_await calls_.wait_for(setup_.behind.counters(loop_, counted_by), counted_by, "counters");
+}
+
+void run_controller::run_tick(phase now, time_point since) {
+  ++ticks_;
+  if (ticks_ % ticks_per_collection == 0) gathering_->collect();
+  if (ticks_ % ticks_per_progress != 0) return;
+  const double elapsed_s = std::chrono::duration<double>(loop_.now() - since).count();
+  watch_->look(now, elapsed_s, now == phase::measuring ? done_fraction(elapsed_s) : 0);
+}
+
+// Ticks come at random distances: arrivals at a constant rate would otherwise always be sampled at
+// the same moment of their lives.
+task<void> run_controller::next_tick() {
+  const duration random{static_cast<std::int64_t>(jitter_.below(tick_length.count()))};
+  tick_at_ = std::max(tick_at_ + tick_length / 2 + random, loop_.now());
+  co_await loop_.sleep_until(tick_at_);
+}
+
+// At least as long as asked for, and then until the throughput has settled.
+task<void> run_controller::warm_up(result& r) {
+  load_began_ = true;
+  went_ = loop_.now();
+  watch_->begin(went_, server_before_);
+  crew_.go(went_);
+  std::vector<double> rates;
+  std::int64_t before = 0;
+  while (interrupts() == 0 && !server_is_lost() && load_failure().empty()) {
+    const duration elapsed = loop_.now() - went_;
+    const bool settled = stats::warmup_ended(rates);
+    if (elapsed >= job_.warmup && (settled || elapsed >= longest_warmup * job_.warmup)) break;
+    co_await next_tick();
+    run_tick(phase::warming_up, went_);
+    if (ticks_ % ticks_per_warmup_sample != 0) continue;
+    const std::int64_t granted = gathering_->sum(&gauges::granted);
+    rates.push_back(static_cast<double>(granted - before));
+    before = granted;
+  }
+  r.warmup_s = std::chrono::duration<double>(loop_.now() - went_).count();
+}
+
+task<void> run_controller::measure(result& r) {
+  const time_point start = loop_.now();
+  window_began_ = {gathering_->latest(&gauges::busy_ns), crew_.cpu_elsewhere_ns(), sample_host()};
+  r.started_wall_ns = wall_time_ns();
+  if (setup_.on_window) setup_.on_window(r);
+  window_.start_ns.store(to_ns(start));
+  watch_->begin_window(r);
+  r.window_start_ns = to_ns(start);
+  r.how = ending::complete;
+  faults_.begin(start, start + job_.stop_at_most);
+  while (!enough(loop_.now()) && !must_end(r)) {
+    co_await next_tick();
+    // A sample that comes late came when some thread had just let go of its core: not at random.
+    if (loop_.now() - tick_at_ < punctual) gathering_->sample_in_flight();
+    mark_faults(r);
+    run_tick(phase::measuring, start);
+  }
+  end_window(r);
+}
+
+// Also where no window ever began: the load ends with it.
+void run_controller::end_window(result& r) {
+  const time_point end = loop_.now();
+  faults_.stop();
+  window_.end_ns.store(to_ns(end));
+  crew_.stop();
+  r.window_ns = to_ns(end) - r.window_start_ns;
+  const host_sample host_after = sample_host();
+  const auto length = static_cast<double>(r.window_ns);
+  const std::int64_t cpu_ns = host_after.process_cpu_ns - window_began_.host.process_cpu_ns +
+                              crew_.cpu_elsewhere_ns() - window_began_.elsewhere_ns;
+  r.harness_cpu = static_cast<double>(cpu_ns) / length;
+  const std::int64_t busy_ns = gathering_->latest(&gauges::busy_ns) - window_began_.busy_ns;
+  r.busiest_worker = static_cast<double>(busy_ns) / length;
+  r.self.steal = steal_share(window_began_.host, host_after);
+  r.self.times_throttled =
+      host_after.times_throttled.value_or(0) - window_began_.host.times_throttled.value_or(0);
+}
+
+// Whether something ends the measurement before it is complete; the result says what.
+bool run_controller::must_end(result& r) const {
+  if (interrupts() > 0) {
+    r.how = ending::interrupted;
+    r.why = "interrupted before the measurement was complete";
+  } else if (!load_failure().empty()) {
+    r.how = ending::failed;
+    r.why = load_failure();
+  } else if (!own_trouble().empty()) {
+    r.how = ending::failed;
+    r.why = own_trouble();
+  } else if (!faults_.failure().empty()) {
+    r.how = ending::failed;
+    r.why = faults_.failure();
+  } else if (server_is_lost()) {
+    r.how = ending::server_lost;
+    r.why = fmt::format("no server at {} answered for {}", setup_.target,
+                        config::print_duration(job_.give_up_after));
+  }
+  return r.how != ending::complete;
+}
+
+std::string run_controller::ways_lost() const {
+  return setup_.arena == nullptr ? std::string() : setup_.arena->trouble();
+}
+
+// What went wrong with lockmark itself.
+std::string run_controller::own_trouble() const {
+  return not_passed_on_.empty() ? ways_lost() : not_passed_on_;
+}
+
+// Why the load cannot go on: what a member threw, or what became of all of them.
+std::string run_controller::load_failure() const {
+  const auto why = crew_.failure();
+  if (!why) return crew_.trouble();
+  try {
+    std::rethrow_exception(why);
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+// A silence that the job itself brings about is what it wants to see, and so is the time after it
+// that the clients need to come back.
+bool run_controller::server_is_lost() const {
+  if (watch_->server_silent() <= job_.give_up_after) return false;
+  const time_point disturbed = faults_.last_active();
+  return disturbed == time_point::min() || loop_.now() - disturbed > job_.give_up_after;
+}
+
+// What was done to the run on purpose. The mark of what is on still reaches a little into the
+// future, so that whoever looks at it next finds it on.
+void run_controller::mark_faults(result& r) const {
+  const auto seconds = [](duration d) { return std::chrono::duration<double>(d).count(); };
+  r.marks.clear();
+  for (const faults::infliction& f : faults_.all()) {
+    const duration lasted = f.over ? f.lasted : loop_.now() - f.began + 2s;
+    r.marks.push_back(
+        {seconds(f.began - from_ns(r.window_start_ns)), seconds(lasted), f.kind, f.text});
+  }
+  std::ranges::sort(r.marks, {}, &mark::at_s);
+}
+
+bool run_controller::enough(time_point now) const {
+  if (setup_.seen_enough != nullptr && setup_.seen_enough->load()) return true;
+  const duration elapsed = now - from_ns(window_.start_ns.load());
+  if (elapsed >= job_.stop_at_most) return true;
+  const auto counted = static_cast<std::uint64_t>(gathering_->sum(&gauges::counted));
+  return elapsed >= job_.stop_duration && counted >= job_.stop_samples &&
+         gathering_->history().transfers_so_far() >= job_.stop_owner_changes;
+}
+
+// Lets what is in flight end by itself, then cuts holds short. Every call of a driver has a
+// deadline, so this ends; and where a driver does not keep it, all the same.
+task<void> run_controller::drain(result& r) {
+  if (window_.end_ns.load() == window::never) end_window(r);
+  const time_point since = loop_.now();
+  const duration patience = job_.wait + job_.command_timeout;
+  bool hurried = false;
+  while (!crew_.all_quiet() || !faults_.over()) {
+    co_await next_tick();
+    mark_faults(r);
+    run_tick(phase::draining, since);
+    const duration waited = loop_.now() - since;
+    if (!hurried && (waited > patience || interrupts() > 1 || crew_.failure())) {
+      crew_.hurry();
+      hurried = true;
+    }
+    const bool is_stuck = !crew_.all_quiet() && waited > 3 * patience + calls_.patience();
+    if (is_stuck && !give_up_on_clients(r)) break;
+  }
+  co_await watch_->end();
+  gathering_->finish(to_ns(loop_.now()));
+}
+
+// False: nothing can end them, and the run goes on without.
+bool run_controller::give_up_on_clients(result& r) {
+  if (r.how == ending::complete) {
+    r.how = ending::failed;
+    r.why = calls_.sentence("a client's call");
+  }
+  return crew_.kill_the_stuck();
+}
+
+double run_controller::done_fraction(double elapsed_s) const {
+  const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 1.0; };
+  const auto counted = static_cast<double>(gathering_->sum(&gauges::counted));
+  const double by_time =
+      share(elapsed_s, std::chrono::duration<double>(job_.stop_duration).count());
+  const double by_samples = share(counted, static_cast<double>(job_.stop_samples));
+  const double by_changes = share(static_cast<double>(gathering_->history().transfers_so_far()),
+                                  static_cast<double>(job_.stop_owner_changes));
+  const double by_cap = share(elapsed_s, std::chrono::duration<double>(job_.stop_at_most).count());
+  return std::min(1.0, std::max(by_cap, std::min({by_time, by_samples, by_changes})));
+}
+
+}  // namespace lockmark::run

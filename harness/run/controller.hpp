@@ -1,0 +1,91 @@
+// Takes one run from the first contact with the server to the last trace removed:
+// prepare -> open -> warm up -> measure -> drain -> count -> close -> wipe.
+//
+// Decides when phases begin and end. Whatever throws or never returns on the way, the phases behind
+// it follow: the load ends, the sessions close, the server is wiped, and what was measured counts.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/faults/schedule.hpp"
+#include "harness/run/conductor.hpp"
+#include "harness/run/crew.hpp"
+#include "harness/run/driver_calls.hpp"
+#include "harness/run/gathering.hpp"
+#include "harness/run/watch.hpp"
+#include "harness/stats/random.hpp"
+
+namespace lockmark::run {
+
+class run_controller {
+ public:
+  // Called once everything else has ended, with all that was measured, where a call of the driver
+  // has not. Returns only if it will end after all.
+  using stuck_handler = std::function<void(result&, const std::string& sentence)>;
+
+  run_controller(const setup& s, loop& l, crew& workers, window& w, stuck_handler on_stuck);
+
+  // Throws what kept the window from beginning. What ended it later is in the result, as `how` and
+  // `why`; so is all that was measured by then.
+  task<void> conduct(result& r);
+
+ private:
+  template <class Call>
+  void pass_on(Call call);
+  task<void> begin(result& r);
+  task<void> look_ahead(result& r);
+  task<void> open();
+  task<void> warm_up(result& r);
+  task<void> measure(result& r);
+  void end_window(result& r);
+  task<void> drain(result& r);
+  bool give_up_on_clients(result& r);
+  task<void> count_on_server(result& r);
+  task<void> ask_server(result& r, time_point deadline);
+  task<void> close(result& r, duration wipe_within);
+  task<void> end_workers(result& r);
+  task<void> wipe(result& r, duration within);
+  task<void> end_the_stuck(result& r);
+  task<void> next_tick();
+  void run_tick(phase now, time_point since);
+  bool enough(time_point now) const;
+  bool server_is_lost() const;
+  std::string ways_lost() const;
+  std::string own_trouble() const;
+  std::string load_failure() const;
+  bool must_end(result& r) const;
+  void mark_faults(result& r) const;
+  int interrupts() const { return setup_.interrupts ? setup_.interrupts->load() : 0; }
+  double done_fraction(double elapsed_s) const;
+  void draw_conclusions(result& r);
+
+  const setup& setup_;
+  const config::job& job_;
+  loop& loop_;
+  crew& crew_;
+  window& window_;
+  const stuck_handler on_stuck_;
+  driver_calls calls_;
+  faults::schedule faults_;
+  std::unique_ptr<gathering> gathering_;
+  std::unique_ptr<watch> watch_;
+  stats::random_source jitter_{0x6a09e667};
+  bool crew_started_ = false;
+  bool load_began_ = false;
+  bool crew_ended_ = true;
+  int ticks_ = 0;
+  time_point tick_at_;
+  time_point went_;
+  std::string not_passed_on_;  // why; empty: everything was
+  server_counters server_before_;
+  struct at_start {
+    std::int64_t busy_ns = 0;
+    std::int64_t elsewhere_ns = 0;
+    host_sample host{};
+  } window_began_;
+};
+
+}  // namespace lockmark::run

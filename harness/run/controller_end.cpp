@@ -1,0 +1,138 @@
+// The end of a run: what the server counted, the sessions, the wiping, and what follows from it
+// all.
+#include <fmt/core.h>
+
+#include "harness/faults/arena.hpp"
+#include "harness/run/controller.hpp"
+#include "harness/run/controller_times.hpp"
+#include "harness/stats/littles_law.hpp"
+#include "harness/stats/stationarity.hpp"
+
+namespace lockmark::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+// In which a session has to end its connections.
+constexpr duration closing_within = 5s;
+
+// The first thing that went wrong is the one that is told: what follows may come of it.
+void end_as(result& r, ending how, const std::string& why) {
+  if (r.how != ending::complete) return;
+  r.how = how;
+  r.why = why;
+}
+
+void note_end_of_faults(result& r, const faults::schedule& planned) {
+  for (const std::string& sentence : planned.missed()) r.preflight.push_back(sentence);
+  if (r.how == ending::complete && !planned.failure().empty()) {
+    r.how = ending::failed;
+    r.why = planned.failure();
+  }
+}
+
+// What the lock was really told.
+config::job with_presets(config::job j, const lock_kind& lock) {
+  for (const lock_option& o : lock.options) {
+    j.options.emplace(std::string{o.name}, std::string{o.preset});
+  }
+  return j;
+}
+
+}  // namespace
+
+// After the last client and before the sessions close, so that exactly the load is in it. A server
+// that has gone by now takes its own counts with it, and nothing of what the clients saw.
+task<void> run_controller::count_on_server(result& r) {
+  r.grants_in_all = static_cast<std::uint64_t>(gathering_->sum(&gauges::granted));
+  if (!crew_.all_quiet()) co_return;
+  for (const crew_member* w : crew_.members()) r.sent += w->sent();
+  if (r.how == ending::server_lost || !ways_lost().empty()) co_return;
+  try {
+    co_await ask_server(r, loop_.now() + cleaning_within);
+  } catch (const no_server& gone) {
+    end_as(r, ending::server_lost, fmt::format("after the load, {}", gone.what()));
+  } catch (const std::exception& e) {
+    end_as(r, ending::failed, fmt::format("after the load, {}", e.what()));
+  }
+}
+
+task<void> run_controller::ask_server(result& r, time_point deadline) {
+  const server_counters after =
+      co_await calls_.wait_for(setup_.behind.counters(loop_, deadline), deadline, "counters");
+  r.server = grown(server_before_, after);
+  if (!setup_.lock.has.has(feature::optimistic)) co_return;
+  const auto keys = static_cast<std::uint32_t>(job_.keys.count(job_.clients_in_all()));
+  for (std::uint32_t key = 0; key < keys; ++key) {
+    const std::uint64_t commits =
+        co_await calls_.wait_for(setup_.behind.commits(loop_, key, deadline), deadline, "commits");
+    gathering_->history().updates().server_counted(key, commits);
+  }
+}
+
+task<void> run_controller::close(result& r, duration wipe_within) {
+  co_await faults_.join();
+  co_await watch_->end();
+  watch_->look(phase::cleaning, 0, 0);
+  if (crew_started_) co_await end_workers(r);
+  // A server that is lost is asked once more, in case it is back, but not waited for.
+  const bool is_lost = r.how == ending::server_lost || !ways_lost().empty();
+  co_await wipe(r, is_lost ? job_.command_timeout : wipe_within);
+}
+
+task<void> run_controller::end_workers(result& r) {
+  crew_.stop();
+  crew_.hurry();
+  crew_.close();
+  // Clients that were given up on will not end any sooner now; the other sessions close.
+  const duration more = crew_.all_quiet() ? calls_.patience() : duration::zero();
+  crew_ended_ = co_await crew_.join(loop_, loop_.now() + closing_within + more);
+  if (!crew_ended_) end_as(r, ending::failed, calls_.sentence("close"));
+  if (const std::string why = load_failure(); !why.empty()) end_as(r, ending::failed, why);
+}
+
+task<void> run_controller::wipe(result& r, duration within) {
+  const time_point by = loop_.now() + within;
+  std::string wrong;
+  try {
+    co_await calls_.wait_for(setup_.behind.wipe(loop_, by), by, "wipe");
+  } catch (const std::exception& e) {
+    wrong = e.what();
+  }
+  // Nothing can be removed from a server that is gone; the run's own ending says so.
+  if (wrong.empty() || r.how == ending::server_lost) co_return;
+  r.preflight.push_back(fmt::format("what the run created could not be removed: {}", wrong));
+}
+
+// By now everything else has ended, and all that was measured is in the result.
+task<void> run_controller::end_the_stuck(result& r) {
+  const bool all_ended = crew_ended_ && !calls_.any_left();
+  if (!all_ended) on_stuck_(r, r.why.empty() ? calls_.sentence("wipe") : r.why);
+  co_await calls_.join();
+  if (!crew_ended_) crew_ended_ = co_await crew_.join(loop_, time_point::max());
+}
+
+void run_controller::draw_conclusions(result& r) {
+  mark_faults(r);
+  note_end_of_faults(r, faults_);
+  gathering_->fill(r);
+  if (r.how == ending::complete && !own_trouble().empty()) {
+    r.how = ending::failed;
+    r.why = own_trouble();
+  }
+  r.faults = judge_faults(faults_.all(), r.found, with_presets(job_, setup_.lock), setup_.lock.has,
+                          setup_.lock.name.substr(0, setup_.lock.name.find('/')), window_);
+  if (crew_.guard() != nullptr) r.found.guard = crew_.guard()->counts();
+  crew_.tell(r);
+  const stats::trend trend = stats::find_trend(
+      gathering_->p50_series(), std::chrono::duration<double>(interval_length).count());
+  r.steady.known = r.timeline.size() >= 4;
+  r.steady.drifts = trend.non_stationary;
+  r.steady.change_per_minute = trend.slope_percent_per_min / 100;
+  const auto little =
+      stats::check_littles_law(gathering_->in_flight_samples(), r.found.clients_in_flight);
+  r.self.littles_law_fails = little.checked && little.failed;
+  r.self.littles_law_difference = little.relative_difference;
+}
+
+}  // namespace lockmark::run
