@@ -127,7 +127,8 @@ quietly() {
 configure() {
   local launcher=
   if [ -n "${HOME:-}" ] && command -v ccache >/dev/null; then launcher=ccache; fi
-  quietly "build/logs/configure-$1" cmake --preset "$1" "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher"
+  quietly "build/logs/configure-$1" cmake --preset "$1" "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" \
+    -DLOCKMARK_UNITY=10
 }
 
 # build PRESET [TARGET...]: without a target, everything.

@@ -33,7 +33,7 @@ void write_file(const fs::path& file, const std::string& text) {
   const fs::path part = file.string() + ".part";
   const unique_fd out{open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
   const auto size = static_cast<ssize_t>(text.size());
-  if (!out || write(out.get(), text.data(), text.size()) != size ||
+  if (!out || ::write(out.get(), text.data(), text.size()) != size ||
       rename(part.c_str(), file.c_str()) != 0) {
     throw start_error(
         fmt::format("the file {} could not be written: {}", file.string(), std::strerror(errno)));

@@ -17,7 +17,7 @@ namespace {
 
 void restore_signals() {
   // An ignored signal stays ignored across exec, and so does a blocked one.
-  for (int number = 1; number < SIGRTMIN; ++number) signal(number, SIG_DFL);
+  for (int number = 1; number < SIGRTMIN; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -19,7 +19,7 @@
 namespace lockmark::mysql {
 namespace {
 
-struct reading {
+struct timed_reading {
   std::string time;
   std::uint64_t value = 0;
 };
@@ -45,7 +45,7 @@ class update_time_session final : public session {
   const table& rows_;
   const int precision_;
   desk desk_;
-  std::vector<std::map<std::uint32_t, reading>> readings_;  // by client, by key: the last
+  std::vector<std::map<std::uint32_t, timed_reading>> readings_;  // by client, by key: the last
 };
 
 // The token is the time in microseconds.
@@ -60,14 +60,14 @@ task<outcome<grant>> update_time_session::acquire(request r) {
   if (!read.done()) co_return read.without_value<grant>();
   expect_row(desk_.where(), read.value());
   readings_[r.client][r.key] =
-      reading{.time = read.value().rows[0][0], .value = read.value().number(1)};
+      timed_reading{.time = read.value().rows[0][0], .value = read.value().number(1)};
   co_return grant{.token = read.value().number(2)};
 }
 
 task<outcome<nothing>> update_time_session::release(request r) {
   const auto read = readings_[r.client].extract(r.key);
   if (read.empty()) co_return refusal::not_owner;
-  const reading& last = read.mapped();
+  const timed_reading& last = read.mapped();
   std::string sql = fmt::format(
       "UPDATE {} SET value={}, update_time=CURRENT_TIMESTAMP({}){} AND update_time='{}'",
       rows_.name(), last.value + 1, precision_, rows_.where(r.key), last.time);
@@ -79,7 +79,7 @@ task<outcome<nothing>> update_time_session::release(request r) {
 }
 
 // TIMESTAMP counts seconds since 1970, so no change of summer time repeats an hour.
-std::string columns(int precision) {
+std::string timed_columns(int precision) {
   return fmt::format(
       ", update_time TIMESTAMP({0}) NOT NULL DEFAULT CURRENT_TIMESTAMP({0}), "
       "value BIGINT UNSIGNED NOT NULL DEFAULT 0",
@@ -93,11 +93,11 @@ int read_precision(const driver_setup& setup) {
 class update_time_driver final : public table_driver {
  public:
   explicit update_time_driver(const driver_setup& setup)
-      : table_driver(
-            setup,
-            table{setup.run_names,
-                  {.suffix = "optimistic_update_time", .columns = columns(read_precision(setup))}},
-            {}),
+      : table_driver(setup,
+                     table{setup.run_names,
+                           {.suffix = "optimistic_update_time",
+                            .columns = timed_columns(read_precision(setup))}},
+                     {}),
         precision_(read_precision(setup)) {}
 
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view columns =
     ", version BIGINT UNSIGNED NOT NULL DEFAULT 0, value BIGINT UNSIGNED NOT NULL DEFAULT 0";
 
-struct reading {
+struct versioned_reading {
   std::uint64_t version = 0;
   std::uint64_t value = 0;
 };
@@ -45,7 +45,7 @@ class optimistic_session final : public session {
  private:
   const table& rows_;
   desk desk_;
-  std::vector<std::map<std::uint32_t, reading>> readings_;  // by client, by key: the last
+  std::vector<std::map<std::uint32_t, versioned_reading>> readings_;  // by client, by key: the last
 };
 
 // A read leaves nothing behind, so there is no doubt about one that was not answered.
@@ -58,7 +58,7 @@ task<outcome<grant>> optimistic_session::acquire(request r) {
   }
   if (!read.done()) co_return read.without_value<grant>();
   expect_row(desk_.where(), read.value());
-  const reading now{.version = read.value().number(0), .value = read.value().number(1)};
+  const versioned_reading now{.version = read.value().number(0), .value = read.value().number(1)};
   readings_[r.client][r.key] = now;
   co_return grant{.token = now.version};
 }
@@ -66,7 +66,7 @@ task<outcome<grant>> optimistic_session::acquire(request r) {
 task<outcome<nothing>> optimistic_session::release(request r) {
   const auto read = readings_[r.client].extract(r.key);
   if (read.empty()) co_return refusal::not_owner;
-  const reading last = read.mapped();
+  const versioned_reading last = read.mapped();
   std::string sql = fmt::format("UPDATE {} SET version=version+1, value={}{} AND version={}",
                                 rows_.name(), last.value + 1, rows_.where(r.key), last.version);
   const outcome<answer> end = co_await desk_.ask(r, std::move(sql), "commit a version");

@@ -11,7 +11,7 @@ namespace lockmark::redis {
 namespace {
 
 // How long a place that may be missing is waited for.
-constexpr duration patience_for_the_expendable = std::chrono::seconds{1};
+constexpr duration patience_for_optional_commands = std::chrono::seconds{1};
 
 }  // namespace
 
@@ -43,7 +43,7 @@ task<void> lock_session::connect_to(std::size_t place, time_point deadline,
 
 task<void> lock_session::connect(time_point deadline) {
   if (run_.expendable() > 0) {
-    deadline = std::min(deadline, loop_.now() + patience_for_the_expendable);
+    deadline = std::min(deadline, loop_.now() + patience_for_optional_commands);
   }
   std::vector<std::exception_ptr> failures(places());
   scope connecting{loop_};

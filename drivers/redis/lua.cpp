@@ -16,7 +16,8 @@
 namespace lockmark::redis {
 namespace {
 
-enum scripts : std::size_t { take, give_up, extend };
+// After the two of owner_scripts.hpp.
+constexpr std::size_t take_script = extend_if_owner + 1;
 
 // KEYS: lock. ARGV: owner, lease in ms. 1: taken.
 constexpr std::string_view take_lua = R"(
@@ -35,8 +36,8 @@ class lua_session final : public lock_session {
                                    [this](connection& c, const std::vector<watchdog::hold>& one,
                                           duration lease, time_point deadline) {
                                      const request r{.key = one[0].key, .client = one[0].client};
-                                     return c.evaluate(deadline, run_.scripts[extend], 1, key(r),
-                                                       owner(r), milliseconds(lease));
+                                     return c.evaluate(deadline, run_.scripts[extend_if_owner], 1,
+                                                       key(r), owner(r), milliseconds(lease));
                                    });
   }
 
@@ -49,15 +50,15 @@ class lua_session final : public lock_session {
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend], 1, key(r),
-                                                  owner(r), milliseconds(r.lease));
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend_if_owner], 1,
+                                                  key(r), owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::not_owner);
   }
 
   task<outcome<nothing>> release(request r) override {
     if (watchdog_) watchdog_->remove({r.key, r.client});
-    const auto said =
-        co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
+                                                  key(r), owner(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 
@@ -69,21 +70,22 @@ class lua_session final : public lock_session {
  private:
   task<outcome<grant>> take_alone(request r) {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[take], 1, key(r),
-                                                  owner(r), milliseconds(r.lease));
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[take_script], 1,
+                                                  key(r), owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::busy);
   }
 
   task<outcome<grant>> take_confirmed(request r) {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate_confirmed(
-        r.answer_by(), replicas_, run_.scripts[take], 1, key(r), owner(r), milliseconds(r.lease));
+    const auto said =
+        co_await client(r).evaluate_confirmed(r.answer_by(), replicas_, run_.scripts[take_script],
+                                              1, key(r), owner(r), milliseconds(r.lease));
     if (!said.done()) co_return said.without_value<grant>();
     const bool taken = said.value().said.number == 1;
     if (!taken) co_return refusal::busy;
     if (said.value().confirmed >= replicas_) co_return g;
-    const auto undone =
-        co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
+    const auto undone = co_await client(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
+                                                    key(r), owner(r));
     co_return ending_of_undone(done_if(undone, 1, nothing{}, refusal::not_owner));
   }
 
@@ -104,7 +106,7 @@ lock_kind lua() {
       .options = {watchdog_option(), wait_replicas_option()},
       .make =
           [](const driver_setup& s) {
-            return make_driver(s, {.scripts = {take_lua, delete_if_owner_lua, extend_if_owner_lua},
+            return make_driver(s, {.scripts = {delete_if_owner_lua, extend_if_owner_lua, take_lua},
                                    .make_session = make_session<lua_session>,
                                    .connections_beside = watched(s.options) ? 1U : 0U});
           },

@@ -2,6 +2,7 @@
 // that marks its key with the owner, so that they differ only where they are meant to.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace lockmark::redis {
@@ -17,5 +18,8 @@ inline constexpr std::string_view extend_if_owner_lua = R"(
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 )";
+
+// Where they stand among the scripts of a lock that has them.
+enum owner_script : std::size_t { delete_if_owner, extend_if_owner };
 
 }  // namespace lockmark::redis

@@ -7,7 +7,7 @@
 namespace lockmark::redis {
 namespace {
 
-reply error(std::string text) {
+reply error_reply(std::string text) {
   reply r;
   r.what = reply::kind::error;
   r.text = std::move(text);
@@ -52,7 +52,7 @@ TEST(redis_preflight, warns_of_eviction) {
 // The command that is refused is named.
 TEST(redis_preflight, names_what_is_refused) {
   EXPECT_FALSE(judge_permission("s", "EVAL", reply{}));
-  const auto f = judge_permission("s", "EVAL", error("NOPERM this user has no permissions"));
+  const auto f = judge_permission("s", "EVAL", error_reply("NOPERM this user has no permissions"));
   ASSERT_TRUE(f);
   EXPECT_TRUE(f->fatal);
   EXPECT_NE(f->sentence.find("refuses EVAL"), std::string::npos);
@@ -66,7 +66,7 @@ TEST(redis_preflight, reads_settings) {
   r.parts.resize(2);
   r.parts[1].text = "10000";
   EXPECT_EQ(setting_in(r), "10000");
-  EXPECT_EQ(setting_in(error("NOPERM")), "");
+  EXPECT_EQ(setting_in(error_reply("NOPERM")), "");
   EXPECT_EQ(number_in("10000"), 10000U);
   EXPECT_EQ(number_in(""), 0U);
 }

@@ -13,10 +13,10 @@ struct costs {
   std::uint64_t round_trips = 0;
 };
 
-struct one_server {
+struct cost_server {
   static constexpr const char* topology = "redis";
 };
-using redis_costs = servers_test<one_server>;
+using redis_costs = servers_test<cost_server>;
 
 // Of one cycle; ten are made.
 task<void> count_cycles(loop& l, driver& d, costs& of_one) {

@@ -7,7 +7,7 @@
 namespace lockmark::redis {
 namespace {
 
-struct one_server {
+struct preflight_server {
   static constexpr const char* topology = "redis";
 };
 
@@ -18,7 +18,7 @@ task<void> look(loop& l, driver& d, demand load, findings& found) {
   found = co_await d.preflight(l, load, l.now() + 5s);
 }
 
-struct redis_preflight_server : servers_test<one_server> {
+struct redis_preflight_server : servers_test<preflight_server> {
   findings found_by(const lock_kind& k, const std::string& where, demand load = {}) {
     findings found;
     const auto d = driver_for(k, where);

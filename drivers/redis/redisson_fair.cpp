@@ -17,7 +17,7 @@ namespace {
 
 // KEYS: lock, queue, timeouts. ARGV: lease in ms, owner, wait in ms, now in ms since 1970.
 // nil: taken; else in how many ms to ask again.
-constexpr std::string_view take_lua = R"(
+constexpr std::string_view take_fair_lua = R"(
 local lease, me, wait, now = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 while true do
   local head = redis.call('LINDEX', KEYS[2], 0)
@@ -61,7 +61,7 @@ return ttl
 // ARGV: message, lease in ms, owner, now in ms since 1970, publishing command, latch in ms.
 // nil: somebody else's; 1: free now; 0: the owner still holds it; 2: it was free already, which
 // Redisson calls a success.
-constexpr std::string_view give_up_lua = R"(
+constexpr std::string_view give_up_fair_lua = R"(
 local answered = redis.call('GET', KEYS[5])
 if answered then return tonumber(answered) end
 while true do
@@ -169,14 +169,14 @@ lock_kind redisson_fair() {
       .options = {wait_option()},
       .make =
           [](const driver_setup& s) {
-            return make_driver(
-                s, {.scripts = {take_lua, give_up_lua, redisson_extend_lua, leave_queue_lua},
-                    .make_session = make_session<fair_session>,
-                    .connections_beside = 1,
-                    .beside = [](const std::string& lock,
-                                 const option_values&) -> std::vector<std::string> {
-                      return {fair_queue(lock), fair_timeouts(lock)};
-                    }});
+            return make_driver(s, {.scripts = {take_fair_lua, give_up_fair_lua, redisson_extend_lua,
+                                               leave_queue_lua},
+                                   .make_session = make_session<fair_session>,
+                                   .connections_beside = 1,
+                                   .beside = [](const std::string& lock,
+                                                const option_values&) -> std::vector<std::string> {
+                                     return {fair_queue(lock), fair_timeouts(lock)};
+                                   }});
           },
   };
 }

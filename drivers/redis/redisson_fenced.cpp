@@ -10,7 +10,7 @@ namespace lockmark::redis {
 namespace {
 
 // KEYS: lock, counter. ARGV: lease in ms, owner. {-1, token}: taken; else {the holder's lease, -1}.
-constexpr std::string_view take_lua = R"(
+constexpr std::string_view take_fenced_lua = R"(
 local held = redis.call('EXISTS', KEYS[1]) == 1
 if held and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then
   return {redis.call('PTTL', KEYS[1]), -1}
@@ -59,13 +59,12 @@ lock_kind redisson_fenced() {
       .options = {wait_option()},
       .make =
           [](const driver_setup& s) {
-            return make_driver(s, {.scripts = {take_lua, redisson_give_up_lua, redisson_extend_lua},
-                                   .make_session = make_session<fenced_session>,
-                                   .connections_beside = 1,
-                                   .beside = [](const std::string& lock,
-                                                const option_values&) -> std::vector<std::string> {
-                                     return {fencing_counter(lock)};
-                                   }});
+            return make_driver(
+                s, {.scripts = {take_fenced_lua, redisson_give_up_lua, redisson_extend_lua},
+                    .make_session = make_session<fenced_session>,
+                    .connections_beside = 1,
+                    .beside = [](const std::string& lock, const option_values&)
+                        -> std::vector<std::string> { return {fencing_counter(lock)}; }});
           },
   };
 }

@@ -17,7 +17,7 @@ namespace {
 
 // KEYS: lock, the reader's timeouts. ARGV: lease in ms, reader, the same as a writer.
 // nil: taken; else how long the holder's lease still lasts.
-constexpr std::string_view take_lua = R"(
+constexpr std::string_view take_read_lua = R"(
 local mode = redis.call('HGET', KEYS[1], 'mode')
 if mode == 'write' and redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then
   return redis.call('PTTL', KEYS[1])
@@ -38,7 +38,7 @@ return nil
 // KEYS: lock, channel, the reader's timeouts, prefix of all readers' timeouts, latch.
 // ARGV: message, reader, publishing command, latch in ms.
 // nil: not the reader's; 1: free now; 0: somebody still holds it.
-constexpr std::string_view give_up_lua = R"(
+constexpr std::string_view give_up_read_lua = R"(
 local answered = redis.call('GET', KEYS[5])
 if answered then return tonumber(answered) end
 local mode = redis.call('HGET', KEYS[1], 'mode')
@@ -155,7 +155,7 @@ lock_kind redisson_read() {
       .options = {wait_option()},
       .make =
           [](const driver_setup& s) {
-            return make_driver(s, {.scripts = {take_lua, give_up_lua, extend_lua},
+            return make_driver(s, {.scripts = {take_read_lua, give_up_read_lua, extend_lua},
                                    .make_session = make_session<read_session>,
                                    .connections_beside = 1});
           },

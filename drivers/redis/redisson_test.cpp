@@ -8,10 +8,10 @@
 namespace lockmark::redis {
 namespace {
 
-struct one_server {
+struct redisson_topology {
   static constexpr const char* topology = "redis";
 };
-struct redisson_server : servers_test<one_server> {
+struct redisson_server : servers_test<redisson_topology> {
   static std::string ask(const std::string& command) {
     const auto said = redis_cli(url(), command);
     return said.empty() ? "" : said.at(0);

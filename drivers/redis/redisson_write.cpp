@@ -11,7 +11,7 @@ namespace lockmark::redis {
 namespace {
 
 // KEYS: lock. ARGV: lease in ms, writer. nil: taken; else how long the holder's lease still lasts.
-constexpr std::string_view take_lua = R"(
+constexpr std::string_view take_write_lua = R"(
 local mode = redis.call('HGET', KEYS[1], 'mode')
 if not mode then
   redis.call('HSET', KEYS[1], 'mode', 'write')
@@ -29,7 +29,7 @@ return nil
 // KEYS: lock, channel, latch.
 // ARGV: message, lease in ms, writer, publishing command, latch in ms.
 // nil: not the writer's; 1: given up; 0: the writer still holds it.
-constexpr std::string_view give_up_lua = R"(
+constexpr std::string_view give_up_write_lua = R"(
 local answered = redis.call('GET', KEYS[3])
 if answered then return tonumber(answered) end
 local mode = redis.call('HGET', KEYS[1], 'mode')
@@ -93,9 +93,10 @@ lock_kind redisson_write() {
       .options = {wait_option()},
       .make =
           [](const driver_setup& s) {
-            return make_driver(s, {.scripts = {take_lua, give_up_lua, redisson_extend_lua},
-                                   .make_session = make_session<write_session>,
-                                   .connections_beside = 1});
+            return make_driver(s,
+                               {.scripts = {take_write_lua, give_up_write_lua, redisson_extend_lua},
+                                .make_session = make_session<write_session>,
+                                .connections_beside = 1});
           },
   };
 }

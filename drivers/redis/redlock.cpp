@@ -27,7 +27,6 @@
 namespace lockmark::redis {
 namespace {
 
-enum scripts : std::size_t { give_up, extend };
 enum class step : std::uint8_t { take, give_up, extend };
 
 constexpr std::int64_t longest_timeout_ms = 10'000;
@@ -114,10 +113,11 @@ class redlock_session final : public lock_session {
       case step::take:
         return c.command(limit, "SET", key(r), value, "NX", "PX", milliseconds(r.lease));
       case step::extend:
-        return c.evaluate(limit, run_.scripts[extend], 1, key(r), value, milliseconds(r.lease));
+        return c.evaluate(limit, run_.scripts[extend_if_owner], 1, key(r), value,
+                          milliseconds(r.lease));
       case step::give_up: break;
     }
-    return c.evaluate(limit, run_.scripts[give_up], 1, key(r), value);
+    return c.evaluate(limit, run_.scripts[delete_if_owner], 1, key(r), value);
   }
 
   const std::size_t needed_;

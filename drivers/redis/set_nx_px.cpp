@@ -12,8 +12,6 @@
 namespace lockmark::redis {
 namespace {
 
-enum scripts : std::size_t { give_up, extend };
-
 enum class release_by : std::uint8_t { script, del, compare_then_del };
 
 release_by release_of(std::string_view option) {
@@ -40,15 +38,15 @@ class set_nx_px_session final : public lock_session {
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend], 1, key(r),
-                                                  owner(r), milliseconds(r.lease));
+    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend_if_owner], 1,
+                                                  key(r), owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::not_owner);
   }
 
   task<outcome<nothing>> release(request r) override {
     if (way_ == release_by::script) {
-      const auto said =
-          co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
+      const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
+                                                    key(r), owner(r));
       co_return done_if(said, 1, nothing{}, refusal::not_owner);
     }
     if (way_ == release_by::compare_then_del) {
@@ -77,8 +75,8 @@ class set_nx_px_session final : public lock_session {
     if (!said.done()) co_return said.without_value<grant>();
     if (said.value().said.is(reply::kind::nil)) co_return refusal::busy;
     if (said.value().confirmed >= replicas_) co_return g;
-    const auto undone =
-        co_await client(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
+    const auto undone = co_await client(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
+                                                    key(r), owner(r));
     co_return ending_of_undone(done_if(undone, 1, nothing{}, refusal::not_owner));
   }
 

@@ -11,8 +11,6 @@
 namespace lockmark::redis {
 namespace {
 
-enum scripts : std::size_t { give_up, extend };
-
 class sharded_session final : public lock_session {
  public:
   using lock_session::lock_session;
@@ -28,14 +26,14 @@ class sharded_session final : public lock_session {
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await home(r).evaluate(r.answer_by(), run_.scripts[extend], 1, key(r),
-                                                owner(r), milliseconds(r.lease));
+    const auto said = co_await home(r).evaluate(r.answer_by(), run_.scripts[extend_if_owner], 1,
+                                                key(r), owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::not_owner);
   }
 
   task<outcome<nothing>> release(request r) override {
-    const auto said =
-        co_await home(r).evaluate(r.answer_by(), run_.scripts[give_up], 1, key(r), owner(r));
+    const auto said = co_await home(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
+                                                key(r), owner(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 

@@ -99,13 +99,12 @@ TEST(cluster_map, learns_from_redirections) {
 
 // Both kinds, IPv6, a host left out, and what is no redirection.
 TEST(redirections, are_parsed) {
-  using kind = redirection::kind;
   const auto read = [](std::string_view text) { return parse_redirection(text, asked); };
   EXPECT_EQ(read("MOVED 3999 127.0.0.1:6381"),
-            (redirection{kind::moved, 3999, {"127.0.0.1", 6381}}));
-  EXPECT_EQ(read("ASK 0 h:1"), (redirection{kind::ask, 0, {"h", 1}}));
-  EXPECT_EQ(read("MOVED 1 ::1:6381"), (redirection{kind::moved, 1, {"::1", 6381}}));
-  EXPECT_EQ(read("MOVED 1 :6381"), (redirection{kind::moved, 1, {"10.0.0.1", 6381}}));
+            (redirection{redirection::kind::moved, 3999, {"127.0.0.1", 6381}}));
+  EXPECT_EQ(read("ASK 0 h:1"), (redirection{redirection::kind::ask, 0, {"h", 1}}));
+  EXPECT_EQ(read("MOVED 1 ::1:6381"), (redirection{redirection::kind::moved, 1, {"::1", 6381}}));
+  EXPECT_EQ(read("MOVED 1 :6381"), (redirection{redirection::kind::moved, 1, {"10.0.0.1", 6381}}));
   for (const char* other : {"MOVED", "MOVED 1", "MOVED x h:1", "MOVED 16384 h:1", "MOVED 1 h:0",
                             "MOVED 1 h:99999", "ASKING 1 h:1", "ERR no", ""}) {
     EXPECT_EQ(read(other), std::nullopt) << other;

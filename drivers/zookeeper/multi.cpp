@@ -14,7 +14,7 @@
 namespace lockmark::zookeeper {
 namespace {
 
-std::vector<std::string> below_key(const option_values& options) {
+std::vector<std::string> multi_nodes(const option_values& options) {
   std::vector<std::string> names;
   for (std::uint32_t i = 0; i < number_in(options, "locks", 1); ++i)
     names.push_back(fmt::format("{}", i));
@@ -24,7 +24,7 @@ std::vector<std::string> below_key(const option_values& options) {
 class multi_session final : public node_session {
  public:
   multi_session(loop& l, const instance& who, session_setup setup)
-      : node_session(l, who, setup), locks_(below_key(setup.options)) {}
+      : node_session(l, who, setup), locks_(multi_nodes(setup.options)) {}
 
  private:
   bool reentrant() const override { return true; }
@@ -69,7 +69,7 @@ lock_kind multi() {
                    .accepts = is_count}},
       .make =
           [](const driver_setup& s) {
-            return make_driver(s, {open_session<multi_session>, below_key});
+            return make_driver(s, {open_session<multi_session>, multi_nodes});
           },
   };
 }

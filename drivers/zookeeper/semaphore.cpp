@@ -72,12 +72,12 @@ class semaphore_session final : public node_session {
   node_queue mutex_{loop_, nodes_, mutex_queue};
 };
 
-std::vector<std::string> below_key(const option_values&) {
+std::vector<std::string> semaphore_nodes(const option_values&) {
   return {"locks", "leases"};
 }
 
 std::unique_ptr<driver> make(const driver_setup& s) {
-  return make_driver(s, {open_session<semaphore_session>, below_key});
+  return make_driver(s, {open_session<semaphore_session>, semaphore_nodes});
 }
 
 }  // namespace

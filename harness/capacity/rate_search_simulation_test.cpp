@@ -15,9 +15,9 @@ namespace lockmark::capacity {
 namespace {
 
 constexpr double limit_s = 0.05;  // for the p99 of responses
-constexpr double allowed = 0.01;
+constexpr double allowed_late = 0.01;
 constexpr double usual_length_s = std::chrono::duration<double>(usual_probe).count();
-constexpr std::uint64_t seeds = 100;
+constexpr std::uint64_t simulated_seeds = 100;
 // Others than those on which the constants of the search were chosen, which began at 0.
 constexpr std::uint64_t first_seed = 500'000;
 
@@ -85,14 +85,14 @@ double true_rate(const lock_kind& kind) {
   while (high / low > 1.0005) {
     const double middle = (low + high) / 2;
     const auto run = simulated_lock(kind, 99).run(middle, kind.truth_seconds);
-    (late_share(run) > allowed ? high : low) = middle;
+    (late_share(run) > allowed_late ? high : low) = middle;
   }
   return low;
 }
 
 probe_result result_of(const std::vector<stretches>& runs, double doubt) {
   probe_result r;
-  r.objectives.push_back({allowed, bound_share(runs, doubt)});
+  r.objectives.push_back({allowed_late, bound_share(runs, doubt)});
   r.backlog = bound_growth(runs, doubt);
   return r;
 }
@@ -119,7 +119,7 @@ TEST_P(rate_search_on, finds_the_rate_of_a_lock_of_known_capacity) {
   const double most_per_s = 1 / kind.mean_s;
   std::uint64_t close = 0, held = 0;
   double took_s = 0, highest = 0;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < simulated_seeds; ++seed) {
     simulated_lock lock(kind, first_seed + seed);
     // Where the search begins decides which rates it tries at all.
     const double guess = most_per_s * (0.8 + 0.004 * static_cast<double>(seed % 100));
@@ -128,12 +128,12 @@ TEST_P(rate_search_on, finds_the_rate_of_a_lock_of_known_capacity) {
     ASSERT_TRUE(search.rate_per_s()) << seed;
     EXPECT_LE(*search.rate_per_s(), truth) << seed;
     close += *search.rate_per_s() >= kind.close * truth ? 1 : 0;
-    held += late_share(lock.run(*search.rate_per_s(), 300)) < allowed ? 1 : 0;
+    held += late_share(lock.run(*search.rate_per_s(), 300)) < allowed_late ? 1 : 0;
     highest = std::max(highest, *search.rate_per_s() / truth);
   }
-  EXPECT_GE(close, 95 * seeds / 100);
-  EXPECT_GE(held, 94 * seeds / 100);
-  RecordProperty("seconds_of_load_per_search", static_cast<int>(took_s / seeds));
+  EXPECT_GE(close, 95 * simulated_seeds / 100);
+  EXPECT_GE(held, 94 * simulated_seeds / 100);
+  RecordProperty("seconds_of_load_per_search", static_cast<int>(took_s / simulated_seeds));
   RecordProperty("close_to_the_edge", static_cast<int>(close));
   RecordProperty("held_five_minutes_later", static_cast<int>(held));
   RecordProperty("highest_per_mille", static_cast<int>(1000 * highest));

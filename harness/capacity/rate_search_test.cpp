@@ -8,11 +8,11 @@
 namespace lockmark::capacity {
 namespace {
 
-constexpr double allowed = 0.01;
+constexpr double allowed_share = 0.01;
 
 probe_result found(double share, double low, double high, double worth = 1000) {
   probe_result r;
-  r.objectives.push_back({allowed, {share, low, high, 1000, worth}});
+  r.objectives.push_back({allowed_share, {share, low, high, 1000, worth}});
   return r;
 }
 probe_result passing() {

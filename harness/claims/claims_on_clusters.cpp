@@ -6,13 +6,6 @@
 namespace lockmark::claims {
 namespace {
 
-experiment hurt(std::string label, const std::string& scenario, std::string lock,
-                std::string topology, std::vector<std::string> set = {}) {
-  return {std::move(label),    fmt::format("faults/{}", scenario),
-          std::move(topology), std::move(lock),
-          std::move(set),      ""};
-}
-
 judgement failover_loses(const evidence& e) {
   return breaks(e, {"Sentinel", "Cluster"}, {"Sentinel, with WAIT", "Cluster, with WAIT"});
 }

@@ -83,4 +83,11 @@ judgement both(const judgement& a, const judgement& b) {
   return j;
 }
 
+experiment hurt(std::string label, const std::string& scenario, std::string lock,
+                std::string topology, std::vector<std::string> set) {
+  return {std::move(label),    fmt::format("faults/{}", scenario),
+          std::move(topology), std::move(lock),
+          std::move(set),      ""};
+}
+
 }  // namespace lockmark::claims

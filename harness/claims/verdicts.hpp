@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/claims/claim.hpp"
 
@@ -26,5 +27,9 @@ judgement breaks(const evidence& e, std::initializer_list<std::string_view> viol
 judgement both(const judgement& a, const judgement& b);
 
 judgement missing(std::string_view label);
+
+// An experiment that breaks something: the scenario of that name among the shipped faults.
+experiment hurt(std::string label, const std::string& scenario, std::string lock,
+                std::string topology, std::vector<std::string> set = {});
 
 }  // namespace lockmark::claims

@@ -22,10 +22,10 @@ using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Not;
 using testing::StartsWith;
-using words = std::vector<std::string>;
+using completions = std::vector<std::string>;
 
-words lines_of(const std::string& text) {
-  words lines;
+completions lines_of(const std::string& text) {
+  completions lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
     if (!line.empty()) lines.push_back(line);
@@ -36,7 +36,7 @@ words lines_of(const std::string& text) {
 class self_description : public testing::Test {
  protected:
   // A file with what `lockmark ARGUMENTS` prints.
-  std::string file_of(words arguments) const {
+  std::string file_of(completions arguments) const {
     const ended e = run(dir_.path(), std::move(arguments));
     EXPECT_EQ(e.status, 0) << e.err;
     EXPECT_THAT(e.out, Not(IsEmpty()));
@@ -46,7 +46,7 @@ class self_description : public testing::Test {
   }
 
   // What bash would put in the place of the word at the end of this line.
-  words bash_offers(const std::string& line) const {
+  completions bash_offers(const std::string& line) const {
     const std::string script = file_of({"completion", "bash"});
     return lines_of(output_of({"bash", "-uc",
                                "source \"$0\"; COMP_LINE=$1; COMP_POINT=${#1}; COMP_WORDS=(); "
@@ -58,7 +58,7 @@ class self_description : public testing::Test {
   }
 
   // The same where only the words are known, broken at '=' and ':' as bash does it.
-  words bash_offers_for(const std::string& broken) const {
+  completions bash_offers_for(const std::string& broken) const {
     const std::string script = file_of({"completion", "bash"});
     return lines_of(output_of(
         {"bash", "-uc",
@@ -118,7 +118,7 @@ TEST_F(self_description, bash_completes_what_help_says) {
       const auto end = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-");
       expected.insert(word.substr(0, end));
     }
-    const words offered = bash_offers(fmt::format("lockmark {} --", command));
+    const completions offered = bash_offers(fmt::format("lockmark {} --", command));
     for (const std::string& option : expected) {
       EXPECT_THAT(offered, Contains(option)) << command;
     }
@@ -153,7 +153,7 @@ TEST_F(self_description, bash_completes_files) {
 TEST_F(self_description, fish_completes) {
   const std::string script = file_of({"completion", "fish"});
   const auto offers = [&](const std::string& line) {
-    words all;
+    completions all;
     for (const std::string& answer :
          lines_of(output_of({"fish", "--no-config", "-c",
                              fmt::format("source {}; complete -C '{}'", script, line)},

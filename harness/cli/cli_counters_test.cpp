@@ -17,7 +17,7 @@ namespace {
 using json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* file = LOCKMARK_SOURCE "/deploy/ci/counters.json";
+constexpr const char* counters_file = LOCKMARK_SOURCE "/deploy/ci/counters.json";
 // A script is loaded once, and a connection may be pinged: not once in as many grants.
 constexpr const char* grants = "400";
 constexpr double once_in_a_while = 0.02;
@@ -91,7 +91,7 @@ std::vector<json> locks_for_servers() {
 
 TEST_P(counters_on, of_every_lock_are_what_they_were) {
   const std::string topology = GetParam();
-  const json known = read_json(file);
+  const json known = read_json(counters_file);
   const auto servers = local::cluster::start(topology);
   int measured_locks = 0;
   for (const json& lock : locks_for_servers()) {
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(servers, counters_on,
 TEST(counters, are_known_for_every_lock_and_nothing_else) {
   std::set<std::string> locks, known;
   for (const json& lock : locks_for_servers()) locks.insert(lock.at("lock").get<std::string>());
-  const json content = read_json(file);
+  const json content = read_json(counters_file);
   for (const auto& entry : content.items()) known.insert(entry.key());
   EXPECT_EQ(known, locks);
 }

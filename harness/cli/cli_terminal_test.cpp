@@ -20,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> terminal_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
@@ -77,7 +77,7 @@ class progress : public testing::Test {
     for (int changes = 0; changes < 4; ++changes) {
       ASSERT_TRUE(t.shows(Not(last)));
       last = t.screen();
-      const auto lines = lines_of(last);
+      const auto lines = terminal_lines(last);
       ASSERT_EQ(lines.size(), 1U) << last;
       EXPECT_LT(lines[0].size(), width) << last;
       EXPECT_THAT(lines[0], HasSubstr(" %"));
@@ -114,7 +114,7 @@ TEST_F(progress, survives_a_change_of_width) {
     const bool wide = width == 100;
     ASSERT_TRUE(t.shows(testing::ResultOf(
         [&](const std::string& screen) {
-          const auto lines = lines_of(screen);
+          const auto lines = terminal_lines(screen);
           const bool full = screen.find("in flight") != screen.npos;
           if (screen.find(" %") == screen.npos) return false;  // not drawn again yet
           return lines.size() == 1 && lines[0].size() < static_cast<std::size_t>(width) &&
@@ -169,7 +169,7 @@ TEST_F(progress, has_no_colour_where_nobody_wants_it) {
 TEST_F(progress, is_plain_on_a_dumb_terminal) {
   const terminal t(dir_, 100, fmt::format("TERM=dumb {}", job("60s")));
   const auto count = [](const std::string& screen) {
-    const auto lines = lines_of(screen);
+    const auto lines = terminal_lines(screen);
     return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
       return line.starts_with("contended measuring ");
     });
@@ -197,7 +197,7 @@ TEST_F(progress, into_a_pipe_is_a_line_a_second) {
   EXPECT_THAT(e.status, testing::AnyOf(0, 3)) << e.err;
   EXPECT_TRUE(std::all_of(e.err.begin(), e.err.end(), [](char c) { return c == '\n' || c >= ' '; }))
       << e.err;
-  const auto lines = lines_of(e.err);
+  const auto lines = terminal_lines(e.err);
   const auto with = [&](const char* what) {
     return std::count_if(lines.begin(), lines.end(),
                          [&](const std::string& line) { return line.find(what) != line.npos; });

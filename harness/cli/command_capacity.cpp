@@ -15,7 +15,7 @@
 namespace lockmark::cli {
 namespace {
 
-struct given {
+struct capacity_options {
   std::string job;
   std::string target;
   std::vector<std::string> slos;
@@ -50,7 +50,7 @@ duration time_of(const char* option, const std::string& text) {
                   option, text));
 }
 
-capacity::settings settings_of(const given& g) {
+capacity::settings settings_of(const capacity_options& g) {
   capacity::settings s;
   for (const std::string& slo : g.slos) {
     s.objectives.push_back(value_of("--slo", capacity::parse_objective(slo)));
@@ -108,7 +108,7 @@ void save(const capacity::findings& f, const std::filesystem::path& out) {
   write_whole(out / "capacity.json", capacity::to_json(f).dump(2) + "\n");
 }
 
-int finish(const given& g, const capacity::findings& f, int status) {
+int finish(const capacity_options& g, const capacity::findings& f, int status) {
   fmt::print("{}",
              g.format == "json" ? capacity::to_json(f).dump(2) + "\n" : capacity::to_markdown(f));
   std::fflush(stdout);
@@ -117,7 +117,7 @@ int finish(const given& g, const capacity::findings& f, int status) {
   return f.limited_by_harness ? 3 : 0;
 }
 
-int study(const context& c, const given& g) {
+int study(const context& c, const capacity_options& g) {
   interrupts();
   const capacity::settings s = settings_of(g);
   named_job job = find_job(g.job, g.set);
@@ -157,7 +157,7 @@ int study(const context& c, const given& g) {
   return finish(g, all.found(), 0);
 }
 
-void declare_sweep(CLI::App& app, given& g) {
+void declare_sweep(CLI::App& app, capacity_options& g) {
   app.add_flag("--no-sweep", g.no_sweep, "only the highest rate and the plan");
   app.add_option("--clients", g.clients, "numbers of clients of the sweep")
       ->type_name("NUMBER")
@@ -185,8 +185,8 @@ void declare_sweep(CLI::App& app, given& g) {
 
 }  // namespace
 
-command capacity_command(CLI::App& app, const context& c) {
-  const auto g = std::make_shared<given>();
+command_action capacity_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<capacity_options>();
   app.add_option("job", g->job,
                  "a job whose loop is open or poisson: a file, or a shipped one's "
                  "name such as hot_lock")

@@ -15,7 +15,7 @@
 namespace lockmark::cli {
 namespace {
 
-struct given {
+struct claims_options {
   std::vector<std::string> ids;  // empty: all
   bool quick = false;
   bool full = false;
@@ -29,7 +29,7 @@ struct given {
 };
 
 // "7" asks for 7a, 7b and so on.
-bool wanted(const given& g, const claims::claim& c) {
+bool wanted(const claims_options& g, const claims::claim& c) {
   if (g.ids.empty()) return true;
   return std::ranges::any_of(g.ids, [&](const std::string& id) {
     return c.id == id || (c.id.size() == id.size() + 1 && c.id.starts_with(id) &&
@@ -37,7 +37,7 @@ bool wanted(const given& g, const claims::claim& c) {
   });
 }
 
-std::vector<claims::claim> chosen(const given& g) {
+std::vector<claims::claim> chosen(const claims_options& g) {
   auto all = claims::all_claims();
   std::vector<std::string> ids;
   for (const auto& c : all) ids.push_back(c.id);
@@ -61,7 +61,7 @@ trial trial_of(const claims::claim& c, const claims::experiment& x, std::uint64_
 
 // The experiments in turn, and that again and again, so that a machine that slows down slows down
 // all of them. A fault scenario is no matter of chance; one or two runs of it are enough.
-claims::evidence gather(const context& c, const given& g, const claims::claim& what) {
+claims::evidence gather(const context& c, const claims_options& g, const claims::claim& what) {
   claims::runs_by_label runs;
   for (std::uint64_t i = 0; i < g.repetitions(); ++i) {
     for (const claims::experiment& x : what.experiments) {
@@ -73,13 +73,13 @@ claims::evidence gather(const context& c, const given& g, const claims::claim& w
   return claims::evidence(std::move(runs));
 }
 
-void save(const given& g, const std::vector<claims::tested>& all) {
+void save(const claims_options& g, const std::vector<claims::tested>& all) {
   const std::filesystem::path out(g.out);
   write_whole(out / "claims.md", claims::to_markdown(all));
   write_whole(out / "claims.json", claims::to_json(all));
 }
 
-int put_to_the_test(const context& c, const given& g) {
+int put_to_the_test(const context& c, const claims_options& g) {
   std::vector<claims::tested> all;
   for (const claims::claim& what : chosen(g)) {
     if (interrupts() > 0) break;
@@ -97,7 +97,7 @@ int put_to_the_test(const context& c, const given& g) {
   return interrupts() > 0 ? 3 : 0;
 }
 
-int print_list(const given& g) {
+int print_list(const claims_options& g) {
   for (const claims::claim& c : chosen(g)) {
     fmt::print("{:4} {}\n     predicted: {}\n", c.id, c.says, c.predicts);
   }
@@ -106,8 +106,8 @@ int print_list(const given& g) {
 
 }  // namespace
 
-command claims_command(CLI::App& app, const context& c) {
-  const auto g = std::make_shared<given>();
+command_action claims_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<claims_options>();
   app.add_option("claims", g->ids, "numbers such as 3, 7c; none: all");
   auto* const quick = app.add_flag("--quick", g->quick, "three runs a side (the default)");
   app.add_flag("--full", g->full, "five runs a side, three of each fault; up to an hour")

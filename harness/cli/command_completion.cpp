@@ -10,7 +10,7 @@
 
 namespace lockmark::cli {
 
-command completion_command(CLI::App& app, const context& c) {
+command_action completion_command(CLI::App& app, const context& c) {
   const auto shell = std::make_shared<std::string>();
   app.add_option("shell", *shell, "bash, zsh or fish")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
@@ -24,7 +24,7 @@ command completion_command(CLI::App& app, const context& c) {
   };
 }
 
-command man_command(CLI::App& app, const context& c) {
+command_action man_command(CLI::App& app, const context& c) {
   return [&app, &known = c.known] {
     const command_line all = describe(*app.get_parent(), known);
     fmt::print("{}", man_page(all, known, run::this_build().version));

@@ -17,7 +17,7 @@
 namespace lockmark::cli {
 namespace {
 
-struct given {
+struct faults_options {
   std::vector<std::string> scenarios;  // names and globs; empty: only say what there is
   std::string locks = "*";
   std::string topologies = "*";
@@ -39,13 +39,13 @@ std::string known_scenarios() {
   return all;
 }
 
-bool wanted(const given& g, const faults::scenario& s) {
+bool wanted(const faults_options& g, const faults::scenario& s) {
   return std::ranges::any_of(g.scenarios, [&](const std::string& name) {
     return name == "all" || faults::any_matches(name, s.name);
   });
 }
 
-void check_names(const given& g) {
+void check_names(const faults_options& g) {
   for (const std::string& name : g.scenarios) {
     const auto& all = faults::catalogue();
     const bool known = name == "all" || std::ranges::any_of(all, [&](const faults::scenario& s) {
@@ -92,7 +92,7 @@ trial trial_of(const faults::scenario& s, const lock_kind& lock, const std::stri
   return t;
 }
 
-std::vector<trial> plan(const catalogue& known, const given& g) {
+std::vector<trial> plan(const catalogue& known, const faults_options& g) {
   std::vector<trial> all;
   for (const faults::scenario& s : faults::catalogue()) {
     if (!wanted(g, s)) continue;
@@ -113,7 +113,7 @@ std::vector<trial> plan(const catalogue& known, const given& g) {
 
 class matrix_maker {
  public:
-  matrix_maker(const context& c, const given& g) : context_(c), given_(g), out_(g.out) {}
+  matrix_maker(const context& c, const faults_options& g) : context_(c), given_(g), out_(g.out) {}
   int make();
 
  private:
@@ -121,7 +121,7 @@ class matrix_maker {
   void save() const;
 
   const context& context_;
-  const given& given_;
+  const faults_options& given_;
   std::filesystem::path out_;
   std::vector<report::recorded_run> runs_;
   int failures_ = 0;
@@ -171,8 +171,8 @@ void matrix_maker::save() const {
 
 }  // namespace
 
-command faults_command(CLI::App& app, const context& c) {
-  const auto g = std::make_shared<given>();
+command_action faults_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<faults_options>();
   app.add_option("scenarios", g->scenarios, "names or globs, or all; without one, what there is");
   app.add_option("--locks", g->locks, "only locks that match")->capture_default_str();
   app.add_option("--topologies", g->topologies, "only topologies that match")

@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct given {
+struct gate_options {
   std::string job;
   std::string target;
   std::vector<std::string> set;
@@ -54,7 +54,7 @@ struct depth {
 constexpr depth quick_depth{200ms, 1s, 200ms};
 constexpr depth full_depth{1s, 6s, 500ms};
 
-std::vector<std::string> depth_of(const given& g) {
+std::vector<std::string> depth_of(const gate_options& g) {
   depth d = g.quick ? quick_depth : full_depth;
   if (!g.block.empty()) {
     const auto block = config::parse_duration(g.block);
@@ -94,7 +94,7 @@ std::map<std::string, double> tolerances(const std::vector<std::string>& texts) 
   return all;
 }
 
-gate_plan plan_of(const given& g) {
+gate_plan plan_of(const gate_options& g) {
   if (g.against.empty() && g.baseline.empty() && g.candidate.empty()) {
     throw usage_error(
         "--baseline, --candidate: say what differs between the two, such as --baseline "
@@ -147,7 +147,7 @@ std::string content_of(const std::string& file) {
   return text.str();
 }
 
-int run(const given& g) {
+int run(const gate_options& g) {
   if (!g.otava.empty() && g.history.empty()) {
     throw usage_error("--otava: exports the file of --history; give that as well");
   }
@@ -173,7 +173,7 @@ int run(const given& g) {
   return gate::exit_status(*o);
 }
 
-void declare_sides(CLI::App& app, given& g) {
+void declare_sides(CLI::App& app, gate_options& g) {
   app.add_option("job", g.job, "a job file, or the name of a shipped job: " + shipped_job_names())
       ->type_name("JOB")
       ->required();
@@ -196,7 +196,7 @@ void declare_sides(CLI::App& app, given& g) {
       ->type_name("RUN");
 }
 
-void declare_depth(CLI::App& app, given& g) {
+void declare_depth(CLI::App& app, gate_options& g) {
   auto* const quick =
       app.add_flag("--quick", g.quick, "runs of 1 s, without acquire_p99: two minutes at most");
   app.add_flag("--full", g.full, "runs of 6 s: ten minutes at most (the default)")->excludes(quick);
@@ -218,7 +218,7 @@ void declare_depth(CLI::App& app, given& g) {
       ->capture_default_str();
 }
 
-void declare_outputs(CLI::App& app, given& g) {
+void declare_outputs(CLI::App& app, gate_options& g) {
   app.add_option("--format", g.format, "text, md (for a pull request) or json")
       ->check(CLI::IsMember({"text", "md", "json"}))
       ->capture_default_str();
@@ -235,8 +235,8 @@ void declare_outputs(CLI::App& app, given& g) {
 
 }  // namespace
 
-command gate_command(CLI::App& app, const context&) {
-  const auto g = std::make_shared<given>();
+command_action gate_command(CLI::App& app, const context&) {
+  const auto g = std::make_shared<gate_options>();
   declare_sides(app, *g);
   declare_depth(app, *g);
   declare_outputs(app, *g);

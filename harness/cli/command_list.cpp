@@ -50,7 +50,7 @@ void print_text(const catalogue& known) {
 
 }  // namespace
 
-command list_command(CLI::App& app, const context& c) {
+command_action list_command(CLI::App& app, const context& c) {
   const auto format = std::make_shared<std::string>("text");
   app.add_option("--format", *format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))

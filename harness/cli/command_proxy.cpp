@@ -5,7 +5,7 @@
 
 namespace lockmark::cli {
 
-command proxy_command(CLI::App& app, const context&) {
+command_action proxy_command(CLI::App& app, const context&) {
   app.group("");  // not listed in --help
   return [] { return faults::serve_proxies(STDIN_FILENO, STDOUT_FILENO); };
 }

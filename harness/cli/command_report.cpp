@@ -19,14 +19,14 @@
 namespace lockmark::cli {
 namespace {
 
-struct given {
+struct report_options {
   std::vector<std::string> runs;
   std::string format = "text";
   bool timeline = false;
   std::string out;
 };
 
-int print_timeline(const given& g) {
+int print_timeline(const report_options& g) {
   if (g.format != "csv" || g.runs.size() != 1) {
     throw usage_error("--timeline: is for one run and --format csv");
   }
@@ -40,7 +40,7 @@ std::string junit_of(const std::vector<report::recorded_run>& runs) {
   return report::junit_xml(cases);
 }
 
-int write_html(const given& g) {
+int write_html(const report_options& g) {
   const output_file file("--out", g.out);
   const std::vector<std::filesystem::path> runs(g.runs.begin(), g.runs.end());
   const std::string page = report::html::page(runs);
@@ -52,7 +52,7 @@ int write_html(const given& g) {
   return 0;
 }
 
-int print_report(const given& g) {
+int print_report(const report_options& g) {
   if (g.timeline) return print_timeline(g);
   std::vector<report::recorded_run> runs;
   for (const std::string& path : g.runs) runs.push_back(report::read_run(path));
@@ -88,8 +88,8 @@ int print_report(const given& g) {
 
 }  // namespace
 
-command report_command(CLI::App& app, const context&) {
-  const auto g = std::make_shared<given>();
+command_action report_command(CLI::App& app, const context&) {
+  const auto g = std::make_shared<report_options>();
   app.add_option("runs", g->runs, "run folders: one for a report, several for a table")
       ->type_name("RUN")
       ->required();

@@ -20,7 +20,7 @@
 namespace lockmark::cli {
 namespace {
 
-struct given {
+struct run_options {
   std::string job;
   std::string target;
   std::vector<std::string> set;
@@ -46,7 +46,7 @@ std::string usual_target(const catalogue& known, const config::job& job) {
   return fmt::format("local:{}", first);
 }
 
-executed measure(const context& c, const given& g, const named_job& job,
+executed measure(const context& c, const run_options& g, const named_job& job,
                  const std::vector<gate::threshold>& limits, metrics::exporter* exporter) {
   progress_display display(job.name, g.quiet);
   const std::string target = g.target.empty() ? usual_target(c.known, job.job) : g.target;
@@ -82,7 +82,7 @@ bool breaks_limits(const std::vector<gate::threshold>& limits, const executed& d
   return true;
 }
 
-int run(const context& c, const given& g) {
+int run(const context& c, const run_options& g) {
   interrupts();
   const named_job job = find_job(g.job, g.set);
   if (g.target.empty() && job.job.lock.empty()) {
@@ -122,8 +122,8 @@ int run(const context& c, const given& g) {
 
 }  // namespace
 
-command run_command(CLI::App& app, const context& c) {
-  const auto g = std::make_shared<given>();
+command_action run_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<run_options>();
   app.add_option("job", g->job, "a job file, or the name of a shipped job: " + shipped_job_names())
       ->type_name("JOB")
       ->required();

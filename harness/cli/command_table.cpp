@@ -27,7 +27,7 @@
 namespace lockmark::cli {
 namespace {
 
-struct given {
+struct table_options {
   bool quick = false;
   bool full = false;
   std::vector<std::string> locks;       // empty: all, or with --quick those that need no Java
@@ -77,20 +77,20 @@ bool matches_any(const std::vector<std::string>& globs, std::string_view name) {
   return false;
 }
 
-bool wanted(const given& g, const lock_kind& lock) {
+bool wanted(const table_options& g, const lock_kind& lock) {
   if (!g.locks.empty()) return matches_any(g.locks, lock.name);
   return g.full || backend_of(lock.name) != "exec";
 }
 
 // A first look needs one server of each kind. TLS is no topology of its own: one that is asked for.
-bool wanted(const given& g, const std::string& topology) {
+bool wanted(const table_options& g, const std::string& topology) {
   if (!g.topologies.empty()) return matches_any(g.topologies, topology);
   if (!g.targets_file.empty()) return true;
   if (g.full) return !topology.ends_with("-tls");
   return topology.find('-') == std::string::npos;
 }
 
-std::vector<named_target> read_targets(const given& g) {
+std::vector<named_target> read_targets(const table_options& g) {
   std::vector<named_target> all;
   if (g.targets_file.empty()) {
     for (const local::topology& t : local::topologies()) {
@@ -116,7 +116,7 @@ std::vector<named_target> read_targets(const given& g) {
 }
 
 // The samples that a row rests on. The article took 10,000 to 30,000, and 100,000 for Redisson.
-std::vector<std::string> depth_of(const given& g, const lock_kind& lock) {
+std::vector<std::string> depth_of(const table_options& g, const lock_kind& lock) {
   std::vector<std::string> set;
   if (g.full) {
     const bool most = lock.name.find("redisson") != std::string_view::npos;
@@ -130,7 +130,7 @@ std::vector<std::string> depth_of(const given& g, const lock_kind& lock) {
 class table_maker {
  public:
   // `exporter` shows the rows while they are measured; or null.
-  table_maker(const context& c, const given& g, metrics::exporter* exporter)
+  table_maker(const context& c, const table_options& g, metrics::exporter* exporter)
       : context_(c),
         given_(g),
         exporter_(exporter),
@@ -155,7 +155,7 @@ class table_maker {
   std::string whole_page(report::language in) const;
 
   const context& context_;
-  const given& given_;
+  const table_options& given_;
   metrics::exporter* exporter_;
   std::filesystem::path out_;
   output_file junit_;
@@ -328,8 +328,8 @@ std::string table_maker::format(const std::string& how) const {
 
 }  // namespace
 
-command table_command(CLI::App& app, const context& c) {
-  const auto g = std::make_shared<given>();
+command_action table_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<table_options>();
   auto* const quick =
       app.add_flag("--quick", g->quick, "at least 2,000 samples and 5 s a row (the default)");
   app.add_flag("--full", g->full, "up to 30,000 samples a row, Redisson 100,000")->excludes(quick);

@@ -30,12 +30,12 @@ std::string known_topologies() {
 
 }  // namespace
 
-command up_command(CLI::App& app, const context&) {
-  struct given {
+command_action up_command(CLI::App& app, const context&) {
+  struct up_options {
     std::string topology;
     int port = 0;
   };
-  const auto g = std::make_shared<given>();
+  const auto g = std::make_shared<up_options>();
   app.add_option("topology", g->topology, known_topologies())->type_name("TOPOLOGY")->required();
   app.add_option("--port", g->port, "of the first server; the next ones follow it")
       ->check(CLI::Range(1, 65535));
@@ -47,7 +47,7 @@ command up_command(CLI::App& app, const context&) {
   };
 }
 
-command down_command(CLI::App& app, const context&) {
+command_action down_command(CLI::App& app, const context&) {
   const auto topology = std::make_shared<std::string>();
   app.add_option("topology", *topology, "which one; all without it")->type_name("TOPOLOGY");
   return [topology] {
@@ -58,7 +58,7 @@ command down_command(CLI::App& app, const context&) {
   };
 }
 
-command status_command(CLI::App&, const context&) {
+command_action status_command(CLI::App&, const context&) {
   return [] {
     const auto up = local::registry().status();
     for (const local::cluster_info& c : up) print(c);

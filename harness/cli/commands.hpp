@@ -16,22 +16,22 @@ struct context {
   std::vector<std::string> arguments;  // the whole command line, targets redacted
 };
 
-using command = std::function<int()>;
+using command_action = std::function<int()>;
 
-command list_command(CLI::App& app, const context& c);
-command run_command(CLI::App& app, const context& c);
-command table_command(CLI::App& app, const context& c);
-command report_command(CLI::App& app, const context& c);
-command gate_command(CLI::App& app, const context& c);
-command faults_command(CLI::App& app, const context& c);
-command claims_command(CLI::App& app, const context& c);
-command capacity_command(CLI::App& app, const context& c);
-command up_command(CLI::App& app, const context& c);
-command down_command(CLI::App& app, const context& c);
-command status_command(CLI::App& app, const context& c);
-command completion_command(CLI::App& app, const context& c);
-command man_command(CLI::App& app, const context& c);
+command_action list_command(CLI::App& app, const context& c);
+command_action run_command(CLI::App& app, const context& c);
+command_action table_command(CLI::App& app, const context& c);
+command_action report_command(CLI::App& app, const context& c);
+command_action gate_command(CLI::App& app, const context& c);
+command_action faults_command(CLI::App& app, const context& c);
+command_action claims_command(CLI::App& app, const context& c);
+command_action capacity_command(CLI::App& app, const context& c);
+command_action up_command(CLI::App& app, const context& c);
+command_action down_command(CLI::App& app, const context& c);
+command_action status_command(CLI::App& app, const context& c);
+command_action completion_command(CLI::App& app, const context& c);
+command_action man_command(CLI::App& app, const context& c);
 // Not for people: what lockmark starts as its proxies (harness/faults/proxy/serve.hpp).
-command proxy_command(CLI::App& app, const context& c);
+command_action proxy_command(CLI::App& app, const context& c);
 
 }  // namespace lockmark::cli

@@ -68,7 +68,7 @@ _@() {
     case "${words[i]}" in
 )--";
 
-std::string quoted_words(const std::vector<std::string>& words) {
+std::string bash_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& w : words) {
     text += fmt::format("{}{}", text.empty() ? "" : " ", shell_quoted(w));
@@ -87,21 +87,21 @@ std::vector<std::string> names_of(const std::vector<described_option>& options) 
 // The command that answers with what the option may be given; empty: nothing is known.
 std::string values_of(const command_line& c, const described_option& o) {
   if (!o.allowed.empty()) {
-    return fmt::format("_@_answer \"$current\" {}", quoted_words(o.allowed));
+    return fmt::format("_@_answer \"$current\" {}", bash_words(o.allowed));
   }
   if (o.value == "KEY=VALUE") return "_@_setting \"$current\"";
   if (is_folder(o.value)) return "_@_files \"$current\" -d";
   std::string all;
   if (const auto known = c.words.find(o.value); known != c.words.end()) {
     const char* const how = o.delimiter == ',' ? "list" : "answer";
-    all = fmt::format("_@_{} \"$current\" {}", how, quoted_words(known->second));
+    all = fmt::format("_@_{} \"$current\" {}", how, bash_words(known->second));
   }
   if (o.value == "JOB") all += "; _@_files \"$current\" -f -X '!*.yaml' -o plusdirs";
   if (o.value == "FILE") all += "_@_files \"$current\" -f";
   return all;
 }
 
-std::string settings_function(const command_line& c) {
+std::string bash_settings(const command_line& c) {
   std::vector<std::string> keys;
   std::string text = "\n_@_setting() {  # CURRENT: KEY=VALUE of a job\n  case \"$1\" in\n";
   for (const described_key& k : c.keys) {
@@ -110,11 +110,10 @@ std::string settings_function(const command_line& c) {
     std::vector<std::string> settings;
     for (const std::string& value : k.values)
       settings.push_back(fmt::format("{}={}", k.name, value));
-    text += fmt::format("    {}=*) _@_answer \"$1\" {} ;;\n", k.name, quoted_words(settings));
+    text += fmt::format("    {}=*) _@_answer \"$1\" {} ;;\n", k.name, bash_words(settings));
   }
   text += "    *=*) ;;\n    *)\n      compopt -o nospace 2>/dev/null\n";
-  return text +
-         fmt::format("      _@_answer \"$1\" {}\n      ;;\n  esac\n}}\n", quoted_words(keys));
+  return text + fmt::format("      _@_answer \"$1\" {}\n      ;;\n  esac\n}}\n", bash_words(keys));
 }
 
 std::string command_case(const command_line& c, const described_command& command) {
@@ -128,8 +127,7 @@ std::string command_case(const command_line& c, const described_command& command
                         values.empty() ? "" : "; ");
   }
   text += "      esac\n      if [[ $current == -* ]]; then\n";
-  text +=
-      fmt::format("        _@_answer \"$current\" {}\n", quoted_words(names_of(command.options)));
+  text += fmt::format("        _@_answer \"$current\" {}\n", bash_words(names_of(command.options)));
   if (!place.empty()) text += fmt::format("      else\n        {}\n", place);
   return text + "      fi\n      ;;\n";
 }
@@ -150,7 +148,7 @@ std::string bash_completion(const command_line& c) {
   std::string text =
       fmt::format("# Completion for bash; `{} completion bash` has made it.\n", c.name);
   text += helpers;
-  text += settings_function(c);
+  text += bash_settings(c);
   text += begin_of_main;
   text += fmt::format("      {}) command=${{words[i]}}; break ;;\n    esac\n  done\n",
                       fmt::join(commands, "|"));
@@ -158,7 +156,7 @@ std::string bash_completion(const command_line& c) {
   for (const described_command& command : c.commands) text += command_case(c, command);
   std::vector<std::string> first = commands;
   for (const std::string& name : names_of(c.options)) first.push_back(name);
-  text += fmt::format("    *) _@_answer \"$current\" {} ;;\n  esac\n}}\n", quoted_words(first));
+  text += fmt::format("    *) _@_answer \"$current\" {} ;;\n  esac\n}}\n", bash_words(first));
   text += fmt::format("\ncomplete -F _@ {}\n", c.name);
   return named(std::move(text), c.name);
 }

@@ -40,7 +40,8 @@ std::string values(const command_line& c, const described_option& o) {
   return fmt::format(" {} -a {}", o.value == "JOB" ? "-r -F" : "-x", words);
 }
 
-std::string line(const command_line& c, const described_option& o, const std::string& condition) {
+std::string option_line(const command_line& c, const described_option& o,
+                        const std::string& condition) {
   std::string text = fmt::format("complete -c {} -n {}", c.name, fish_quoted(condition));
   for (const std::string& name : o.names) {
     const bool long_name = name.starts_with("--");
@@ -66,14 +67,14 @@ std::string fish_completion(const command_line& c) {
       "# Completion for fish; `{0} completion fish` has made it.\n"
       "complete -c {0} -f\n",
       c.name);
-  for (const described_option& o : c.options) text += line(c, o, "__fish_use_subcommand");
+  for (const described_option& o : c.options) text += option_line(c, o, "__fish_use_subcommand");
   for (const described_command& command : c.commands) {
     text += fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d {}\n", c.name,
                         command.name, fish_quoted(command.help));
   }
   for (const described_command& command : c.commands) {
     const std::string here = fmt::format("__fish_seen_subcommand_from {}", command.name);
-    for (const described_option& o : command.options) text += line(c, o, here);
+    for (const described_option& o : command.options) text += option_line(c, o, here);
   }
   return text;
 }

@@ -16,7 +16,7 @@ std::string without_markup(std::string_view text) {
   return safe;
 }
 
-std::string quoted_words(const std::vector<std::string>& words) {
+std::string zsh_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& w : words) text += fmt::format(" {}", shell_quoted(w));
   return text;
@@ -36,24 +36,22 @@ std::string word_functions(const command_line& c) {
   for (const auto& [value, words] : c.words) {
     const std::string name = function_of(c.name, value);
     const char* const files = value == "JOB" ? "  _files -g '*.yaml'\n" : "";
-    text +=
-        fmt::format("\n{}() {{\n  compadd \"$@\" -{}\n{}}}\n", name, quoted_words(words), files);
+    text += fmt::format("\n{}() {{\n  compadd \"$@\" -{}\n{}}}\n", name, zsh_words(words), files);
   }
   return text;
 }
 
-std::string settings_function(const command_line& c) {
+std::string zsh_settings(const command_line& c) {
   std::vector<std::string> keys;
   std::string text =
       fmt::format("\n{}() {{\n  case $PREFIX in\n", function_of(c.name, "KEY=VALUE"));
   for (const described_key& k : c.keys) {
     keys.push_back(fmt::format("{}=", k.name));
     if (k.values.empty()) continue;
-    text +=
-        fmt::format("    {}=*) compset -P '*='; compadd -{} ;;\n", k.name, quoted_words(k.values));
+    text += fmt::format("    {}=*) compset -P '*='; compadd -{} ;;\n", k.name, zsh_words(k.values));
   }
   return text +
-         fmt::format("    *=*) ;;\n    *) compadd -S '' -{} ;;\n  esac\n}}\n", quoted_words(keys));
+         fmt::format("    *=*) ;;\n    *) compadd -S '' -{} ;;\n  esac\n}}\n", zsh_words(keys));
 }
 
 // What completes a value: an action of _arguments.
@@ -94,7 +92,7 @@ std::string zsh_completion(const command_line& c) {
       "it.\n",
       c.name);
   text += word_functions(c);
-  text += settings_function(c);
+  text += zsh_settings(c);
   text += fmt::format(
       "\n_{}() {{\n  local curcontext=$curcontext state line\n  typeset -A opt_args\n", c.name);
   text +=

@@ -20,7 +20,7 @@ namespace {
 struct row {
   const char* name;
   const char* help;
-  command (*declare)(CLI::App&, const context&);
+  command_action (*declare)(CLI::App&, const context&);
 };
 
 constexpr row commands[] = {

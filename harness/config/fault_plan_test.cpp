@@ -21,7 +21,7 @@ fault_plan plan_of(const std::string& fault) {
   return read_faults(job_with("  - " + fault + "\n").faults).at(0);
 }
 
-std::string error_of(const std::string& faults, const std::vector<std::string>& sets = {}) {
+std::string fault_error_of(const std::string& faults, const std::vector<std::string>& sets = {}) {
   try {
     job_with(faults, sets);
   } catch (const config_error& error) {
@@ -144,18 +144,19 @@ TEST(fault_plan, says_what_is_wrong) {
       {"kill", "j.yaml:2: faults: expected a group of keys (faults.*), not a list"},
   };
   for (const auto& [fault, sentence] : cases) {
-    EXPECT_THAT(error_of("  - " + fault + "\n"), HasSubstr(sentence)) << fault;
+    EXPECT_THAT(fault_error_of("  - " + fault + "\n"), HasSubstr(sentence)) << fault;
   }
 }
 
 // The place is that of the key, or of its fault where the key is what is missing.
 TEST(fault_plan, says_where_it_is_wrong) {
-  EXPECT_THAT(error_of("  - do: kill\n    who: master\n    at: 1s\n  - do: pause\n    who: master\n"
-                       "    at: -1s\n"),
-              HasSubstr("j.yaml:8: faults.2.at: "));
-  EXPECT_THAT(error_of("  - {do: kill, who: master, at: 1s}\n", {"faults.1.at=x"}),
+  EXPECT_THAT(
+      fault_error_of("  - do: kill\n    who: master\n    at: 1s\n  - do: pause\n    who: master\n"
+                     "    at: -1s\n"),
+      HasSubstr("j.yaml:8: faults.2.at: "));
+  EXPECT_THAT(fault_error_of("  - {do: kill, who: master, at: 1s}\n", {"faults.1.at=x"}),
               HasSubstr("--set faults.1.at: "));
-  EXPECT_THAT(error_of("  - {do: kill, who: master, at: 1s}\n", {"faults.first.at=x"}),
+  EXPECT_THAT(fault_error_of("  - {do: kill, who: master, at: 1s}\n", {"faults.first.at=x"}),
               HasSubstr("--set faults.first.at: expected a numbered fault"));
 }
 

@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 
 const std::string ends = "stop: {samples: 10}\n";
 
-std::string error_of(const std::string& yaml, const std::vector<std::string>& assignments = {}) {
+std::string job_error_of(const std::string& yaml,
+                         const std::vector<std::string>& assignments = {}) {
   try {
     parse_job(yaml, "j.yaml", assignments);
   } catch (const config_error& error) {
@@ -143,7 +144,7 @@ TEST(job, says_what_is_wrong_in_a_file) {
       {"{seed: 1}\n]\n", "j.yaml:2: is not valid YAML (illegal flow end)"},
       {"load: {loop: closed\n", "j.yaml:2: is not valid YAML (end of map flow not found)"},
   };
-  for (const auto& [yaml, sentence] : cases) EXPECT_EQ(error_of(yaml), sentence) << yaml;
+  for (const auto& [yaml, sentence] : cases) EXPECT_EQ(job_error_of(yaml), sentence) << yaml;
 }
 
 // Values that are fine each for itself, but not together; the place is that of the key, if given.
@@ -181,7 +182,7 @@ TEST(job, says_what_does_not_fit_together) {
       {"workload: ''\n" + ends,
        "j.yaml:1: workload: expected a workload such as auto or mutex, not ''"},
   };
-  for (const auto& [yaml, sentence] : cases) EXPECT_EQ(error_of(yaml), sentence) << yaml;
+  for (const auto& [yaml, sentence] : cases) EXPECT_EQ(job_error_of(yaml), sentence) << yaml;
 }
 
 // --set overrides the file, and is checked together with it.
@@ -193,9 +194,9 @@ TEST(job, set_overrides_the_file) {
   EXPECT_EQ(j.loop, loop_kind::open);
   EXPECT_EQ(j.options.at("x"), "a=b");
   EXPECT_EQ(j.lock, "faulty/redis/lua");
-  EXPECT_EQ(error_of(ends, {"load.rate=5/s"}),
+  EXPECT_EQ(job_error_of(ends, {"load.rate=5/s"}),
             "--set load.rate: means nothing to load.loop closed, whose clients set the pace");
-  EXPECT_EQ(error_of("load: {loop: open, rate: 5/s}\n" + ends, {"load.rate=none"}),
+  EXPECT_EQ(job_error_of("load: {loop: open, rate: 5/s}\n" + ends, {"load.rate=none"}),
             "--set load.rate: is needed by load.loop open, such as 200/s");
 }
 
@@ -299,8 +300,8 @@ TEST(shipped_jobs, are_valid_and_explained) {
     std::getline(file, line);
     EXPECT_TRUE(line.starts_with("# ") && line.size() > 40) << path;
   }
-  const std::set<std::string> expected{"contended",         "herd",       "hot_lock",  "hotspot",
-                                       "long_hold_renewed", "one_client", "open_rate", "outage",
+  const std::set<std::string> expected{"contended",         "herd",       "hot_lock",   "hotspot",
+                                       "long_hold_renewed", "one_client", "open_rate",  "outage",
                                        "partly_open",       "reentrant",  "short_wait", "soak",
                                        "uncontended"};
   EXPECT_EQ(names, expected);

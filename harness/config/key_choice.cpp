@@ -8,10 +8,6 @@
 namespace lockmark::config {
 namespace {
 
-using shape = key_choice::shape;
-
-constexpr std::string_view known = key_choice::forms;
-
 parsed<std::uint64_t> parse_keys(std::string_view text) {
   const auto keys = parse_count(text);
   if (!keys) return keys.error();
@@ -34,7 +30,7 @@ parsed<key_choice> parse_zipf(const call& split, std::uint64_t keys) {
   if (*exponent <= 0 || *exponent > 10) {
     return expected("an exponent above 0 and at most 10", split.arguments[1]);
   }
-  return key_choice{shape::zipf, keys, *exponent, 0, 0};
+  return key_choice{key_choice::shape::zipf, keys, *exponent, 0, 0};
 }
 
 parsed<key_choice> parse_hotspot(const call& split, std::uint64_t keys) {
@@ -42,7 +38,7 @@ parsed<key_choice> parse_hotspot(const call& split, std::uint64_t keys) {
   if (!hot_keys) return hot_keys.error();
   const auto hot_share = parse_fraction(split.arguments[2]);
   if (!hot_share) return hot_share.error();
-  return key_choice{shape::hotspot, keys, 0, *hot_keys, *hot_share};
+  return key_choice{key_choice::shape::hotspot, keys, 0, *hot_keys, *hot_share};
 }
 
 // At least one key is hot, or the hot share of the attempts would have none to go to.
@@ -55,26 +51,26 @@ std::uint64_t hot_count(const key_choice& choice, std::uint64_t keys) {
 
 parsed<key_choice> parse_key_choice(std::string_view text) {
   const auto split = split_call(text);
-  if (!split) return expected(known, text);
+  if (!split) return expected(key_choice::forms, text);
   if (split->is("one", 0)) return key_choice{};
-  if (split->is("own", 0)) return key_choice{.kind = shape::own};
+  if (split->is("own", 0)) return key_choice{.kind = key_choice::shape::own};
   const bool is_zipf = split->is("zipf", 2);
   const bool is_hotspot = split->is("hotspot", 3);
-  if (!is_zipf && !is_hotspot && !split->is("uniform", 1)) return expected(known, text);
+  if (!is_zipf && !is_hotspot && !split->is("uniform", 1)) return expected(key_choice::forms, text);
   const auto keys = parse_keys(split->arguments[0]);
   if (!keys) return keys.error();
   if (is_zipf) return parse_zipf(*split, *keys);
   if (is_hotspot) return parse_hotspot(*split, *keys);
-  return key_choice{shape::uniform, *keys, 0, 0, 0};
+  return key_choice{key_choice::shape::uniform, *keys, 0, 0, 0};
 }
 
 std::string print_key_choice(const key_choice& value) {
   switch (value.kind) {
-    case shape::one: break;
-    case shape::own: return "own";
-    case shape::uniform: return fmt::format("uniform({})", value.keys);
-    case shape::zipf: return fmt::format("zipf({}, {})", value.keys, value.exponent);
-    case shape::hotspot:
+    case key_choice::shape::one: break;
+    case key_choice::shape::own: return "own";
+    case key_choice::shape::uniform: return fmt::format("uniform({})", value.keys);
+    case key_choice::shape::zipf: return fmt::format("zipf({}, {})", value.keys, value.exponent);
+    case key_choice::shape::hotspot:
       return fmt::format("hotspot({}, {}, {})", value.keys, value.hot_keys, value.hot_share);
   }
   return "one";
@@ -109,6 +105,6 @@ key_sampler::key_sampler(const key_choice& choice, std::uint64_t clients)
     : choice_(choice),
       keys_(choice.count(clients)),
       hot_(hot_count(choice, keys_)),
-      zipf_(keys_, choice.kind == shape::zipf ? choice.exponent : 1.0) {}
+      zipf_(keys_, choice.kind == key_choice::shape::zipf ? choice.exponent : 1.0) {}
 
 }  // namespace lockmark::config

@@ -8,10 +8,6 @@
 namespace lockmark::config {
 namespace {
 
-using shape = retry_policy::shape;
-
-constexpr std::string_view known = retry_policy::forms;
-
 // A pause of zero is called spin, so that nobody spins by accident.
 parsed<duration> parse_pause(std::string_view text) {
   const auto pause = parse_duration(text);
@@ -21,7 +17,8 @@ parsed<duration> parse_pause(std::string_view text) {
   return pause;
 }
 
-parsed<retry_policy> parse_range(shape kind, const call& split, std::string_view text) {
+parsed<retry_policy> parse_range(retry_policy::shape kind, const call& split,
+                                 std::string_view text) {
   const auto least = parse_duration(split.arguments[0]);
   if (!least) return least.error();
   const auto greatest = parse_pause(split.arguments[1]);
@@ -29,7 +26,7 @@ parsed<retry_policy> parse_range(shape kind, const call& split, std::string_view
   if (*least > *greatest) {
     return expected("the shorter pause before the longer", text, "is the wrong way round");
   }
-  if (kind == shape::exponential && *least == duration::zero()) {
+  if (kind == retry_policy::shape::exponential && *least == duration::zero()) {
     return expected("a first pause above zero", text, "would stay at zero when doubled");
   }
   return retry_policy{kind, *least, *greatest};
@@ -39,26 +36,28 @@ parsed<retry_policy> parse_range(shape kind, const call& split, std::string_view
 
 parsed<retry_policy> parse_retry_policy(std::string_view text) {
   const auto split = split_call(text);
-  if (!split) return expected(known, text);
+  if (!split) return expected(retry_policy::forms, text);
   if (split->is("none", 0)) return retry_policy{};
-  if (split->is("spin", 0)) return retry_policy{.kind = shape::spin};
-  if (split->is("jittered", 2)) return parse_range(shape::jittered, *split, text);
-  if (split->is("exponential", 2)) return parse_range(shape::exponential, *split, text);
-  if (!split->is("fixed", 1)) return expected(known, text);
+  if (split->is("spin", 0)) return retry_policy{.kind = retry_policy::shape::spin};
+  if (split->is("jittered", 2)) return parse_range(retry_policy::shape::jittered, *split, text);
+  if (split->is("exponential", 2))
+    return parse_range(retry_policy::shape::exponential, *split, text);
+  if (!split->is("fixed", 1)) return expected(retry_policy::forms, text);
   const auto pause = parse_pause(split->arguments[0]);
   if (!pause) return pause.error();
-  return retry_policy{shape::fixed, *pause, {}};
+  return retry_policy{retry_policy::shape::fixed, *pause, {}};
 }
 
 std::string print_retry_policy(const retry_policy& value) {
   const std::string least = print_duration(value.least);
   const std::string greatest = print_duration(value.greatest);
   switch (value.kind) {
-    case shape::none: break;
-    case shape::spin: return "spin";
-    case shape::fixed: return fmt::format("fixed({})", least);
-    case shape::jittered: return fmt::format("jittered({}, {})", least, greatest);
-    case shape::exponential: return fmt::format("exponential({}, {})", least, greatest);
+    case retry_policy::shape::none: break;
+    case retry_policy::shape::spin: return "spin";
+    case retry_policy::shape::fixed: return fmt::format("fixed({})", least);
+    case retry_policy::shape::jittered: return fmt::format("jittered({}, {})", least, greatest);
+    case retry_policy::shape::exponential:
+      return fmt::format("exponential({}, {})", least, greatest);
   }
   return "none";
 }

@@ -14,14 +14,14 @@ namespace lockmark::gate {
 namespace {
 
 using json = nlohmann::ordered_json;
-using value = std::optional<double>;
+using optional_number = std::optional<double>;
 
-value number(const json& n) {
-  return n.is_number() ? value(n.get<double>()) : std::nullopt;
+optional_number number(const json& n) {
+  return n.is_number() ? optional_number(n.get<double>()) : std::nullopt;
 }
 
-value quantile(const report::recorded_run& run, double q, std::string_view name,
-               std::string_view who) {
+optional_number quantile(const report::recorded_run& run, double q, std::string_view name,
+                         std::string_view who) {
   for (const json& entry : run.content.at("quantiles").at("response").at("quantiles")) {
     if (entry.at("q").get<double>() != q) continue;
     const auto time = report::time_of(entry.at("value_ns"));
@@ -36,30 +36,32 @@ value quantile(const report::recorded_run& run, double q, std::string_view name,
 }
 
 // Half an attempt stands for none, so that there is a ratio.
-value success_rate(const report::recorded_run& run) {
-  const value share = number(run.content.at("success_rate"));
+optional_number success_rate(const report::recorded_run& run) {
+  const optional_number share = number(run.content.at("success_rate"));
   const auto n = run.content.at("samples").get<double>();
-  return share && n > 0 ? value(std::max(*share, 0.5 / n)) : std::nullopt;
+  return share && n > 0 ? optional_number(std::max(*share, 0.5 / n)) : std::nullopt;
 }
 
-value throughput(const report::recorded_run& run) {
-  const value tps = number(run.content.at("tps"));
-  const value window = number(run.content.at("run").at("window_s"));
-  return tps && window && *window > 0 ? value(std::max(*tps, 0.5 / *window)) : std::nullopt;
+optional_number throughput(const report::recorded_run& run) {
+  const optional_number tps = number(run.content.at("tps"));
+  const optional_number window = number(run.content.at("run").at("window_s"));
+  return tps && window && *window > 0 ? optional_number(std::max(*tps, 0.5 / *window))
+                                      : std::nullopt;
 }
 
-value handoff(const report::recorded_run& run) {
+optional_number handoff(const report::recorded_run& run) {
   const json& transfer = run.content.at("handoff").at("transfer");
-  const value p50 = transfer.is_null() ? std::nullopt : number(transfer.at("p50_ns"));
-  return p50 ? value(std::max(1.0, *p50)) : std::nullopt;
+  const optional_number p50 = transfer.is_null() ? std::nullopt : number(transfer.at("p50_ns"));
+  return p50 ? optional_number(std::max(1.0, *p50)) : std::nullopt;
 }
 
-value count(const report::recorded_run& run, const char* name) {
-  const value n = number(run.content.at("cost_per_acquire").at(name));
+optional_number count(const report::recorded_run& run, const char* name) {
+  const optional_number n = number(run.content.at("cost_per_acquire").at(name));
   return n && *n > 0 ? n : std::nullopt;
 }
 
-value read(std::string_view metric, const report::recorded_run& run, std::string_view who) {
+optional_number read(std::string_view metric, const report::recorded_run& run,
+                     std::string_view who) {
   if (metric == "acquire_p50") return quantile(run, 0.5, metric, who);
   if (metric == "acquire_p99") return quantile(run, 0.99, metric, who);
   if (metric == "throughput") return throughput(run);

@@ -73,7 +73,7 @@ struct broken {
   std::string how = "throws";
 };
 
-struct ended {
+struct broken_run {
   std::optional<result> got;  // empty: the run threw
   std::string sentence;       // what it threw, or why it ended
   std::vector<std::string> stuck;
@@ -98,8 +98,8 @@ warmup: 0s
 stop: {duration: 60s}
 )";
 
-ended run_on(const broken& what) {
-  ended e;
+broken_run run_on(const broken& what) {
+  broken_run e;
   const lock_kind kind = faulty_lock();
   config::job job = config::parse_job(steady_load, "test.yaml");
   option_values options;
@@ -150,7 +150,7 @@ std::string as_words(const testing::TestParamInfo<broken>& info) {
   return fmt::format("{}_{}_{}{}", b.call, b.how, b.from, one ? "_in_one_instance" : "");
 }
 
-void expect_left_nothing(const ended& e) {
+void expect_left_nothing(const broken_run& e) {
   EXPECT_EQ(e.counts.closing, e.counts.opened);
   EXPECT_EQ(e.counts.wipes, 1);
 }
@@ -159,7 +159,7 @@ void expect_left_nothing(const ended& e) {
 class a_call_before_the_load : public testing::TestWithParam<broken> {};
 
 TEST_P(a_call_before_the_load, that_throws_is_what_the_run_throws) {
-  const ended e = run_on(GetParam());
+  const broken_run e = run_on(GetParam());
   EXPECT_FALSE(e.got.has_value());
   EXPECT_THAT(e.sentence, HasSubstr(GetParam().call + " fails on purpose"));
   EXPECT_LT(e.lasted, 3s);
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(table, a_call_before_the_load,
 class a_call_under_load : public testing::TestWithParam<broken> {};
 
 TEST_P(a_call_under_load, that_throws_ends_the_run) {
-  const ended e = run_on(GetParam());
+  const broken_run e = run_on(GetParam());
   ASSERT_TRUE(e.got.has_value()) << e.sentence;
   EXPECT_EQ(e.got->how, ending::failed);
   EXPECT_THAT(e.sentence, HasSubstr(GetParam().call + " fails on purpose"));
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(table, a_call_under_load,
 
 // What was measured until then counts.
 TEST(a_run_that_fails, keeps_what_it_has_measured) {
-  const ended e = run_on({"acquire", "200"});
+  const broken_run e = run_on({"acquire", "200"});
   ASSERT_TRUE(e.got.has_value());
   EXPECT_EQ(e.got->grants_in_all, 199U);
   EXPECT_GT(e.got->attempts(), 190U);
@@ -205,14 +205,14 @@ TEST(a_run_that_fails, keeps_what_it_has_measured) {
 // After the load: everything was measured, and the run still says what went wrong.
 TEST(a_call_after_the_load, that_throws_spoils_no_other) {
   for (const broken& what : {broken{"close"}, broken{"close", "3"}, broken{"close", "1", "2"}}) {
-    const ended e = run_on(what);
+    const broken_run e = run_on(what);
     ASSERT_TRUE(e.got.has_value()) << e.sentence;
     EXPECT_EQ(e.got->how, ending::failed);
     EXPECT_THAT(e.sentence, HasSubstr("close fails on purpose"));
     EXPECT_GT(e.got->window_s(), 59);
     expect_left_nothing(e);
   }
-  const ended counted = run_on({"counters", "2"});
+  const broken_run counted = run_on({"counters", "2"});
   ASSERT_TRUE(counted.got.has_value());
   EXPECT_EQ(counted.got->how, ending::server_lost);
   EXPECT_THAT(counted.sentence, HasSubstr("after the load, the faulty lock's counters"));
@@ -220,7 +220,7 @@ TEST(a_call_after_the_load, that_throws_spoils_no_other) {
 }
 
 TEST(a_wipe, that_throws_is_told_beside_a_result_that_stands) {
-  const ended e = run_on({"wipe"});
+  const broken_run e = run_on({"wipe"});
   ASSERT_TRUE(e.got.has_value()) << e.sentence;
   EXPECT_EQ(e.got->how, ending::complete);
   EXPECT_THAT(e.got->preflight, testing::Contains(HasSubstr("could not be removed: the faulty")));
@@ -230,7 +230,7 @@ TEST(a_wipe, that_throws_is_told_beside_a_result_that_stands) {
 // The tenth of what is called once never comes.
 TEST(a_call_that_breaks_later, breaks_nothing_where_it_never_comes) {
   for (const char* call : {"prepare", "wipe", "counters", "open", "close"}) {
-    const ended e = run_on({call, "10"});
+    const broken_run e = run_on({call, "10"});
     ASSERT_TRUE(e.got.has_value()) << call << ": " << e.sentence;
     EXPECT_EQ(e.got->how, ending::complete) << call;
     expect_left_nothing(e);
@@ -241,7 +241,7 @@ class a_call_that_never_returns : public testing::TestWithParam<broken> {};
 
 TEST_P(a_call_that_never_returns, is_left_behind_and_told_of) {
   const broken& what = GetParam();
-  const ended e = run_on(what);
+  const broken_run e = run_on(what);
   ASSERT_EQ(e.stuck.size(), 1U);
   EXPECT_THAT(e.stuck[0], HasSubstr("of faulty/lock did not end within 10000 ms"));
   const bool at_the_end = what.call == "wipe" || what.call == "close" || what.from == "2";

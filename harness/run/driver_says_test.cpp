@@ -72,7 +72,7 @@ struct spoken {
   std::vector<std::string> heard;
 };
 
-spoken simulate(std::vector<finding> found) {
+spoken run_and_listen(std::vector<finding> found) {
   const lock_kind kind = memory::kinds().front();
   const config::job job = config::parse_job(
       "load: {loop: closed, instances: 2, clients: 1}\nkeys: own\nhold: 0s\nwait: 1s\n"
@@ -98,7 +98,7 @@ spoken simulate(std::vector<finding> found) {
 }
 
 TEST(pipe, is_taken_out_of_the_latencies_and_reported) {
-  const spoken s = simulate({});
+  const spoken s = run_and_listen({});
   const auto p50 = [&](series which) {
     return static_cast<double>(s.r.totals[which].value_at_quantile(0.5));
   };
@@ -108,7 +108,7 @@ TEST(pipe, is_taken_out_of_the_latencies_and_reported) {
 }
 
 TEST(preflight, is_told_the_load_and_its_sentences_stay_with_the_result) {
-  const spoken s = simulate({{false, "the server evicts keys"}});
+  const spoken s = run_and_listen({{false, "the server evicts keys"}});
   EXPECT_EQ(s.asked.instances, 2u);
   EXPECT_EQ(s.asked.clients_in_all(), 2u);
   EXPECT_THAT(s.heard, testing::ElementsAre("the server evicts keys"));
@@ -118,7 +118,7 @@ TEST(preflight, is_told_the_load_and_its_sentences_stay_with_the_result) {
 
 TEST(preflight, a_fatal_finding_ends_the_run_before_its_load) {
   try {
-    simulate({{false, "odd"}, {true, "a replica cannot be written to"}});
+    run_and_listen({{false, "odd"}, {true, "a replica cannot be written to"}});
     FAIL() << "the run was made";
   } catch (const usage_error& e) {
     EXPECT_STREQ(e.what(), "a replica cannot be written to");
@@ -126,7 +126,7 @@ TEST(preflight, a_fatal_finding_ends_the_run_before_its_load) {
 }
 
 TEST(gap, the_longest_time_without_a_grant_is_found) {
-  const spoken s = simulate({});
+  const spoken s = run_and_listen({});
   EXPECT_NEAR(static_cast<double>(s.r.found.longest_gap_ns), 3e6, 1e5);
   EXPECT_GE(s.r.found.gap_began_ns, s.r.window_start_ns);
 }

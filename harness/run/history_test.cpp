@@ -173,7 +173,7 @@ struct told {
 };
 
 // One run on a memory lock from simulated time zero, and its history.
-told simulate(std::string_view lock, const std::string& yaml) {
+told simulate_history(std::string_view lock, const std::string& yaml) {
   std::vector<lock_kind> known = memory::kinds();
   for (const lock_kind& k : faulty::kinds()) known.push_back(k);
   const auto kind =
@@ -201,7 +201,7 @@ told simulate(std::string_view lock, const std::string& yaml) {
   return all;
 }
 
-const std::string load = R"(
+const std::string history_load = R"(
 load: {loop: closed, instances: 2, clients: 2}
 keys: uniform(2)
 hold: 1ms
@@ -213,7 +213,7 @@ stop: {duration: 40ms, at_most: 40ms}
 
 // Every grant and release of the run is there, well-formed, and it is a mutex's history.
 TEST(history, of_a_lock_is_linearizable) {
-  const told t = simulate("memory/lock", load);
+  const told t = simulate_history("memory/lock", history_load);
   const std::vector<op> history = read_history(t.edn);
   EXPECT_EQ(flaw_of(history), "");
   const auto granted = std::count_if(history.begin(), history.end(), [](const op& o) {
@@ -228,7 +228,7 @@ TEST(history, of_a_lock_is_linearizable) {
 
 // Two holders at once: no order of the operations is a mutex's.
 TEST(history, of_two_holders_is_rejected) {
-  const told t = simulate("faulty/lock", load + "options: {two_holders: 10}\n");
+  const told t = simulate_history("faulty/lock", history_load + "options: {two_holders: 10}\n");
   EXPECT_GT(t.r.violations(), 0U);
   const std::vector<op> history = read_history(t.edn);
   EXPECT_EQ(flaw_of(history), "");
@@ -237,7 +237,7 @@ TEST(history, of_two_holders_is_rejected) {
 
 // Attempts that are refused fail, and their client keeps its process.
 TEST(history, has_attempts_that_fail) {
-  const told t = simulate("memory/lock", R"(
+  const told t = simulate_history("memory/lock", R"(
 load: {loop: closed, instances: 1, clients: 3}
 hold: 4ms
 wait: 5ms
@@ -253,7 +253,7 @@ stop: {duration: 40ms, at_most: 40ms}
 
 // Lost answers, of acquires and of releases: the process is never used again.
 TEST(history, gives_clients_in_doubt_a_new_process) {
-  const told t = simulate("faulty/lock", load + "options: {lost_replies: 0.2}\n");
+  const told t = simulate_history("faulty/lock", history_load + "options: {lost_replies: 0.2}\n");
   const std::vector<op> history = read_history(t.edn);
   EXPECT_EQ(flaw_of(history), "");
   EXPECT_THAT(t.edn,
@@ -268,7 +268,7 @@ TEST(history, gives_clients_in_doubt_a_new_process) {
 // A lease that ran out while its holder worked: its release fails, so the mutex is lost to a
 // checker, as it is to the clients.
 TEST(history, has_releases_that_fail) {
-  const told t = simulate("memory/lock", R"(
+  const told t = simulate_history("memory/lock", R"(
 load: {loop: closed, instances: 2, clients: 1}
 hold: 8ms
 lease: 3ms

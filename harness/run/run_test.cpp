@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-lock_kind kind_of(std::string_view name) {
+lock_kind test_lock(std::string_view name) {
   for (const auto& kinds : {memory::kinds(), faulty::kinds()}) {
     for (const lock_kind& k : kinds) {
       if (k.name == name) return k;
@@ -24,8 +24,8 @@ lock_kind kind_of(std::string_view name) {
 }
 
 // One run of `yaml` on `lock`, from simulated time zero.
-result simulate(std::string_view lock, const std::string& yaml) {
-  const lock_kind kind = kind_of(lock);
+result run_simulated(std::string_view lock, const std::string& yaml) {
+  const lock_kind kind = test_lock(lock);
   config::job job = config::parse_job(yaml, "test.yaml");
   std::map<std::string, std::string, std::less<>> options;
   for (const lock_option& o : kind.options) options[std::string(o.name)] = o.preset;
@@ -61,7 +61,7 @@ stop: {duration: 5s}
 // Sixteen clients, one fair lock, 1 ms of hold: the lock is the only limit, and everybody gets his
 // turn.
 TEST(closed_loop, a_fair_lock_is_handed_around_at_the_rate_of_its_hold) {
-  const result r = simulate("memory/lock", contended);
+  const result r = run_simulated("memory/lock", contended);
   EXPECT_EQ(r.how, ending::complete);
   EXPECT_NEAR(r.tps(), 1000, 10);
   EXPECT_DOUBLE_EQ(r.success_rate(), 1.0);
@@ -74,7 +74,7 @@ TEST(closed_loop, a_fair_lock_is_handed_around_at_the_rate_of_its_hold) {
 
 // X = 1 / (mean hold + mean hand-off) on a saturated lock: the bookkeeping adds up.
 TEST(closed_loop, the_saturated_lock_identity_holds) {
-  const result r = simulate("faulty/lock", contended + "options: {delay: 300us}\n");
+  const result r = run_simulated("faulty/lock", contended + "options: {delay: 300us}\n");
   const auto grants = static_cast<double>(r.found.grants);
   const double cycle_s =
       (static_cast<double>(r.found.held_ns) + static_cast<double>(r.found.handed_ns)) / grants /
@@ -85,7 +85,7 @@ TEST(closed_loop, the_saturated_lock_identity_holds) {
 
 // A queue longer than the wait timeout: the attempts that fail are in the quantiles.
 TEST(closed_loop, attempts_that_time_out_censor_the_upper_quantiles) {
-  const result r = simulate("memory/lock", R"(
+  const result r = run_simulated("memory/lock", R"(
 load: {loop: closed, instances: 1, clients: 20}
 keys: one
 hold: 10ms
@@ -111,8 +111,8 @@ wait: 10s
 warmup: 0s
 stop: {duration: 30s}
 options: {delay: 1ms, stall_at: 10s, stall_for: )";
-  const result calm = simulate("faulty/lock", load + "0}\n");
-  const result stalled = simulate("faulty/lock", load + "1400ms}\n");
+  const result calm = run_simulated("faulty/lock", load + "0}\n");
+  const result stalled = run_simulated("faulty/lock", load + "1400ms}\n");
   const auto p99 = [](const result& r, series s) { return r.totals[s].value_at_quantile(0.99); };
   EXPECT_GE(p99(stalled, series::response), 900'000'000);
   EXPECT_LE(p99(stalled, series::response), 1'400'000'000);
@@ -126,7 +126,7 @@ options: {delay: 1ms, stall_at: 10s, stall_for: )";
 // The achieved rate is the offered one, constant and Poisson.
 TEST(open_loop, achieves_the_rate_it_was_asked_for) {
   for (const char* loop : {"open", "poisson"}) {
-    const result r = simulate("faulty/lock", std::string("load: {loop: ") + loop + R"(,
+    const result r = run_simulated("faulty/lock", std::string("load: {loop: ") + loop + R"(,
   instances: 2, clients: 50, rate: 1000/s}
 keys: own
 warmup: 0s
@@ -140,7 +140,7 @@ options: {delay: 2ms}
 
 // More is offered than one lock can do: the run says so, drops, and does not hide the waiting.
 TEST(open_loop, an_overloaded_lock_is_saturated_and_drops) {
-  const result r = simulate("memory/lock", R"(
+  const result r = run_simulated("memory/lock", R"(
 load: {loop: poisson, instances: 1, clients: 50, rate: 150/s, backlog: 100}
 keys: one
 hold: 10ms
@@ -157,7 +157,7 @@ stop: {duration: 30s}
 
 // Sessions arrive at random and make three attempts each.
 TEST(partly_open_loop, a_session_makes_its_cycles) {
-  const result r = simulate("memory/lock", R"(
+  const result r = run_simulated("memory/lock", R"(
 load: {loop: partly_open, instances: 1, clients: 100, rate: 50/s, cycles: 3, think: 10ms}
 keys: uniform(10)
 warmup: 0s
@@ -175,9 +175,9 @@ hold: exponential(2ms)
 warmup: 0s
 stop: {duration: 5s}
 )";
-  const result once = simulate("memory/lock", job + "seed: 7\n");
-  const result again = simulate("memory/lock", job + "seed: 7\n");
-  const result other = simulate("memory/lock", job + "seed: 8\n");
+  const result once = run_simulated("memory/lock", job + "seed: 7\n");
+  const result again = run_simulated("memory/lock", job + "seed: 7\n");
+  const result other = run_simulated("memory/lock", job + "seed: 8\n");
   EXPECT_EQ(once.totals[series::response], again.totals[series::response]);
   EXPECT_EQ(once.found.grants_by_client, again.found.grants_by_client);
   EXPECT_NE(once.totals[series::hold], other.totals[series::hold]);
@@ -185,7 +185,7 @@ stop: {duration: 5s}
 
 // Two holders on purpose: the run says who, on which key, and when.
 TEST(safety, two_holders_are_found_and_named) {
-  const result r = simulate("faulty/lock", contended + "options: {two_holders: 50}\n");
+  const result r = run_simulated("faulty/lock", contended + "options: {two_holders: 50}\n");
   EXPECT_GT(r.violations(), 0U);
   ASSERT_FALSE(r.found.violations.empty());
   const check::violation& v = r.found.violations.front();
@@ -195,7 +195,7 @@ TEST(safety, two_holders_are_found_and_named) {
 }
 
 TEST(safety, stale_tokens_are_counted) {
-  const result r = simulate("faulty/lock", contended + "options: {stale_token: 10}\n");
+  const result r = run_simulated("faulty/lock", contended + "options: {stale_token: 10}\n");
   EXPECT_GT(r.found.stale_tokens, 0U);
   EXPECT_EQ(r.found.certain_violations, 0U);
   EXPECT_GE(r.violations(), r.found.stale_tokens);
@@ -210,16 +210,16 @@ hold: 1ms
 warmup: 0s
 stop: {duration: 5s}
 )";
-  const result good = simulate("memory/optimistic", job);
+  const result good = run_simulated("memory/optimistic", job);
   EXPECT_EQ(good.violations(), 0U);
   EXPECT_GT(good.totals.counts[counter::granted], 100U);
-  const result bad = simulate("faulty/optimistic", job + "options: {lost_updates: 10}\n");
+  const result bad = run_simulated("faulty/optimistic", job + "options: {lost_updates: 10}\n");
   EXPECT_GT(bad.found.lost_updates, 0U);
 }
 
 // Polling clients pause as the retry policy says, and count every try.
 TEST(retry, a_polling_lock_is_tried_again) {
-  const result r = simulate("memory/try_lock", R"(
+  const result r = run_simulated("memory/try_lock", R"(
 load: {loop: closed, instances: 1, clients: 4}
 keys: one
 hold: 5ms
@@ -244,17 +244,17 @@ wait: 5s
 warmup: 0s
 stop: {duration: 10s}
 renew: )";
-  const result renewed = simulate("memory/lock", job + "true\n");
+  const result renewed = run_simulated("memory/lock", job + "true\n");
   EXPECT_EQ(renewed.violations(), 0U);
   EXPECT_GT(renewed.totals[series::renewal].count(), 200);
-  const result not_renewed = simulate("memory/lock", job + "false\n");
+  const result not_renewed = run_simulated("memory/lock", job + "false\n");
   EXPECT_GT(not_renewed.violations(), 0U);
   EXPECT_TRUE(not_renewed.totals[series::renewal].empty());
 }
 
 // Reentrant depth: inner acquires and releases are granted, and stamps are the outer ones'.
 TEST(reentrancy, the_outer_level_is_what_counts) {
-  const result r = simulate("memory/lock", contended + "reentrancy: 3\n");
+  const result r = run_simulated("memory/lock", contended + "reentrancy: 3\n");
   EXPECT_NEAR(r.tps(), 1000, 10);
   EXPECT_EQ(r.totals.counts[counter::broken_promises], 0U);
 }
@@ -266,9 +266,11 @@ load: {loop: closed, instances: 1, clients: 1}
 hold: 10ms
 warmup: 0s
 stop: )";
-  EXPECT_NEAR(simulate("memory/lock", job + "{samples: 1000, duration: 1s}").window_s(), 10, 0.5);
-  EXPECT_NEAR(simulate("memory/lock", job + "{samples: 10, duration: 4s}").window_s(), 4, 0.5);
-  EXPECT_NEAR(simulate("memory/lock", job + "{samples: 9999, at_most: 3s}").window_s(), 3, 0.5);
+  EXPECT_NEAR(run_simulated("memory/lock", job + "{samples: 1000, duration: 1s}").window_s(), 10,
+              0.5);
+  EXPECT_NEAR(run_simulated("memory/lock", job + "{samples: 10, duration: 4s}").window_s(), 4, 0.5);
+  EXPECT_NEAR(run_simulated("memory/lock", job + "{samples: 9999, at_most: 3s}").window_s(), 3,
+              0.5);
 }
 
 // One client alone never hands its key on; two who must wait for it do so each time.
@@ -279,8 +281,8 @@ hold: 10ms
 warmup: 0s
 stop: {owner_changes: 200, at_most: 20s}
 keys: )";
-  EXPECT_NEAR(simulate("memory/lock", job + "one").window_s(), 2, 0.5);
-  EXPECT_NEAR(simulate("memory/lock", job + "own").window_s(), 20, 0.5);
+  EXPECT_NEAR(run_simulated("memory/lock", job + "one").window_s(), 2, 0.5);
+  EXPECT_NEAR(run_simulated("memory/lock", job + "own").window_s(), 20, 0.5);
 }
 
 // What a workload needs and a lock lacks is refused at the start, by name.
@@ -288,7 +290,7 @@ TEST(fit, a_missing_feature_is_named) {
   config::job job = config::default_job();
   const auto refusal_of = [&](std::string_view lock, const workload_kind& w) {
     try {
-      check_fit(job, kind_of(lock), w);
+      check_fit(job, test_lock(lock), w);
     } catch (const usage_error& e) {
       return std::string(e.what());
     }

@@ -13,17 +13,17 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* hostile = "</td><script>alert('\"&')</script>";
+constexpr const char* hostile_text = "</td><script>alert('\"&')</script>";
 
 TEST(markup, escapes_text) {
-  EXPECT_EQ(escaped(hostile),
+  EXPECT_EQ(escaped(hostile_text),
             "&lt;/td&gt;&lt;script&gt;alert(&#39;&quot;&amp;&#39;)&lt;/script&gt;");
   EXPECT_EQ(escaped("redis/lua"), "redis/lua");
 }
 
 TEST(markup, tables_escape_what_is_not_markup) {
-  table t({{hostile}, {"n", column::number}, {"link", column::markup}});
-  t.add({hostile, hostile, "<a href=\"#r0\">x</a>"});
+  table t({{hostile_text}, {"n", column::number}, {"link", column::markup}});
+  t.add({hostile_text, hostile_text, "<a href=\"#r0\">x</a>"});
   const std::string html = t.html();
   EXPECT_THAT(html, Not(HasSubstr("<script")));
   EXPECT_THAT(html, AllOf(HasSubstr("<a href=\"#r0\">x</a>"), HasSubstr("<td class=n>&lt;"),
@@ -31,8 +31,9 @@ TEST(markup, tables_escape_what_is_not_markup) {
 }
 
 TEST(markup, other_pieces_escape_as_well) {
-  for (const std::string& html : {section(hostile, "x"), subsection(hostile, "x"),
-                                  folded(hostile, "x"), paragraph(hostile), list({hostile})}) {
+  for (const std::string& html :
+       {section(hostile_text, "x"), subsection(hostile_text, "x"), folded(hostile_text, "x"),
+        paragraph(hostile_text), list({hostile_text})}) {
     EXPECT_THAT(html, AllOf(HasSubstr("&lt;script"), Not(HasSubstr("<script"))));
   }
 }

@@ -8,7 +8,7 @@
 namespace lockmark::run {
 namespace {
 
-using json = nlohmann::json;
+using json = nlohmann::ordered_json;
 
 bool send_all(int socket, const char* bytes, std::size_t size) {
   while (size > 0) {

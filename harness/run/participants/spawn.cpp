@@ -17,7 +17,7 @@ namespace {
 
 constexpr int effect_within_ms = 200;
 
-[[noreturn]] void fail(const char* what) {
+[[noreturn]] void fail_to_spawn(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
@@ -56,13 +56,13 @@ participant_process::participant_process(const std::string& program, int common_
                                          int own_memory) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    fail("no socket to a participant");
+    fail_to_spawn("no socket to a participant");
   }
   control_ = unique_fd{ends[0]};
   const unique_fd theirs{ends[1]};
   const passed_on what{program.c_str(), getpid(), theirs.get(), common_memory, own_memory};
   pid_ = fork();
-  if (pid_ < 0) fail("no process for a participant");
+  if (pid_ < 0) fail_to_spawn("no process for a participant");
   if (pid_ == 0) become(what);
   ended_ = unique_fd{static_cast<int>(syscall(SYS_pidfd_open, pid_, 0))};
 }
