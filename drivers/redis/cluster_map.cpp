@@ -28,9 +28,21 @@ bool is_slot(const reply& r) {
 bool is_range(const reply& r) {
   if (r.parts.size() < 3 || !is_slot(r.parts[0]) || !is_slot(r.parts[1])) return false;
   const reply& master = r.parts[2];
+  const auto names_a_host = [](const reply& host) {
+    return host.is(kind::text) || host.is(kind::status) || host.is(kind::nil);
+  };
   return r.parts[0].number <= r.parts[1].number && master.parts.size() >= 2 &&
-         master.parts[1].is(kind::integer) && master.parts[1].number > 0 &&
-         master.parts[1].number <= 65535;
+         names_a_host(master.parts[0]) && master.parts[1].is(kind::integer) &&
+         master.parts[1].number > 0 && master.parts[1].number <= 65535;
+}
+
+// One slot has one master. REQUIRES: each is_range.
+bool overlap(const std::vector<reply>& ranges) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> sorted;
+  for (const reply& r : ranges) sorted.emplace_back(r.parts[0].number, r.parts[1].number);
+  std::ranges::sort(sorted);
+  const auto meets = [](const auto& one, const auto& next) { return next.first <= one.second; };
+  return std::ranges::adjacent_find(sorted, meets) != sorted.end();
 }
 
 host_port address_in(const reply& node, const host_port& asked,
@@ -68,6 +80,7 @@ std::optional<redirection> parse_redirection(std::string_view error, const host_
 
 bool cluster_map::read(const reply& slots, const host_port& asked, const translation& nat) {
   if (slots.parts.empty() || !std::ranges::all_of(slots.parts, is_range)) return false;
+  if (overlap(slots.parts)) return false;
   masters_.clear();
   ranges_.clear();
   moved_.clear();

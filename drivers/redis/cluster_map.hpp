@@ -32,7 +32,7 @@ std::optional<redirection> parse_redirection(std::string_view error, const host_
 class cluster_map {
  public:
   // From an answer to CLUSTER SLOTS by `asked`; `nat` says where an address is really reached.
-  // False, and nothing has changed, if it is no such answer.
+  // False, and nothing has changed, if it is no such answer, or gives a slot to two masters.
   using translation = std::map<host_port, host_port>;
   bool read(const reply& slots, const host_port& asked, const translation& nat = {});
 

@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "drivers/redis/answer_shape.hpp"
 #include "drivers/redis/slot.hpp"
 
 namespace lockmark::redis {
 namespace {
 
-// Asked, and it broke: only the reason is known.
+// Asked, and it broke: only the reason is known. Throws no_server for what no Redis does.
 doubt lost(link& on, std::error_code error) {
   on.close();
+  if (is_no_redis(error)) throw no_server(sentence(on.where(), error));
   return error == std::errc::timed_out ? doubt::deadline : doubt::connection_lost;
 }
 
@@ -74,6 +76,7 @@ task<outcome<reply>> connection::exchange_on(link& on, time_point deadline, cons
   if (loop_.now() >= deadline) co_return refusal::deadline;
   std::error_code error;
   if (!on.is_open()) error = co_await reach(on, deadline);
+  if (is_no_redis(error)) throw no_server(sentence(on.where(), error));
   if (error) co_return refusal::unavailable;
   while (true) {
     const std::size_t written = on.begin_write(out_, 1 + followers_, error);
@@ -90,15 +93,18 @@ task<outcome<reply>> connection::exchange_on(link& on, time_point deadline, cons
     for (++on.owed(); on.owed() > 0; --on.owed()) {
       while (!on.parse(r, error) && !error) {
         const received got = co_await on.receive(deadline);
-        on.feed(got, error);
+        on.feed(got, deadline, error);
       }
       if (error) co_return lost(on, error);
     }
-    if (!r.is(reply::kind::error)) co_return std::move(r);
+    if (!r.is(reply::kind::error)) {
+      if (treatment == errors::throw_them) demand_shape(on, r);
+      co_return std::move(r);
+    }
     on.owed() += followers_;  // they were executed, whatever happened to the first
     if (treatment == errors::are_answers) co_return std::move(r);
     if (fallback == nullptr || !r.is_error("NOSCRIPT")) co_return judged(on, r);
-    out_ = as_eval(out_, *fallback);
+    out_ = as_eval(out_, *std::exchange(fallback, nullptr));
   }
 }
 
@@ -109,7 +115,13 @@ outcome<reply> connection::judged(link& on, const reply& r) {
     return refusal::unavailable;
   }
   throw no_server(fmt::format("{} answered {} with an error: {}", on.where().name(),
-                              name_of_command(out_), r.text));
+                              name_of_command(out_), excerpt(r.text)));
+}
+
+void connection::demand_shape(const link& on, const reply& r) const {
+  if (is_answer_to(out_, r)) return;
+  throw no_server(fmt::format("{} answered {} with {}, which is no answer to it", on.where().name(),
+                              name_of_command(out_), describe(r)));
 }
 
 // --- what is not part of a lock ---

@@ -124,6 +124,9 @@ class connection {
     return demand_sent(deadline);
   }
 
+  // The deployment, for people.
+  std::string name() const { return link_.where().name(); }
+
   // Each master of a Cluster as a target of its own; of anything else, the target. For what is to
   // be asked of, or done at, every master. Throws no_server.
   task<std::vector<target>> masters(time_point deadline);
@@ -160,6 +163,8 @@ class connection {
   task<outcome<replicated_reply>> exchange_confirmed(time_point deadline, std::int64_t replicas);
   task<std::int64_t> count_replicas(time_point deadline);
   outcome<reply> judged(link& on, const reply& r);
+  // Throws no_server for what is no answer to the command in out_.
+  void demand_shape(const link& on, const reply& r) const;
   task<reply> demand_sent(time_point deadline);
   void post_sent();
 

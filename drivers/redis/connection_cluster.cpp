@@ -20,6 +20,8 @@ constexpr duration until_keys_are_together = 10ms;
 constexpr duration patience_with_a_cluster = 1s;
 // Two nodes that send one to each other do not agree yet.
 constexpr unsigned turns_without_rest = 5;
+// Far more than one Cluster can name in the course of a run.
+constexpr std::size_t most_nodes = 4096;
 
 // The n-th word of a command in RESP.
 std::string_view word(std::string_view command, int n) {
@@ -45,6 +47,10 @@ std::string_view routing_key(std::string_view command) {
 link& connection::node(const host_port& at) {
   for (const auto& l : nodes_) {
     if (l->at() == at) return *l;
+  }
+  if (nodes_.size() == most_nodes) {
+    throw no_server(
+        fmt::format("{} has named more than {} different nodes", at_->where().name(), most_nodes));
   }
   nodes_.push_back(std::make_unique<link>(loop_, at_->where(), count_));
   nodes_.back()->aim_at(at);
@@ -91,9 +97,12 @@ task<outcome<reply>> connection::exchange_routed(time_point deadline, const scri
       last_ = r.next;
     }
     const bool executed = said.in_doubt() || (said.done() && !said.value().is(reply::kind::error));
+    if (said.done() && executed && treatment == errors::throw_them) {
+      demand_shape(*last_, said.value());
+    }
     if (executed || said.refused(refusal::deadline)) co_return said;
     if (said.done() && fallback != nullptr && said.value().is_error("NOSCRIPT")) {
-      out_ = as_eval(out_, *fallback);
+      out_ = as_eval(out_, *std::exchange(fallback, nullptr));
       continue;
     }
     const bool is_known = r.next != nullptr;

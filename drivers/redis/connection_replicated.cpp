@@ -3,8 +3,11 @@
 //
 // How many replicas the master has is asked once and then believed until their confirmations say
 // otherwise. A master that has none is not waited for.
+#include <fmt/format.h>
+
 #include <charconv>
 
+#include "drivers/redis/answer_shape.hpp"
 #include "drivers/redis/connection.hpp"
 #include "drivers/redis/lock_driver.hpp"
 #include "drivers/redis/slot.hpp"
@@ -67,8 +70,14 @@ task<outcome<replicated_reply>> connection::exchange_confirmed(time_point deadli
   const std::error_code error = co_await last_->read(confirmed, deadline);
   if (error) {
     last_->close();
+    if (is_no_redis(error)) throw no_server(sentence(last_->where(), error));
     if (error == std::errc::timed_out) co_return doubt::deadline;
     co_return doubt::connection_lost;
+  }
+  // An error confirms nothing.
+  if (!confirmed.is(reply::kind::integer) && !confirmed.is(reply::kind::error)) {
+    throw no_server(fmt::format("{} answered WAIT with {}, which is no answer to it",
+                                last_->where().name(), describe(confirmed)));
   }
   result.confirmed = confirmed.number;
   co_return result;

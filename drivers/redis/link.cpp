@@ -4,10 +4,13 @@
 
 #include <utility>
 
+#include "drivers/redis/answer_shape.hpp"
+
 namespace lockmark::redis {
 
 link::link(loop& l, const target& where, traffic& count, server what)
-    : stream_(l),
+    : loop_(l),
+      stream_(l),
       where_(where),
       count_(count),
       at_(where.reached_at(where.hosts.front())),
@@ -16,6 +19,7 @@ link::link(loop& l, const target& where, traffic& count, server what)
 }
 
 void link::close() {
+  parser_.reset();
   owed_ = 0;
   troubled_ = true;
   if (secure_) return secure_->close();
@@ -23,9 +27,8 @@ void link::close() {
 }
 
 task<std::error_code> link::open(time_point deadline) {
-  parser_.reset();
-  owed_ = 0;
-  troubled_ = true;
+  close();
+  overdue_ = false;
   std::error_code error;
   if (secure_) {
     error = co_await secure_->connect(at_.host, at_.port, deadline);
@@ -83,7 +86,7 @@ task<std::error_code> link::log_in(time_point deadline) {
     const bool only_the_name = commands == 0 && r.is_error("NOPERM");
     if (only_the_name) continue;
     close();
-    throw no_server(fmt::format("{} refused the login: {}", where_.name(), r.text));
+    throw no_server(fmt::format("{} refused the login: {}", where_.name(), excerpt(r.text)));
   }
   co_return error;
 }
@@ -131,17 +134,21 @@ task<std::error_code> link::write(std::string_view bytes, std::size_t commands,
 }
 
 bool link::parse(reply& into, std::error_code& error) {
-  const auto parsed = parser_.next(into);
-  if (parsed == reply_parser::state::malformed) {
-    error = std::make_error_code(std::errc::protocol_error);
-    close();
-  }
-  return parsed == reply_parser::state::whole;
+  using state = reply_parser::state;
+  const state parsed = parser_.next(into);
+  if (parsed == state::malformed) error = std::make_error_code(std::errc::protocol_error);
+  if (parsed == state::excessive) error = std::make_error_code(std::errc::message_size);
+  if (parsed == state::incomplete && overdue_) error = std::make_error_code(std::errc::timed_out);
+  overdue_ = false;
+  if (error) close();
+  return parsed == state::whole;
 }
 
-void link::feed(const received& got, std::error_code& error) {
+// A stream that always has bytes never sees its deadline: a server could send for ever.
+void link::feed(const received& got, time_point deadline, std::error_code& error) {
   count_.bytes_in += got.bytes;
   if (got.bytes > 0) parser_.feed({room_.data(), got.bytes});
+  overdue_ = loop_.now() >= deadline;
   error = got.error;
   if (error) close();
 }
@@ -150,7 +157,7 @@ task<std::error_code> link::read(reply& into, time_point deadline) {
   std::error_code error;
   while (!parse(into, error) && !error) {
     const received got = co_await receive(deadline);
-    feed(got, error);
+    feed(got, deadline, error);
   }
   co_return error;
 }
@@ -162,14 +169,23 @@ task<std::error_code> link::ask(std::string_view bytes, reply& into, time_point 
   co_return error;
 }
 
-std::string sentence(const target& where, std::error_code error) {
-  const std::string name = where.name();
-  if (error == std::errc::timed_out) return fmt::format("{} did not answer in time", name);
-  if (error == asio::error::eof) return fmt::format("{} closed the connection", name);
-  if (error == std::errc::protocol_error) {
-    return fmt::format("{} does not speak Redis's protocol", name);
+std::string predicate(std::error_code error) {
+  if (error == std::errc::timed_out) return "did not answer in time";
+  if (error == asio::error::eof) return "closed the connection";
+  if (error == std::errc::protocol_error) return "does not speak Redis's protocol";
+  if (error == std::errc::message_size) {
+    return fmt::format("answers with more than a lock can need, which is {} MiB, nested {} deep",
+                       reply_limits::size >> 20, reply_limits::depth);
   }
-  return fmt::format("{} cannot be reached: {}", name, error.message());
+  return fmt::format("cannot be reached: {}", error.message());
+}
+
+std::string sentence(const target& where, std::error_code error) {
+  return fmt::format("{} {}", where.name(), predicate(error));
+}
+
+bool is_no_redis(std::error_code error) {
+  return error == std::errc::protocol_error || error == std::errc::message_size;
 }
 
 std::string_view name_of_command(std::string_view bytes) {

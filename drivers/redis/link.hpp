@@ -37,8 +37,8 @@ class link {
   // True after a failure, until it is open again.
   bool is_troubled() const { return troubled_; }
 
-  // Writes `commands` commands. After an error (also an answer that is not RESP2) the link is
-  // closed.
+  // Writes `commands` commands. After an error the link is closed; for an answer that is not RESP2
+  // it is protocol_error, for one beyond reply_limits message_size.
   task<std::error_code> write(std::string_view bytes, std::size_t commands, time_point deadline);
   task<std::error_code> read(reply& into, time_point deadline);
   // Both, for one command.
@@ -55,7 +55,8 @@ class link {
   task<received> receive(time_point deadline) {
     return secure_ ? secure_->read_some(room_, deadline) : stream_.read_some(room_, deadline);
   }
-  void feed(const received& got, std::error_code& error);
+  // Bytes that came after the deadline may end a reply that is being received, and that is all.
+  void feed(const received& got, time_point deadline, std::error_code& error);
 
   // Replies that were asked for and not read yet. close() forgets them.
   std::size_t& owed() { return owed_; }
@@ -67,6 +68,7 @@ class link {
   task<std::error_code> log_in(time_point deadline);
   std::size_t append_login(std::string& out) const;
 
+  loop& loop_;
   stream stream_;
   std::unique_ptr<tls_stream> secure_;  // instead of stream_
   const target& where_;
@@ -77,11 +79,17 @@ class link {
   std::size_t owed_ = 0;
   server what_;
   bool was_open_ = false;
+  bool overdue_ = false;  // the last bytes came after their deadline
   bool troubled_ = false;
 };
 
 // "redis://h:6379 did not answer in time".
 std::string sentence(const target& where, std::error_code error);
+// The same without its subject.
+std::string predicate(std::error_code error);
+
+// Whether this is a server that cannot be worked with, rather than one that is not there now.
+bool is_no_redis(std::error_code error);
 
 // The first word of a command in RESP.
 std::string_view name_of_command(std::string_view bytes);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "drivers/redis/answer_shape.hpp"
 #include "drivers/redis/preflight.hpp"
 #include "harness/async/scope.hpp"
 
@@ -21,7 +22,8 @@ std::string_view mode_of(const target& where) {
 }
 
 [[noreturn]] void refused(const target& where, std::string_view command, const reply& r) {
-  throw no_server(fmt::format("{} answered {} with an error: {}", where.name(), command, r.text));
+  throw no_server(
+      fmt::format("{} answered {} with an error: {}", where.name(), command, excerpt(r.text)));
 }
 
 // How long a place that may be missing is waited for.
@@ -241,6 +243,10 @@ class redis_driver final : public driver {
                             time_point deadline) {
     const reply r = co_await c.demand(deadline, "INFO", section);
     if (r.is(kind::error)) refused(where, "INFO", r);
+    if (!r.is(kind::text)) {
+      throw no_server(fmt::format("{} answered INFO with {}, which is no answer to it",
+                                  where.name(), describe(r)));
+    }
     co_return r.text;
   }
 

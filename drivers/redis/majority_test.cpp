@@ -94,15 +94,22 @@ TEST(getset, decides_by_the_times) {
   EXPECT_FALSE(took_over("1401", back)) << "somebody was quicker";
 }
 
-// TIME's two numbers; what is no time is 1970.
+// TIME's two numbers; what is no time is nothing, also where it would overflow.
 TEST(wall_clock, reads_the_time_of_day) {
   reply r;
-  EXPECT_EQ(time_of_day(r), 0s);
+  EXPECT_EQ(time_of_day(r), std::nullopt);
   r.what = reply::kind::array;
   r.parts.resize(2);
   r.parts[0].text = "1700000000";
   r.parts[1].text = "250000";
   EXPECT_EQ(time_of_day(r), 1700000000s + 250ms);
+  for (const char* seconds : {"", "x", "-1", "9223372036854775807", "1700000000 "}) {
+    r.parts[0].text = seconds;
+    EXPECT_EQ(time_of_day(r), std::nullopt) << seconds;
+  }
+  r.parts[0].text = "1700000000";
+  r.parts[1].text = "1000000";
+  EXPECT_EQ(time_of_day(r), std::nullopt);
 }
 
 // The same shard on every machine, and all of them in use.

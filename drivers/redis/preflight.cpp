@@ -6,6 +6,8 @@
 #include <charconv>
 #include <limits>
 
+#include "drivers/redis/answer_shape.hpp"
+
 namespace lockmark::redis {
 
 std::optional<finding> judge_crowd(std::string_view server, const crowd& c) {
@@ -50,7 +52,7 @@ std::optional<finding> judge_permission(std::string_view server, std::string_vie
   return finding{
       .fatal = true,
       .sentence = fmt::format("{} refuses {} to this user, without which the lock cannot work: {}",
-                              server, command, said.text)};
+                              server, command, excerpt(said.text))};
 }
 
 std::string_view setting_in(const reply& said) {

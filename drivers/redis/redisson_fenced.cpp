@@ -33,12 +33,12 @@ class fenced_session final : public redisson_session {
                       what.holder);
   }
 
-  answer read(const reply& r) const override {
-    if (r.parts.size() != 2) return {.taken = false, .pttl_ms = 0};
+  std::optional<answer> read(const reply& r) const override {
+    if (r.parts.size() != 2) return std::nullopt;
     const std::int64_t token = r.parts[1].number;
-    return {.taken = token >= 0,
-            .pttl_ms = r.parts[0].number,
-            .token = token >= 0 ? static_cast<std::uint64_t>(token) : 0};
+    return answer{.taken = token >= 0,
+                  .pttl_ms = r.parts[0].number,
+                  .token = token >= 0 ? static_cast<std::uint64_t>(token) : 0};
   }
 
  private:

@@ -1,7 +1,10 @@
 #include "drivers/redis/redisson_session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "drivers/redis/answer_shape.hpp"
 #include "drivers/redis/confirmation.hpp"
 
 namespace lockmark::redis {
@@ -52,8 +55,9 @@ task<outcome<reply>> redisson_session::ask(const rlock& what, const request& r, 
   return run_script(take_script, what, r, 1, what.name, milliseconds(r.lease), what.holder);
 }
 
-redisson_session::answer redisson_session::read(const reply& r) const {
-  return {.taken = r.is(reply::kind::nil), .pttl_ms = r.number};
+std::optional<redisson_session::answer> redisson_session::read(const reply& r) const {
+  if (!r.is(reply::kind::nil) && !r.is(reply::kind::integer)) return std::nullopt;
+  return answer{.taken = r.is(reply::kind::nil), .pttl_ms = r.number};
 }
 
 task<outcome<reply>> redisson_session::ask_more(const rlock& what, const request& r) {
@@ -86,7 +90,9 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
       ending = said.without_value<grant>();
       break;
     }
-    const answer a = read(said.value());
+    const auto understood = read(said.value());
+    if (!understood) throw_unexpected(what, said.value());
+    const answer a = *understood;
     if (a.taken && watchdog_) watchdog_->add({r.key, r.client}, r.lease);
     if (a.taken && unconfirmed_[r.client]) {
       const auto undone = co_await give_up(what, r);
@@ -130,7 +136,8 @@ task<outcome<grant>> redisson_session::extend(rlock what, request r) {
     co_return said.without_value<grant>();
   }
   const auto& extended = said.value().parts;
-  if (extended.empty() || extended[0].number != 1) co_return refusal::not_owner;
+  if (extended.empty()) throw_unexpected(what, said.value());
+  if (extended[0].number != 1) co_return refusal::not_owner;
   co_return g;
 }
 
@@ -207,8 +214,15 @@ task<outcome<reply>> redisson_session::confirmed(std::uint32_t client,
 }
 
 time_point redisson_session::until_worth_asking(std::int64_t pttl_ms, const request& r) const {
-  if (pttl_ms < 0) return r.deadline;
-  return std::min(r.deadline, loop_.now() + std::chrono::milliseconds{pttl_ms});
+  // A server may say any number: compared as milliseconds, it cannot overflow.
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(r.deadline - loop_.now());
+  if (pttl_ms < 0 || pttl_ms >= left.count()) return r.deadline;
+  return loop_.now() + std::chrono::milliseconds{pttl_ms};
+}
+
+void redisson_session::throw_unexpected(const rlock& what, const reply& said) const {
+  throw no_server(fmt::format("{} answered a script of the lock with {}, which is no answer to it",
+                              run_.places[what.place].name(), describe(said)));
 }
 
 // The DEL of the client's last latch may have been lost with what just failed.

@@ -65,7 +65,8 @@ class redisson_session : public lock_session {
 
   // Runs the script that takes; `wait` is how long the attempt is to last in all.
   virtual task<outcome<reply>> ask(const rlock& what, const request& r, duration wait);
-  virtual answer read(const reply& r) const;
+  // Nothing for what its script never answers.
+  virtual std::optional<answer> read(const reply& r) const;
   // Runs the script that extends, whose answer is {1} if it did.
   virtual task<outcome<reply>> ask_more(const rlock& what, const request& r);
   // Runs the script that gives up.
@@ -113,6 +114,7 @@ class redisson_session : public lock_session {
                                    duration lease, time_point deadline);
   task<outcome<reply>> confirmed(std::uint32_t client, task<outcome<replicated_reply>> asked);
   bool in_time(const request& r) const { return loop_.now() < r.deadline; }
+  [[noreturn]] void throw_unexpected(const rlock& what, const reply& said) const;
   time_point until_worth_asking(std::int64_t pttl_ms, const request& r) const;
   void remember_latch(const rlock& what, const request& r);
   std::string_view new_request_id();

@@ -1,16 +1,17 @@
 #include "drivers/redis/resp.hpp"
 
-#include <hiredis/read.h>
-
+#include <algorithm>
 #include <cstring>
-#include <new>
+#include <optional>
 #include <utility>
 
 namespace lockmark::redis {
 namespace {
 
 constexpr std::size_t number_room = 20;
-constexpr int most_parts = 1 << 20;
+constexpr std::string_view line_end = "\r\n";
+// The shortest value there is, "+\r\n".
+constexpr std::size_t shortest_value = 3;
 
 char* put_header(char* at, char mark, std::size_t number) {
   *at++ = mark;
@@ -20,47 +21,14 @@ char* put_header(char* at, char mark, std::size_t number) {
   return at;
 }
 
-// Where the reader's current value belongs within the reply being built.
-reply* place_of(const redisReadTask* at) {
-  if (at->parent == nullptr) return static_cast<reply*>(at->privdata);
-  auto* const array = static_cast<reply*>(at->parent->obj);
-  return &array->parts[static_cast<std::size_t>(at->idx)];
-}
-
-void* on_text(const redisReadTask* at, char* text, std::size_t size) {
-  reply* const r = place_of(at);
-  r->what = at->type == REDIS_REPLY_ERROR    ? reply::kind::error
-            : at->type == REDIS_REPLY_STATUS ? reply::kind::status
-                                             : reply::kind::text;
-  r->text.assign(text, size);
-  return r;
-}
-
-void* on_array(const redisReadTask* at, int parts) {
-  if (parts > most_parts) return nullptr;
-  reply* const r = place_of(at);
-  r->what = reply::kind::array;
-  r->parts.resize(static_cast<std::size_t>(parts));
-  return r;
-}
-
-void* on_integer(const redisReadTask* at, long long number) {
-  reply* const r = place_of(at);
-  r->what = reply::kind::integer;
-  r->number = number;
-  return r;
-}
-
-void* on_nil(const redisReadTask* at) {
-  return place_of(at);
-}
-
-void on_free(void*) {}  // everything belongs to the parser's root
-
-// hiredis takes a pointer to non-const, but never writes through it.
-redisReplyObjectFunctions* builders() {
-  static redisReplyObjectFunctions all{on_text, on_array, on_integer, on_nil, on_free};
-  return &all;
+// All of `text`, in decimal. RESP2 allows a plus sign before it.
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  std::int64_t n = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, n);
+  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  return n;
 }
 
 }  // namespace
@@ -89,33 +57,127 @@ bool reply::is_error(std::string_view word) const {
          (text.size() == word.size() || text[word.size()] == ' ');
 }
 
-void reply_parser::freed::operator()(redisReader* r) const {
-  redisReaderFree(r);
-}
-
-reply_parser::reply_parser() {
-  reset();
-}
-
-reply_parser::~reply_parser() = default;
-
 void reply_parser::reset() {
-  reader_.reset(redisReaderCreateWithFunctions(builders()));
-  if (!reader_) throw std::bad_alloc();
-  reader_->privdata = &root_;
-  root_ = {};
+  unread_.clear();
+  at_ = 0;
+  std::exchange(root_, {});  // an assignment would keep its room
+  open_.clear();
+  text_ = nullptr;
+  charged_ = 0;
+  failed_ = state::whole;
 }
 
 void reply_parser::feed(std::string_view bytes) {
-  redisReaderFeed(reader_.get(), bytes.data(), bytes.size());
+  if (failed_ != state::whole) return;
+  unread_.erase(0, std::exchange(at_, 0));
+  unread_.append(bytes);
 }
 
 reply_parser::state reply_parser::next(reply& into) {
-  void* built = nullptr;
-  if (redisReaderGetReply(reader_.get(), &built) != REDIS_OK) return state::malformed;
-  if (built == nullptr) return state::incomplete;
+  if (failed_ != state::whole) return failed_;
+  do {
+    const state s = text_ != nullptr ? read_text() : read_value();
+    if (s != state::whole) return s;
+    while (!open_.empty() && open_.back().missing == 0) open_.pop_back();
+  } while (!open_.empty());
   into = std::exchange(root_, {});
+  charged_ = 0;
   return state::whole;
+}
+
+// A value up to its line's end, which is all of it unless it is a text. An array is whole as a
+// value; its elements are the next values.
+reply_parser::state reply_parser::read_value() {
+  const std::string_view rest = std::string_view{unread_}.substr(at_);
+  const auto end = rest.find(line_end);
+  // The last byte may be the first half of the end.
+  if (std::min(end, rest.size()) > reply_limits::line + (end == rest.npos ? 1 : 0)) {
+    return fail(state::excessive);
+  }
+  // What is no reply is refused at its first byte, which may be the only one that comes.
+  if (!rest.empty() && std::string_view{"+-:$*"}.find(rest[0]) == rest.npos) {
+    return fail(state::malformed);
+  }
+  if (end == rest.npos) return state::incomplete;
+  at_ += end + line_end.size();
+  return read_header(place(), rest[0], rest.substr(1, end - 1));
+}
+
+reply_parser::state reply_parser::read_header(reply& r, char mark, std::string_view line) {
+  if (mark == '$') return begin_text(r, line);
+  if (mark == '*') return begin_array(r, line);
+  if (mark == ':') {
+    const auto number = whole_number(line);
+    if (!number) return fail(state::malformed);
+    r.what = reply::kind::integer;
+    r.number = *number;
+    return state::whole;
+  }
+  if (!charge(line.size())) return fail(state::excessive);
+  r.what = mark == '-' ? reply::kind::error : reply::kind::status;
+  r.text.assign(line);
+  return state::whole;
+}
+
+reply_parser::state reply_parser::begin_text(reply& r, std::string_view digits) {
+  const auto size = whole_number(digits);
+  if (!size || *size < -1) return fail(state::malformed);
+  if (*size < 0) return state::whole;  // nil
+  if (!charge(static_cast<std::size_t>(*size))) return fail(state::excessive);
+  r.what = reply::kind::text;
+  text_ = &r;
+  text_size_ = static_cast<std::size_t>(*size);
+  return read_text();
+}
+
+reply_parser::state reply_parser::begin_array(reply& r, std::string_view digits) {
+  const auto count = whole_number(digits);
+  if (!count || *count < -1) return fail(state::malformed);
+  if (*count < 0) return state::whole;  // nil
+  const auto parts = static_cast<std::size_t>(*count);
+  const bool fits = parts <= reply_limits::size / sizeof(reply) && charge(parts * sizeof(reply));
+  if (!fits || open_.size() == reply_limits::depth) return fail(state::excessive);
+  r.what = reply::kind::array;
+  r.parts.reserve(std::min(parts, (unread_.size() - at_) / shortest_value));
+  open_.push_back({&r, parts});
+  return state::whole;
+}
+
+// As much of a text as has come; what a text has taken needs no place in unread_ any more.
+reply_parser::state reply_parser::read_text() {
+  std::string& text = text_->text;
+  const std::string_view rest = std::string_view{unread_}.substr(at_);
+  const std::size_t taken = std::min(rest.size(), text_size_ - text.size());
+  text.append(rest.substr(0, taken));
+  at_ += taken;
+  const std::string_view after = rest.substr(taken, line_end.size());
+  if (text.size() < text_size_) return state::incomplete;
+  if (!line_end.starts_with(after)) return fail(state::malformed);
+  if (after.size() < line_end.size()) return state::incomplete;
+  at_ += line_end.size();
+  text_ = nullptr;
+  return state::whole;
+}
+
+// Where the next value belongs. An array grows only while it is the innermost, so that pointers to
+// those around it stay good.
+reply& reply_parser::place() {
+  if (open_.empty()) return root_;
+  --open_.back().missing;
+  return open_.back().array->parts.emplace_back();
+}
+
+bool reply_parser::charge(std::size_t bytes) {
+  if (bytes > reply_limits::size - charged_) return false;
+  charged_ += bytes;
+  return true;
+}
+
+// Nothing is kept of what is not going to be whole.
+reply_parser::state reply_parser::fail(state how) {
+  reset();
+  failed_ = how;
+  return how;
 }
 
 }  // namespace lockmark::redis

@@ -1,19 +1,19 @@
 // Redis's wire protocol (RESP2), apart from sockets: commands to bytes, bytes to replies.
 //
-// Parsing is hiredis's reader; it builds our own `reply` in place, so that a status, an integer, a
-// nil or a short string allocates nothing.
+// The parser is our own, although hiredis is in every distribution, because a server that is broken
+// or means harm must not cost more than a reply is worth: hiredis (0.14 to 1.3) keeps in memory
+// whatever is announced and sent, and allocates an array's elements before one of them has come.
+// Besides, the callbacks by which its reader builds a reply are others in 0.14 (Debian 12) than in
+// 1.2 (Debian 13).
 #pragma once
 
 #include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-struct redisReader;
 
 namespace lockmark::redis {
 
@@ -58,28 +58,58 @@ struct reply {
   std::vector<reply> parts;  // array
 };
 
+// What a reply may be. Locks are answered in a few bytes, INFO in some ten thousand, and the map of
+// a large Cluster in some hundred thousand.
+struct reply_limits {
+  // In memory: the bytes of its texts, and sizeof(reply) for each element of its arrays. (While
+  // they grow, a string or vector has up to twice the room of its contents.)
+  static constexpr std::size_t size = std::size_t{8} << 20;
+  static constexpr std::size_t depth = 8;                     // arrays within arrays
+  static constexpr std::size_t line = std::size_t{64} << 10;  // a status, an error, a number
+};
+
+// Takes bytes as they come and gives replies. Nothing is allocated ahead of the bytes that need it,
+// whatever they announce; an announcement beyond the limits is refused before what it announces has
+// come. A status, an integer, a nil or a short string allocates nothing.
 class reply_parser {
  public:
-  reply_parser();
-  reply_parser(const reply_parser&) = delete;
+  reply_parser() = default;
+  reply_parser(const reply_parser&) = delete;  // it points into itself
   reply_parser& operator=(const reply_parser&) = delete;
-  ~reply_parser();
 
   // Forgets what was fed: for a new connection.
   void reset();
   void feed(std::string_view bytes);
 
-  // whole: `into` is the next reply. incomplete: feed more. malformed: this is not RESP2, and the
+  // whole: `into` is the next reply. incomplete: feed more. malformed: this is not RESP2.
+  // excessive: it is beyond reply_limits. After either of these, it stays so until reset(), and the
   // connection can only be closed.
-  enum class state : std::uint8_t { whole, incomplete, malformed };
+  enum class state : std::uint8_t { whole, incomplete, malformed, excessive };
   state next(reply& into);
 
  private:
-  struct freed {
-    void operator()(redisReader* r) const;
+  struct open_array {
+    reply* array;
+    std::size_t missing;  // elements that have not begun
   };
-  std::unique_ptr<redisReader, freed> reader_;
-  reply root_;  // the reply being built; the reader points into it
+
+  state read_value();
+  state read_header(reply& r, char mark, std::string_view line);
+  state begin_text(reply& r, std::string_view digits);
+  state begin_array(reply& r, std::string_view digits);
+  state read_text();
+  reply& place();
+  bool charge(std::size_t bytes);
+  state fail(state how);
+
+  std::string unread_;  // bytes that were fed, from at_ on
+  std::size_t at_ = 0;
+  reply root_;                    // being built
+  std::vector<open_array> open_;  // arrays that are not whole, the outermost first
+  reply* text_ = nullptr;         // the text that is being received, with its line's end
+  std::size_t text_size_ = 0;     // as announced
+  std::size_t charged_ = 0;
+  state failed_ = state::whole;  // or how
 };
 
 }  // namespace lockmark::redis

@@ -1,8 +1,11 @@
 #include "drivers/redis/resp.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <limits>
+#include <utility>
 
 namespace lockmark::redis {
 namespace {
@@ -107,6 +110,142 @@ TEST(resp, tells_what_is_not_resp) {
   p.feed("HTTP/1.1 400 Bad Request\r\n");
   reply r;
   EXPECT_EQ(p.next(r), state::malformed);
+  p.reset();
+  p.feed("+OK\r\n");
+  EXPECT_EQ(p.next(r), state::whole);
+}
+
+// All that comes of these pieces: replies in words, and how it ended.
+std::string read_all(const std::vector<std::string_view>& pieces) {
+  std::string seen;
+  reply_parser p;
+  state s = state::incomplete;
+  const auto tell = [&seen](auto self, const reply& r) -> void {
+    seen += fmt::format("{}:{}:{}(", static_cast<int>(r.what), r.number, r.text);
+    for (const reply& part : r.parts) self(self, part);
+    seen += ')';
+  };
+  for (const std::string_view piece : pieces) {
+    p.feed(piece);
+    for (reply r; (s = p.next(r)) == state::whole;) tell(tell, r);
+  }
+  return seen + fmt::format(" {}", static_cast<int>(s));
+}
+
+// Cut in two anywhere, or into single bytes, it is the same, also where it is wrong.
+TEST(resp, does_not_depend_on_how_the_bytes_come) {
+  for (const std::string_view bytes :
+       {"*3\r\n:-7\r\n*2\r\n$3\r\na\r\n\r\n*0\r\n$-1\r\n+OK\r\n-E x\r\n*-1\r\n:+5\r\n$0\r\n\r\n",
+        "+a\rb\nc\r\n:1\r\n", "*2\r\n+a\r\n%1\r\n", "+OK\r\n$3\r\nabcd\r\n", "$2\r\nab\rx",
+        ":1\r\n*1\r\n$x\r\n", "*2\r\n:1\r\n$99999999\r\n", "*2\r\n*1\r\n+not yet"}) {
+    const std::string whole = read_all({bytes});
+    std::vector<std::string_view> each;
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      EXPECT_EQ(read_all({bytes.substr(0, at), bytes.substr(at)}), whole) << bytes << " at " << at;
+      each.push_back(bytes.substr(at, 1));
+    }
+    EXPECT_EQ(read_all(each), whole) << bytes;
+  }
+}
+
+state state_after(std::string_view bytes) {
+  reply_parser p;
+  p.feed(bytes);
+  reply r;
+  return p.next(r);
+}
+
+// Lengths that are none, ends that are missing, and types of RESP3.
+TEST(resp, is_strict) {
+  for (const char* bytes : {":\r\n", ":1x\r\n", ":+-1\r\n", ":99999999999999999999\r\n", "$\r\n",
+                            "$-2\r\n", "$1 \r\n", "*-2\r\n", "*x\r\n", "$3\r\nabcd\r\n",
+                            "$3\r\nabc\n\r", "*1\r\n_\r\n", "#t\r\n", "\r\n", "%"}) {
+    EXPECT_EQ(state_after(bytes), state::malformed) << bytes;
+  }
+}
+
+// What is announced beyond the limits is refused as soon as it is, and not when it has come.
+TEST(resp, refuses_what_is_announced_beyond_the_limits) {
+  const std::size_t most = reply_limits::size / sizeof(reply);
+  std::string deep;
+  for (std::size_t i = 0; i <= reply_limits::depth; ++i) deep += "*1\r\n";
+  for (const std::string& bytes :
+       {std::string{"*1048576\r\n"}, std::string{"*9223372036854775807\r\n"},
+        std::string{"$2000000000\r\n"}, std::string{"$9223372036854775807\r\n"},
+        fmt::format("*{}\r\n", most + 1), fmt::format("${}\r\n", reply_limits::size + 1),
+        // Each is within them, and both together are not.
+        fmt::format("*{}\r\n*{}\r\n", most / 2 + 1, most / 2 + 1),
+        fmt::format("*{}\r\n${}\r\n", most / 2 + 1, reply_limits::size / 2), deep}) {
+    EXPECT_EQ(state_after(bytes), state::excessive) << bytes;
+  }
+  EXPECT_EQ(state_after(fmt::format("*{}\r\n", most)), state::incomplete);
+  EXPECT_EQ(state_after(deep.substr(4)), state::incomplete);
+}
+
+// A line that does not end is refused once it is longer than any line may be.
+TEST(resp, refuses_a_line_without_an_end) {
+  const std::string longest = "-" + std::string(reply_limits::line - 1, 'x');
+  EXPECT_EQ(state_after(longest + "\r"), state::incomplete);
+  EXPECT_EQ(state_after(longest + "\r\n"), state::whole);
+  EXPECT_EQ(state_after(longest + "xx"), state::excessive);
+  EXPECT_EQ(state_after(longest + "x\r\n"), state::excessive);
+}
+
+// The largest texts are taken, one after the other: the limit is for each reply.
+TEST(resp, takes_what_is_within_the_limits) {
+  const std::string text(reply_limits::size, 'x');
+  const std::string bytes = fmt::format("${}\r\n{}\r\n", text.size(), text);
+  reply_parser p;
+  for (int n = 0; n < 2; ++n) {
+    p.feed(bytes);
+    reply r;
+    ASSERT_EQ(p.next(r), state::whole);
+    EXPECT_EQ(r.text, text);
+  }
+}
+
+// Bytes that the heap has lent. Sanitizers have a heap of their own, of which this knows nothing.
+std::size_t on_the_heap() {
+  const auto all = mallinfo2();
+  return all.uordblks + all.hblkhd;
+}
+
+// However much is announced, only what has come takes room.
+TEST(resp, allocates_nothing_ahead) {
+  for (const std::string_view bytes : {"*100000\r\n", "*2\r\n$8000000\r\nabcdef",
+                                       "*10000\r\n*10000\r\n*10000\r\n*10000\r\n:1\r\n"}) {
+    reply_parser p;
+    const std::size_t before = on_the_heap();
+    p.feed(bytes);
+    reply r;
+    EXPECT_EQ(p.next(r), state::incomplete) << bytes;
+    EXPECT_LT(on_the_heap(), before + 4096) << bytes;
+  }
+}
+
+// Neither what was refused nor what was forgotten keeps its room.
+TEST(resp, gives_room_back) {
+  const std::string half(reply_limits::size / 2, 'x');
+  reply_parser p;
+  reply r;
+  const std::size_t before = on_the_heap();
+  p.feed(fmt::format("*2\r\n${}\r\n", reply_limits::size - 2 * sizeof(reply)));
+  for (std::size_t at = 0; at < half.size(); at += 2048) {
+    p.feed(std::string_view{half}.substr(at, 2048));
+    ASSERT_EQ(p.next(r), state::incomplete);
+  }
+  p.reset();
+  EXPECT_LT(on_the_heap(), before + 65536);
+}
+
+// Once it has failed it takes nothing more, until it is reset.
+TEST(resp, stays_failed) {
+  reply_parser p;
+  reply r;
+  p.feed("*1048576\r\n");
+  EXPECT_EQ(p.next(r), state::excessive);
+  p.feed("+OK\r\n");
+  EXPECT_EQ(p.next(r), state::excessive);
   p.reset();
   p.feed("+OK\r\n");
   EXPECT_EQ(p.next(r), state::whole);

@@ -1,9 +1,14 @@
 #include "drivers/redis/subscription.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <utility>
 
+#include "drivers/redis/answer_shape.hpp"
+#include "drivers/redis/connection.hpp"
+#include "drivers/redis/push.hpp"
 #include "drivers/redis/slot.hpp"
 
 namespace lockmark::redis {
@@ -79,6 +84,7 @@ bool subscription::place::confirmed() const {
 
 task<bool> subscription::place::confirm(time_point deadline) {
   while (!channel_.confirmed) {
+    if (owner_.refused_) std::rethrow_exception(owner_.refused_);
     const unsigned redirected = channel_.redirected;
     woken_.clear();
     channel_.confirming.push_back(this);
@@ -213,34 +219,41 @@ task<void> subscription::run(wire& w, time_point deadline) {
     reply r;
     error = co_await w.to.read(r, time_point::max());
     if (!error) take(w, r);
+    if (is_no_redis(error)) refuse(w, sentence(w.to.where(), error));
   }
   w.now = wire::state::closed;
   lose_connection(w);
 }
 
-// ["subscribe", channel, count], ["unsubscribe", ...] or ["message", channel, text]; with an s
-// before each where messages are sharded.
 void subscription::take(wire& w, const reply& r) {
-  if (r.is(reply::kind::error)) return take_redirection(w, r);
-  if (r.parts.size() != 3) return lose_connection(w);
-  const auto at = channels_.find(r.parts[1].text);
+  if (r.is(reply::kind::error)) return take_error(w, r);
+  const auto said = parse_push(r, sharded());
+  if (!said) {
+    return refuse(w, fmt::format("{} sent {} to a subscriber, which is no message",
+                                 w.to.where().name(), describe(r)));
+  }
+  const auto at = channels_.find(said->channel);
   if (at == channels_.end() || at->second->on != &w) return;
   channel& c = *at->second;
-  std::string_view what = r.parts[0].text;
-  if (sharded()) what.remove_prefix(1);
-  if (what == "subscribe") {
+  if (said->what == push::kind::subscribed) {
+    if (c.unanswered == 0) return;  // nobody has asked for that
     c.confirmed = --c.unanswered == 0 && c.asked;
     if (c.confirmed) channel::wake_all(c.confirming);
     if (c.places == 0) drop_unused(c);
-  } else if (what == "unsubscribe" && c.confirmed) {
-    forget(c);  // nobody has asked for that: the slot has moved to another node
-  } else if (what == "message" && c.places > 0) {
-    count_.wakeups += r.parts[2].text == wakes_all ? c.wake_everybody() : c.wake_one();
+  } else if (said->what == push::kind::unsubscribed) {
+    if (c.confirmed) forget(c);  // nobody has asked for that: the slot has moved to another node
+  } else if (c.places > 0) {
+    count_.wakeups += said->text == wakes_all ? c.wake_everybody() : c.wake_one();
   }
 }
 
-// A node that does not serve the slot (any more). Any other error ends the connection.
-void subscription::take_redirection(wire& w, const reply& r) {
+// Of a node that does not serve the slot (any more), of a server that cannot work now, or one that
+// ends the run.
+void subscription::take_error(wire& w, const reply& r) {
+  if (judge(r, at_.where().how) == verdict::unexpected) {
+    return refuse(w, fmt::format("{} answered {} with an error: {}", w.to.where().name(),
+                                 sharded() ? "SSUBSCRIBE" : "SUBSCRIBE", excerpt(r.text)));
+  }
   const auto said = parse_redirection(r.text, w.to.at());
   if (!said) return lose_connection(w);
   const redirection to = at_.understood(*said);
@@ -254,6 +267,12 @@ void subscription::take_redirection(wire& w, const reply& r) {
     forget(*c);
     if (c->places == 0) drop_unused(*c);
   }
+}
+
+// Every waiter is woken, and throws when it subscribes again.
+void subscription::refuse(wire& w, const std::string& sentence) {
+  refused_ = std::make_exception_ptr(no_server(sentence));
+  lose_connection(w);
 }
 
 void subscription::lose_connection(wire& w) {

@@ -41,7 +41,8 @@ class subscription {
     // True while every message of the channel reaches this instance.
     bool confirmed() const;
     // Subscribes (connects, if need be) and waits until it is confirmed. False: the connection
-    // failed, or the deadline came. Throws no_server when the server refuses the login.
+    // failed, or the deadline came. Throws no_server when the server refuses the login or the
+    // channel, or sends what no Redis does.
     task<bool> confirm(time_point deadline);
     // Waits for a message, or for a loss of the connection. False: the deadline came first.
     task<bool> wait(time_point deadline);
@@ -78,7 +79,8 @@ class subscription {
   wire& wire_to(const host_port& at);
   task<void> run(wire& w, time_point deadline);
   void take(wire& w, const reply& r);
-  void take_redirection(wire& w, const reply& r);
+  void take_error(wire& w, const reply& r);
+  void refuse(wire& w, const std::string& sentence);
   void forget(channel& c);
   void lose_connection(wire& w);
   void leave_servers_of_old();
@@ -89,7 +91,7 @@ class subscription {
   traffic& count_;
   scope reader_;
   bool closing_ = false;
-  std::exception_ptr refused_;  // the server did not let us in
+  std::exception_ptr refused_;  // this server is not to be worked with: no_server
   std::vector<std::unique_ptr<wire>> wires_;
   std::map<std::string, std::unique_ptr<channel>, std::less<>> channels_;
 };

@@ -1,4 +1,5 @@
 // Slots, the map of a cluster, redirections and Sentinel's answers, all without a server.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "drivers/redis/cluster_map.hpp"
@@ -79,6 +80,26 @@ TEST(cluster_map, translates_addresses) {
   EXPECT_EQ(*map.master_of(8192), (host_port{"10.0.0.2", 7002}));
 }
 
+// A map that gives a slot to two masters, or names no host, is none, and the one before it stays.
+TEST(cluster_map, refuses_what_contradicts_itself) {
+  const auto range = [](int first, int last, int port) {
+    return fmt::format("*3\r\n:{}\r\n:{}\r\n*2\r\n$1\r\nh\r\n:{}\r\n", first, last, port);
+  };
+  cluster_map map;
+  ASSERT_TRUE(map.read(parsed(two_masters), asked));
+  for (const std::string& slots : {"*2\r\n" + range(0, 16383, 1) + range(100, 200, 2),
+                                   "*2\r\n" + range(5, 5, 1) + range(5, 5, 1),
+                                   "*2\r\n" + range(100, 200, 2) + range(0, 100, 1),
+                                   std::string{"*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n:7\r\n:7001\r\n"},
+                                   std::string{"*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n*0\r\n:7001\r\n"},
+                                   std::string{"*1\r\n*3\r\n:0\r\n:1\r\n:7\r\n"},
+                                   std::string{"*1\r\n*3\r\n:0\r\n:1\r\n*0\r\n"}}) {
+    EXPECT_FALSE(map.read(parsed(slots), asked)) << slots;
+    EXPECT_EQ(*map.master_of(0), (host_port{"10.0.0.1", 7001}));
+  }
+  EXPECT_TRUE(map.read(parsed("*2\r\n" + range(101, 200, 2) + range(0, 100, 1)), asked));
+}
+
 // A redirection holds until the map is read anew; nonsense changes nothing.
 TEST(cluster_map, learns_from_redirections) {
   cluster_map map;
@@ -117,7 +138,11 @@ TEST(sentinel, tells_the_master) {
             (host_port{"127.0.0.1", 6379}));
   EXPECT_EQ(parse_master_address(parsed("*-1\r\n")), std::nullopt);
   EXPECT_EQ(parse_master_address(parsed("-NOAUTH Authentication required.\r\n")), std::nullopt);
-  EXPECT_EQ(parse_master_address(parsed("*2\r\n$1\r\nh\r\n$1\r\nx\r\n")), std::nullopt);
+  for (const char* wrong :
+       {"*2\r\n$1\r\nh\r\n$1\r\nx\r\n", "*0\r\n", "*1\r\n$1\r\nh\r\n", "$1\r\nh\r\n",
+        "*2\r\n:1\r\n:2\r\n", "*2\r\n$1\r\nh\r\n$5\r\n99999\r\n", "*2\r\n$1\r\nh\r\n*0\r\n"}) {
+    EXPECT_EQ(parse_master_address(parsed(wrong)), std::nullopt) << wrong;
+  }
 }
 
 // ROLE, of a master and of a replica.
@@ -126,6 +151,8 @@ TEST(sentinel, tells_a_master_from_a_replica) {
   EXPECT_FALSE(
       is_master(parsed("*5\r\n$5\r\nslave\r\n$1\r\nh\r\n:1\r\n$9\r\nconnected\r\n:3\r\n")));
   EXPECT_FALSE(is_master(parsed("-NOPERM this user has no permissions\r\n")));
+  EXPECT_FALSE(is_master(parsed("*0\r\n")));
+  EXPECT_FALSE(is_master(parsed("*1\r\n:1\r\n")));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 // the difference between two clients' clocks is the time that the answer took.
 #pragma once
 
+#include <optional>
+
 #include "drivers/redis/connection.hpp"
 
 namespace lockmark::redis {
@@ -26,7 +28,7 @@ class wall_clock {
   time_point epoch_{};  // 1970, by the loop's clock
 };
 
-// TIME's answer: seconds since 1970, and microseconds. Zero for what is none.
-duration time_of_day(const reply& r);
+// TIME's answer: seconds since 1970, and microseconds. Nothing for what is none.
+std::optional<duration> time_of_day(const reply& r);
 
 }  // namespace lockmark::redis

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "drivers/redis/answer_shape.hpp"
 #include "drivers/redis/sentinel_replies.hpp"
 
 namespace lockmark::redis {
@@ -91,8 +92,8 @@ task<bool> whereabouts::ask(host_port at, time_point deadline) {
     co_return false;
   }
   if (!error) co_return understand(said, at);
-  reason_ = fmt::format("{}: nobody could be asked, last {}:{}: {}", where_.name(), at.host,
-                        at.port, error.message());
+  reason_ = fmt::format("{}: nobody could be asked; {}:{}, the last, {}", where_.name(), at.host,
+                        at.port, predicate(error));
   co_return false;
 }
 
@@ -112,15 +113,15 @@ bool whereabouts::understand(const reply& said, const host_port& from) {
       master_ = where_.reached_at(*address);
       return true;
     }
-    reason_ =
-        said.is(reply::kind::error)
-            ? fmt::format("{}: a sentinel answered with an error: {}", where_.name(), said.text)
-            : fmt::format("{}: its sentinels know no master of that name", where_.name());
+    reason_ = said.is(reply::kind::error)
+                  ? fmt::format("{}: a sentinel answered with an error: {}", where_.name(),
+                                excerpt(said.text))
+                  : fmt::format("{}: its sentinels know no master of that name", where_.name());
     return false;
   }
   if (map_.read(said, from, where_.nat)) return true;
   reason_ = fmt::format("{}: {}:{} is no node of a Cluster with slots{}{}", where_.name(),
-                        from.host, from.port, said.text.empty() ? "" : ": ", said.text);
+                        from.host, from.port, said.text.empty() ? "" : ": ", excerpt(said.text));
   return false;
 }
 
@@ -147,6 +148,8 @@ task<std::error_code> whereabouts::confirm_master(link& l, time_point deadline) 
   const std::error_code error = co_await l.ask(question, role, deadline);
   if (error || is_master(role) || role.is_error("NOPERM")) co_return error;
   l.close();
+  reason_ = fmt::format("{}: {}:{}, which its sentinels name, is no master", where_.name(),
+                        master_.host, master_.port);
   co_return std::make_error_code(std::errc::permission_denied);
 }
 
