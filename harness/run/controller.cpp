@@ -131,6 +131,8 @@ task<void> run_controller::open() {
     co_await next_tick();
     run_tick(phase::opening, since);
   }
+  // Who failed is ready, too: it has nothing left to open.
+  if (const auto why = crew_.failure()) std::rethrow_exception(why);
   const time_point counted_by = loop_.now() + first_contact_within;
   server_before_ =
       co_await calls_.wait_for(setup_.behind.counters(loop_, counted_by), counted_by, "counters");

@@ -73,8 +73,11 @@ task<void> run_controller::ask_server(result& r, time_point deadline) {
 task<void> run_controller::close(result& r, duration wipe_within) {
   co_await faults_.join();
   co_await watch_->end();
-  watch_->look(phase::cleaning, 0, 0);
-  if (crew_started_) co_await end_workers(r);
+  // Where nothing was begun, cleaning up is no news.
+  if (crew_started_) {
+    watch_->look(phase::cleaning, 0, 0);
+    co_await end_workers(r);
+  }
   // A server that is lost is asked once more, in case it is back, but not waited for.
   const bool is_lost = r.how == ending::server_lost || !ways_lost().empty();
   co_await wipe(r, is_lost ? job_.command_timeout : wipe_within);
