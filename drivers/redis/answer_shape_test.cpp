@@ -6,7 +6,7 @@
 namespace lockmark::redis {
 namespace {
 
-reply parsed(std::string_view resp) {
+reply answer(std::string_view resp) {
   reply_parser parser;
   parser.feed(resp);
   reply r;
@@ -14,10 +14,10 @@ reply parsed(std::string_view resp) {
   return r;
 }
 
-bool fits(std::string_view command, std::string_view answer) {
+bool fits(std::string_view command, std::string_view said) {
   std::string sent;
   append_command(sent, command, "key");
-  return is_answer_to(sent, parsed(answer));
+  return is_answer_to(sent, answer(said));
 }
 
 TEST(answers, have_the_shape_that_the_command_gives_them) {
@@ -52,11 +52,11 @@ TEST(answers, of_scripts_are_numbers) {
 }
 
 TEST(answers, are_shown_in_a_few_words) {
-  EXPECT_EQ(describe(parsed(":-7\r\n")), "the number -7");
-  EXPECT_EQ(describe(parsed("+OK\r\n")), "the status 'OK'");
-  EXPECT_EQ(describe(parsed("$3\r\na\nb\r\n")), "the text 'a b'");
-  EXPECT_EQ(describe(parsed("*2\r\n:1\r\n:2\r\n")), "a list of 2");
-  EXPECT_EQ(describe(parsed("$-1\r\n")), "nil");
+  EXPECT_EQ(describe(answer(":-7\r\n")), "the number -7");
+  EXPECT_EQ(describe(answer("+OK\r\n")), "the status 'OK'");
+  EXPECT_EQ(describe(answer("$3\r\na\nb\r\n")), "the text 'a b'");
+  EXPECT_EQ(describe(answer("*2\r\n:1\r\n:2\r\n")), "a list of 2");
+  EXPECT_EQ(describe(answer("$-1\r\n")), "nil");
   EXPECT_EQ(excerpt(std::string(200, 'x')), std::string(200, 'x'));
   EXPECT_EQ(excerpt(std::string(201, 'x')), std::string(200, 'x') + "...");
 }
