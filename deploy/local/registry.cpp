@@ -15,6 +15,7 @@
 
 #include "deploy/local/directory.hpp"
 #include "deploy/local/process.hpp"
+#include "harness/base/files.hpp"
 
 namespace lockmark::local {
 namespace {
@@ -28,15 +29,12 @@ std::string read_file(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Written whole or not at all, and never readable by others: the target may hold a password.
+// Never readable by others: the target may hold a password.
 void write_file(const fs::path& file, const std::string& text) {
-  const fs::path part = file.string() + ".part";
-  const unique_fd out{open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
-  const auto size = static_cast<ssize_t>(text.size());
-  if (!out || ::write(out.get(), text.data(), text.size()) != size ||
-      rename(part.c_str(), file.c_str()) != 0) {
-    throw start_error(
-        fmt::format("the file {} could not be written: {}", file.string(), std::strerror(errno)));
+  try {
+    write_whole_file(file, text);
+  } catch (const file_error& e) {
+    throw start_error(fmt::format("the file {}", e.what()));
   }
 }
 

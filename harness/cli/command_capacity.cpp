@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "harness/base/files.hpp"
 #include "harness/capacity/study.hpp"
 #include "harness/cli/capacity_runs.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/jobs.hpp"
+#include "harness/cli/output_file.hpp"
 #include "harness/cli/progress.hpp"
 #include "harness/cli/trial.hpp"
 
@@ -102,18 +104,20 @@ void add_notes(capacity::findings& f) {
   }
 }
 
-void save(const capacity::findings& f, const std::filesystem::path& out) {
-  std::filesystem::create_directories(out);
-  write_whole(out / "capacity.md", capacity::to_markdown(f));
-  write_whole(out / "capacity.json", capacity::to_json(f).dump(2) + "\n");
+bool save_study(const capacity::findings& f, const std::filesystem::path& out) {
+  create_private_folders(out);
+  const bool page = save(out / "capacity.md", capacity::to_markdown(f));
+  return save(out / "capacity.json", capacity::to_json(f).dump(2) + "\n") && page;
 }
 
 int finish(const capacity_options& g, const capacity::findings& f, int status) {
+  const bool saved = save_study(f, g.out);
   fmt::print("{}",
              g.format == "json" ? capacity::to_json(f).dump(2) + "\n" : capacity::to_markdown(f));
   std::fflush(stdout);
   if (!g.quiet) fmt::print(stderr, "report and run folders: {}\n", g.out);
   if (status != 0) return status;
+  if (!saved) return 2;
   return f.limited_by_harness ? 3 : 0;
 }
 
@@ -138,7 +142,7 @@ int study(const context& c, const capacity_options& g) {
   capacity::study all(
       subject_of(c.known, *where, job), job.job, s,
       [&runs](const config::job& j, const std::string& title) { return runs.make(j, title); },
-      [&g](const capacity::findings& f) { save(f, g.out); });
+      [&g](const capacity::findings& f) { save_study(f, g.out); });
   all.found().arguments = c.arguments;
   add_notes(all.found());
   if (all.found().what.in_memory && !g.quiet) {
@@ -151,7 +155,6 @@ int study(const context& c, const capacity_options& g) {
   } catch (const study_ended& end) {
     fmt::print(stderr, "lockmark: {}\n", end.what());
     all.found().notes.push_back(fmt::format("Ended early: {}.", end.what()));
-    save(all.found(), g.out);
     return finish(g, all.found(), end.status);
   }
   return finish(g, all.found(), 0);

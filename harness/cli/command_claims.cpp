@@ -10,6 +10,7 @@
 #include "harness/claims/report.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/execute.hpp"
+#include "harness/cli/output_file.hpp"
 #include "harness/cli/trial.hpp"
 
 namespace lockmark::cli {
@@ -73,14 +74,14 @@ claims::evidence gather(const context& c, const claims_options& g, const claims:
   return claims::evidence(std::move(runs));
 }
 
-void save(const claims_options& g, const std::vector<claims::tested>& all) {
-  const std::filesystem::path out(g.out);
-  write_whole(out / "claims.md", claims::to_markdown(all));
-  write_whole(out / "claims.json", claims::to_json(all));
+bool save_claims(const std::filesystem::path& out, const std::vector<claims::tested>& all) {
+  const bool page = save(out / "claims.md", claims::to_markdown(all));
+  return save(out / "claims.json", claims::to_json(all)) && page;
 }
 
 int put_to_the_test(const context& c, const claims_options& g) {
   std::vector<claims::tested> all;
+  bool saved = true;
   for (const claims::claim& what : chosen(g)) {
     if (interrupts() > 0) break;
     claims::evidence found = gather(c, g, what);
@@ -90,10 +91,11 @@ int put_to_the_test(const context& c, const claims_options& g) {
                  verdict.because);
     }
     all.push_back({what, std::move(found), verdict});
-    save(g, all);
+    saved = save_claims(g.out, all);
   }
   fmt::print("{}", g.format == "json" ? claims::to_json(all) : claims::to_markdown(all));
   fmt::print(stderr, "claims and run folders: {}\n", g.out);
+  if (!saved) return 2;
   return interrupts() > 0 ? 3 : 0;
 }
 

@@ -7,8 +7,10 @@
 #include <memory>
 
 #include "deploy/local/topology.hpp"
+#include "harness/base/glob.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/execute.hpp"
+#include "harness/cli/output_file.hpp"
 #include "harness/cli/trial.hpp"
 #include "harness/faults/catalogue.hpp"
 #include "harness/report/fault_matrix.hpp"
@@ -41,7 +43,7 @@ std::string known_scenarios() {
 
 bool wanted(const faults_options& g, const faults::scenario& s) {
   return std::ranges::any_of(g.scenarios, [&](const std::string& name) {
-    return name == "all" || faults::any_matches(name, s.name);
+    return name == "all" || matches_any(name, s.name);
   });
 }
 
@@ -49,7 +51,7 @@ void check_names(const faults_options& g) {
   for (const std::string& name : g.scenarios) {
     const auto& all = faults::catalogue();
     const bool known = name == "all" || std::ranges::any_of(all, [&](const faults::scenario& s) {
-                         return faults::any_matches(name, s.name);
+                         return matches_any(name, s.name);
                        });
     if (!known) {
       throw usage_error(fmt::format("no scenario \"{}\"; known are {}", name, known_scenarios()));
@@ -97,11 +99,11 @@ std::vector<trial> plan(const catalogue& known, const faults_options& g) {
   for (const faults::scenario& s : faults::catalogue()) {
     if (!wanted(g, s)) continue;
     for (const local::topology& t : local::topologies()) {
-      if (!faults::any_matches(s.topologies, t.name)) continue;
-      if (!faults::any_matches(g.topologies, t.name)) continue;
+      if (!matches_any(s.topologies, t.name)) continue;
+      if (!matches_any(g.topologies, t.name)) continue;
       for (const lock_kind& lock : known.locks()) {
-        if (!faults::any_matches(s.locks, lock.name)) continue;
-        if (!faults::any_matches(g.locks, lock.name) || !runs_on(lock, t.name)) continue;
+        if (!matches_any(s.locks, lock.name)) continue;
+        if (!matches_any(g.locks, lock.name) || !runs_on(lock, t.name)) continue;
         for (std::uint64_t i = 0; i < g.repeat; ++i) {
           all.push_back(trial_of(s, lock, t.name, g.set, i));
         }
@@ -118,7 +120,7 @@ class matrix_maker {
 
  private:
   void run(const trial& t);
-  void save() const;
+  void save();
 
   const context& context_;
   const faults_options& given_;
@@ -163,10 +165,10 @@ void matrix_maker::run(const trial& t) {
   }
 }
 
-void matrix_maker::save() const {
+void matrix_maker::save() {
   const auto cells = report::fault_cells(runs_);
-  write_whole(out_ / "faults.md", report::fault_matrix_markdown(cells));
-  write_whole(out_ / "faults.json", report::fault_matrix_json(cells));
+  const bool page = cli::save(out_ / "faults.md", report::fault_matrix_markdown(cells));
+  if (!cli::save(out_ / "faults.json", report::fault_matrix_json(cells)) || !page) ++failures_;
 }
 
 }  // namespace

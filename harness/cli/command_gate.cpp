@@ -8,6 +8,7 @@
 #include <memory>
 #include <sstream>
 
+#include "harness/base/files.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/execute.hpp"
 #include "harness/cli/gate_bench.hpp"
@@ -133,11 +134,12 @@ std::string printed(const gate::outcome& o, const std::string& format) {
   return gate::outcome_text(o, style_of(screen_of(stdout)));
 }
 
-// One write, so that two at a time do not break each other's line.
 void append(const std::string& file, const std::string& line) {
-  std::ofstream out(file, std::ios::app | std::ios::binary);
-  out << line << std::flush;
-  if (!out) throw usage_error(fmt::format("--history: {} cannot be written", file));
+  try {
+    append_to_file(file, line);
+  } catch (const file_error& e) {
+    throw usage_error(fmt::format("--history: {}", e.what()));
+  }
 }
 
 std::string content_of(const std::string& file) {

@@ -1,6 +1,5 @@
 // The comparison table: every lock on every topology it runs on, in both scenarios.
 #include <fmt/core.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <sstream>
 
 #include "deploy/local/topology.hpp"
+#include "harness/base/glob.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/execute.hpp"
 #include "harness/cli/jobs.hpp"
@@ -69,13 +69,6 @@ constexpr std::array variants{
     variant{"mysql/for_update", "indexed=false"},
     variant{"mysql/optimistic_update_time", "precision=0"},
 };
-
-bool matches_any(const std::vector<std::string>& globs, std::string_view name) {
-  for (const std::string& glob : globs) {
-    if (fnmatch(glob.c_str(), std::string(name).c_str(), 0) == 0) return true;
-  }
-  return false;
-}
 
 bool wanted(const table_options& g, const lock_kind& lock) {
   if (!g.locks.empty()) return matches_any(g.locks, lock.name);
@@ -149,7 +142,7 @@ class table_maker {
   std::optional<double> rows_to_come_s() const;
   void fail(const std::string& scenario, const std::string& what, const char* why);
   void remember(int status);
-  void save() const;
+  void save();
   void save_html() const;
   std::string format(const std::string& how) const;
   std::string whole_page(report::language in) const;
@@ -291,16 +284,16 @@ void table_maker::remember(int status) {
   if (gravity(status) > gravity(status_)) status_ = status;
 }
 
-void table_maker::save() const {
-  const auto write = [&](const char* name, const std::string& text) {
-    const auto part = out_ / (std::string(name) + ".part");
-    std::ofstream(part) << text;
-    std::filesystem::rename(part, out_ / name);
+void table_maker::save() {
+  const std::pair<const char*, std::string> files[] = {
+      {"table.md", whole_page(report::language::english)},
+      {"table.zh.md", whole_page(report::language::chinese)},
+      {"table.csv", report::table_csv(rows_)},
+      {"table.json", report::table_json(rows_)},
   };
-  write("table.md", whole_page(report::language::english));
-  write("table.zh.md", whole_page(report::language::chinese));
-  write("table.csv", report::table_csv(rows_));
-  write("table.json", report::table_json(rows_));
+  for (const auto& [name, text] : files) {
+    if (!cli::save(out_ / name, text)) remember(2);
+  }
 }
 
 // Only at the end: it reads every run folder again, and no row is measured meanwhile.

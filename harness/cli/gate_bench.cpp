@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "harness/base/files.hpp"
 #include "harness/cli/execute.hpp"
 #include "harness/cli/progress.hpp"
 #include "harness/gate/metrics.hpp"
@@ -59,7 +60,7 @@ gate_bench::gate_bench(gate_plan plan) : plan_(std::move(plan)), coin_(plan_.see
   } else {
     check_stored();
   }
-  std::filesystem::create_directories(plan_.out);
+  create_private_folders(plan_.out);
   limits_broken_.resize(plan_.limits.size());
   limits_said_.resize(plan_.limits.size());
   outcome_.job = candidate_.job.name;

@@ -11,9 +11,6 @@ class output_file {
   // An empty path: none was asked for. Whether the file can be written is found out now and not
   // after an hour's run; throws usage_error that begins with the option's name.
   output_file(std::string option, std::filesystem::path path);
-  ~output_file();
-  output_file(const output_file&) = delete;
-  output_file& operator=(const output_file&) = delete;
 
   explicit operator bool() const { return !path_.empty(); }
 
@@ -21,11 +18,12 @@ class output_file {
   void write(const std::string& text) const;
 
  private:
-  std::filesystem::path part() const;
-  [[noreturn]] void fail() const;
-
   std::string option_;
   std::filesystem::path path_;
 };
+
+// Of what a command shows as well, so that a full disk is no reason to end it: false where the file
+// could not be written, which stderr then says in one sentence.
+bool save(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace lockmark::cli

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <fstream>
-
 #include "harness/cli/arena_local.hpp"
 #include "harness/cli/execute.hpp"
 #include "harness/cli/jobs.hpp"
@@ -26,13 +24,6 @@ report::recorded_run run_trial(const context& c, const trial& t, const std::file
   errand e{job.job, scenario, out, c.arguments, {}, {}};
   e.on_progress = [&display](const run::progress& p) { display.show(p); };
   return execute(c.known, where, std::move(e)).written;
-}
-
-void write_whole(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::path part = file;
-  part += ".part";
-  std::ofstream(part) << text;
-  std::filesystem::rename(part, file);
 }
 
 }  // namespace lockmark::cli

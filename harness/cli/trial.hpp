@@ -28,7 +28,4 @@ std::string seed_of(std::uint64_t repetition);
 report::recorded_run run_trial(const context& c, const trial& t, const std::filesystem::path& out,
                                bool quiet);
 
-// Writes a file under a temporary name first, so that nobody finds half of it.
-void write_whole(const std::filesystem::path& file, const std::string& text);
-
 }  // namespace lockmark::cli

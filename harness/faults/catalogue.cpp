@@ -1,7 +1,5 @@
 #include "harness/faults/catalogue.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <string>
 
@@ -75,17 +73,6 @@ const std::vector<scenario>& catalogue() {
       {"duplicate_insert_deadlock", "mysql/unique_key", "mysql", "", ""},
   };
   return all;
-}
-
-bool any_matches(std::string_view globs, std::string_view name) {
-  const std::string whole(name);
-  while (!globs.empty()) {
-    const auto end = std::min(globs.find(' '), globs.size());
-    const std::string glob(globs.substr(0, end));
-    if (!glob.empty() && fnmatch(glob.c_str(), whole.c_str(), 0) == 0) return true;
-    globs.remove_prefix(std::min(globs.size(), end + 1));
-  }
-  return false;
 }
 
 }  // namespace lockmark::faults

@@ -19,7 +19,4 @@ struct scenario {
 // In the order in which they are explained. A name stands once for each set of options.
 const std::vector<scenario>& catalogue();
 
-// Whether a glob of the list matches the whole name.
-bool any_matches(std::string_view globs, std::string_view name);
-
 }  // namespace lockmark::faults

@@ -8,15 +8,10 @@
 #include <sstream>
 #include <string>
 
+#include "harness/base/glob.hpp"
+
 namespace lockmark::faults {
 namespace {
-
-TEST(catalogue, matches_whole_names_only) {
-  EXPECT_TRUE(any_matches("redis/* mysql/get_lock", "redis/lua"));
-  EXPECT_TRUE(any_matches("redis/* mysql/get_lock", "mysql/get_lock"));
-  EXPECT_FALSE(any_matches("redis/lua", "redis/lua2"));
-  EXPECT_FALSE(any_matches("", "redis/lua"));
-}
 
 TEST(catalogue, names_each_scenario_completely) {
   for (const scenario& s : catalogue()) {
@@ -47,7 +42,7 @@ TEST(catalogue, sets_what_breaks_beside_what_does_not) {
   const auto options_of = [](std::string_view name, std::string_view lock) {
     std::vector<std::string_view> all;
     for (const scenario& s : catalogue()) {
-      if (s.name == name && any_matches(s.locks, lock)) all.push_back(s.options);
+      if (s.name == name && matches_any(s.locks, lock)) all.push_back(s.options);
     }
     return all;
   };

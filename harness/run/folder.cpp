@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "harness/run/result_json.hpp"
@@ -21,20 +19,16 @@ constexpr const char* history_name = "history.edn";
 // So much of the history is written at once.
 constexpr std::size_t history_block = 1 << 18;
 
-// Of the last call of the system that failed.
-std::string system_reason() {
-  return errno != 0 ? std::strerror(errno) : "the system does not say why";
-}
-
 void create_empty(const fs::path& path) {
   std::error_code failed;
   if (fs::exists(path, failed) && !fs::is_directory(path, failed)) {
     throw usage_error(fmt::format("run folder {}: is not a folder", path.string()));
   }
-  fs::create_directories(path, failed);
-  if (failed) {
+  try {
+    create_private_folders(path);
+  } catch (const file_error& e) {
     throw usage_error(
-        fmt::format("run folder {}: cannot be created: {}", path.string(), failed.message()));
+        fmt::format("run folder {}: cannot be created: {}", path.string(), e.why()));
   }
   const bool empty = fs::is_empty(path, failed);
   if (failed) {
@@ -93,9 +87,8 @@ void run_folder::begin(const result& known) {
   write_whole("run.json", dump(to_json_while_running(known)));
   open_part(latency_file_, latency_name);
   open_part(timeline_file_, timeline_name);
-  errno = 0;
-  latency_.emplace(latency_file_, known.started_wall_ns, hlog_comments(known));
-  if (!latency_file_.flush()) fail(latency_name, system_reason());
+  latency_.emplace(latency_file_.out(), known.started_wall_ns, hlog_comments(known));
+  flush_part(latency_file_, latency_name);
 }
 
 void run_folder::add(const interval& whole, std::int64_t at_ns) {
@@ -122,9 +115,8 @@ void run_folder::write_interval(const interval& whole, std::int64_t at_ns, std::
     const std::string_view tag = which == series::response ? "" : series_names[s];
     write_histogram(tag, at_ns, length_ns, whole[which]);
   }
-  errno = 0;
-  timeline_file_ << timeline_line(whole, at_ns, length_ns) << std::flush;
-  if (!timeline_file_) fail(timeline_name, system_reason());
+  timeline_file_.out() << timeline_line(whole, at_ns, length_ns);
+  flush_part(timeline_file_, timeline_name);
   if (history_) write_history();
 }
 
@@ -139,18 +131,16 @@ void run_folder::add(const check::event& e) {
 }
 
 void run_folder::write_history() {
-  errno = 0;
-  history_file_ << history_text_ << std::flush;
-  if (!history_file_) fail(history_name, system_reason());
+  history_file_.out() << history_text_;
+  flush_part(history_file_, history_name);
   history_text_.clear();
 }
 
 void run_folder::write_histogram(std::string_view tag, std::int64_t at_ns, std::int64_t length_ns,
                                  const stats::histogram& values) {
   if (values.empty()) return;
-  errno = 0;
   latency_->write(tag, at_ns, length_ns, values);
-  if (!latency_file_) fail(latency_name, system_reason());
+  if (!latency_file_.out()) flush_part(latency_file_, latency_name);
 }
 
 json run_folder::finish(const result& r) {
@@ -177,37 +167,41 @@ void run_folder::close_what_grows(const result& r) {
 }
 
 void run_folder::write_whole(const std::string& name, const std::string& text) {
-  std::ofstream file;
-  open_part(file, name);
-  file << text;
   try {
-    close_part(file, name);
-  } catch (const write_error&) {
-    std::error_code ignored;
-    fs::remove(path_ / (name + ".part"), ignored);
-    throw;
+    write_whole_file(path_ / name, text);
+  } catch (const file_error& e) {
+    fail(name, e);
   }
 }
 
-void run_folder::open_part(std::ofstream& file, const std::string& name) {
-  errno = 0;
-  file.open(path_ / (name + ".part"), std::ios::binary | std::ios::trunc);
-  if (!file) fail(name, system_reason());
+void run_folder::open_part(part_file& file, const std::string& name) {
+  try {
+    file.open(path_ / name);
+  } catch (const file_error& e) {
+    fail(name, e);
+  }
 }
 
-void run_folder::close_part(std::ofstream& file, const std::string& name) {
-  errno = 0;
-  file.close();
-  if (!file) fail(name, system_reason());
-  std::error_code failed;
-  fs::rename(path_ / (name + ".part"), path_ / name, failed);
-  if (failed) fail(name, failed.message());
+void run_folder::flush_part(part_file& file, const std::string& name) {
+  try {
+    file.flush();
+  } catch (const file_error& e) {
+    fail(name, e);
+  }
 }
 
-void run_folder::fail(const std::string& name, const std::string& why) {
+void run_folder::close_part(part_file& file, const std::string& name) {
+  try {
+    file.finish();
+  } catch (const file_error& e) {
+    fail(name, e);
+  }
+}
+
+void run_folder::fail(const std::string& name, const file_error& failure) {
   failed_ = true;
-  throw write_error(
-      fmt::format("run folder {}: {} cannot be written: {}", path_.string(), name, why));
+  throw write_error(fmt::format("run folder {}: {} cannot be written: {}", path_.string(), name,
+                                failure.why()));
 }
 
 }  // namespace lockmark::run

@@ -15,12 +15,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "harness/base/files.hpp"
 #include "harness/check/edn.hpp"
 #include "harness/run/result.hpp"
 #include "harness/stats/hlog.hpp"
@@ -61,20 +61,21 @@ class run_folder {
 
  private:
   void write_whole(const std::string& name, const std::string& text);
-  void open_part(std::ofstream& file, const std::string& name);
+  void open_part(part_file& file, const std::string& name);
   void write_interval(const interval& whole, std::int64_t at_ns, std::int64_t length_ns);
   void write_histogram(std::string_view tag, std::int64_t at_ns, std::int64_t length_ns,
                        const stats::histogram& values);
-  void close_part(std::ofstream& file, const std::string& name);
+  void flush_part(part_file& file, const std::string& name);
+  void close_part(part_file& file, const std::string& name);
   void close_what_grows(const result& r);
   void write_history();
-  [[noreturn]] void fail(const std::string& name, const std::string& why);
+  [[noreturn]] void fail(const std::string& name, const file_error& failure);
 
   std::filesystem::path path_;
-  std::ofstream latency_file_;
-  std::ofstream timeline_file_;
+  part_file latency_file_;
+  part_file timeline_file_;
   std::optional<stats::hlog_writer> latency_;
-  std::ofstream history_file_;
+  part_file history_file_;
   std::optional<check::edn_history> history_;
   std::string history_text_;       // not written yet
   std::optional<interval> first_;  // not written yet

@@ -1,8 +1,10 @@
 // The life of a run folder: written whole, killed half-way, refused, out of space.
 #include "harness/run/folder.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <map>
@@ -55,6 +57,19 @@ class run_folder_test : public testing::Test {
     std::map<std::string, stats::histogram> sums;
     for (const auto& line : hlog()) sums[line.tag].merge(line.values);
     return sums;
+  }
+  // What this process still writes to the file finds no room.
+  static void fill_the_disk_of(const fs::path& file) {
+    const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    int filled = 0;
+    for (const auto& fd : fs::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      if (fs::read_symlink(fd.path(), gone) != fs::canonical(file)) continue;
+      dup2(full, std::stoi(fd.path().filename().string()));
+      ++filled;
+    }
+    close(full);
+    EXPECT_EQ(filled, 1);
   }
   template <class Act>
   static std::string error_of(Act act) {
@@ -236,8 +251,8 @@ TEST_F(run_folder_test, refuses_a_place_that_is_no_folder) {
 TEST_F(run_folder_test, full_disk_is_a_sentence) {
   const sample_run s;
   run_folder folder(path_, s.r.job);
-  fs::create_symlink("/dev/full", path_ / "timeline.jsonl.part");
   folder.begin(s.known());
+  fill_the_disk_of(path_ / "timeline.jsonl.part");
   const std::string sentence = error_of([&] {
     for (std::size_t i = 0; i < s.intervals.size(); ++i) folder.add(s.intervals[i], s.at_ns[i]);
   });
@@ -251,8 +266,8 @@ TEST_F(run_folder_test, full_disk_is_a_sentence) {
 TEST_F(run_folder_test, nothing_is_called_whole_after_a_full_disk) {
   sample_run s;
   run_folder folder(path_, s.r.job);
-  fs::create_symlink("/dev/full", path_ / "timeline.jsonl.part");
   folder.begin(s.known());
+  fill_the_disk_of(path_ / "timeline.jsonl.part");
   s.r.how = ending::failed;
   s.r.why = error_of([&] {
     for (std::size_t i = 0; i < s.intervals.size(); ++i) folder.add(s.intervals[i], s.at_ns[i]);
@@ -270,9 +285,8 @@ TEST_F(run_folder_test, a_run_json_without_room_is_the_old_one) {
   const sample_run s;
   run_folder folder(path_, s.r.job);
   folder.begin(s.known());
-  fs::create_symlink("/dev/full", path_ / "run.json.part");
+  fs::create_directory(path_ / "run.json.part");
   EXPECT_THAT(error_of([&] { folder.finish(s.r); }), HasSubstr("run.json cannot be written"));
-  EXPECT_FALSE(fs::is_symlink(path_ / "run.json.part"));
   EXPECT_EQ(run_json()["run"]["complete"], false);
 }
 

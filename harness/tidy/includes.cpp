@@ -51,7 +51,8 @@ const std::vector<direction>& directions() {
        .except = {"drivers/conformance/"},
        .forbidden = {"harness/", "workloads/", "deploy/"},
        .allowed = {"harness/driver.hpp", "harness/features.hpp", "harness/outcome.hpp",
-                   "harness/async/", "harness/config/target.hpp", "harness/unique_fd.hpp"},
+                   "harness/async/", "harness/base/", "harness/config/target.hpp",
+                   "harness/unique_fd.hpp"},
        .allowed_in_tests = {"deploy/local/", "harness/time/"},
        .instead = "a driver sees its contract only: harness/driver.hpp, harness/async/ and "
                   "harness/config/target.hpp; it neither measures nor reads a clock"},
@@ -65,9 +66,10 @@ const std::vector<direction>& directions() {
       {.in = {"deploy/"},
        .except = {},
        .forbidden = {"harness/", "drivers/", "workloads/"},
-       .allowed = {"harness/time/", "harness/unique_fd.hpp"},
+       .allowed = {"harness/base/", "harness/time/", "harness/unique_fd.hpp"},
        .allowed_in_tests = {},
-       .instead = "deploy starts servers and knows nothing of locks: harness/time is all it uses"},
+       .instead = "deploy starts servers and knows nothing of locks: harness/base and harness/time "
+                  "are all it uses"},
       {.in = {""},
        .except = {"drivers/zookeeper/"},
        .forbidden = {"zookeeper/"},
@@ -84,9 +86,15 @@ const std::vector<direction>& directions() {
   return table;
 }
 
-// The same for those who watch a run.
-const std::vector<direction>& directions_of_metrics() {
+// The same for what everybody uses, and for those who watch a run.
+const std::vector<direction>& directions_at_the_edges() {
   static const std::vector<direction> table = {
+      {.in = {"harness/base/"},
+       .except = {},
+       .forbidden = {"harness/", "asio"},
+       .allowed = {"harness/base/"},
+       .allowed_in_tests = {},
+       .instead = "everybody uses harness/base, so it uses nobody"},
       {.in = {"harness/", "drivers/", "workloads/", "deploy/"},
        .except = {"harness/cli/", "harness/metrics/"},
        .forbidden = {"harness/metrics/", "prometheus/", "curl/"},
@@ -160,7 +168,7 @@ std::vector<violation> check_includes(std::string_view path, std::string_view te
       found.push_back({std::string{path}, number,
                        "includes " + std::string{included} + "; " + std::string{instead}});
     };
-    for (const auto* table : {&directions(), &directions_of_metrics()}) {
+    for (const auto* table : {&directions(), &directions_at_the_edges()}) {
       for (const direction& d : *table) {
         if (forbids(d, path, included)) report(d.instead);
       }

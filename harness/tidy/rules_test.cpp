@@ -57,6 +57,16 @@ TEST(includes, calculating_parts_know_no_loop) {
   EXPECT_THAT(includes("harness/run/x.cpp", "harness/async/loop.hpp"), IsEmpty());
 }
 
+// What everybody stands on stands on nothing.
+TEST(includes, the_base_uses_nobody) {
+  EXPECT_THAT(includes("harness/base/x.cpp", "harness/time/clock.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("harness/base/x.cpp", "asio/post.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("harness/base/x.cpp", "harness/base/files.hpp"), IsEmpty());
+  for (const char* above : {"harness/config/x.cpp", "drivers/exec/x.cpp", "deploy/local/x.cpp"}) {
+    EXPECT_THAT(includes(above, "harness/base/files.hpp"), IsEmpty()) << above;
+  }
+}
+
 // Who is watched does not know it, and who watches computes nothing.
 TEST(includes, only_the_command_line_knows_the_metrics) {
   for (const char* watched : {"harness/run/x.cpp", "harness/stats/x.cpp", "deploy/local/x.cpp"}) {
