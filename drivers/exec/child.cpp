@@ -70,9 +70,10 @@ child::~child() {
   while (waitpid(guard_, &status, 0) < 0 && errno == EINTR) continue;
 }
 
-std::size_t child::write_now(const char* bytes, std::size_t size) {
+long child::write_now(const char* bytes, std::size_t size) {
   const auto n = send(in_.get(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-  return n < 0 ? 0 : static_cast<std::size_t>(n);
+  const bool later = n < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS);
+  return later ? 0 : n;
 }
 
 long child::read_now(int fd, char* room, std::size_t size) {

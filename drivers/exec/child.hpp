@@ -38,8 +38,9 @@ class child {
   int err() const { return err_.get(); }
   int ended() const { return ended_.get(); }
 
-  // Writes what it takes without waiting, and returns how much that was; nothing once it is gone.
-  std::size_t write_now(const char* bytes, std::size_t size);
+  // Writes what it takes without waiting, and returns how much that was; -1 where nobody reads any
+  // more.
+  long write_now(const char* bytes, std::size_t size);
   // Reads up to `size` bytes of out() or err(); 0 at the end, -1 where there is nothing yet.
   static long read_now(int fd, char* room, std::size_t size);
 

@@ -10,10 +10,6 @@
 namespace lockmark::exec {
 namespace {
 
-// The start of a process, of a Java machine at the worst, which is not the server's fault: it comes
-// on top of the time that the server is given.
-constexpr duration start_allowance = std::chrono::seconds{20};
-
 class exec_driver final : public driver {
  public:
   exec_driver(const driver_setup& setup, recipe what);
@@ -28,6 +24,7 @@ class exec_driver final : public driver {
   }
 
  private:
+  std::string name() const;
   std::unique_ptr<link> start(loop& l) const;
   task<answer> greet(link& client, loop& l, instance who, time_point deadline) const;
   void check(const answer& ready) const;
@@ -51,10 +48,14 @@ config::target read_target(const std::string& url, const recipe& what) {
 exec_driver::exec_driver(const driver_setup& setup, recipe what)
     : setup_(setup), what_(std::move(what)), server_(read_target(setup_.target, what_)) {}
 
+std::string exec_driver::name() const {
+  if (!what_.program.empty()) return what_.program;
+  return fmt::format("{} on {}", what_.lock, server_.redacted());
+}
+
 std::unique_ptr<link> exec_driver::start(loop& l) const {
-  std::string name = fmt::format("{} on {}", what_.lock, server_.redacted());
-  std::vector<std::string> secrets{server_.password, server_.sentinel_password};
-  return std::make_unique<link>(l, what_.argv, std::move(name), std::move(secrets));
+  std::vector<std::string> secrets = secrets_in(setup_.target, server_);
+  return std::make_unique<link>(l, what_.argv, name(), std::move(secrets));
 }
 
 task<answer> exec_driver::greet(link& client, loop& l, instance who, time_point deadline) const {
@@ -68,7 +69,8 @@ task<answer> exec_driver::greet(link& client, loop& l, instance who, time_point 
                    .who = std::move(who),
                    .within = deadline - l.now()};
   std::string hello = hello_line(g);
-  answer ready = co_await client.greet(std::move(hello), deadline + start_allowance);
+  const time_point limit = std::max(deadline, l.now() + what_.hello_within);
+  answer ready = co_await client.greet(std::move(hello), limit);
   check(ready);
   co_return ready;
 }
@@ -81,7 +83,7 @@ void exec_driver::check(const answer& ready) const {
   const features missing = what_.has.without(said);
   if (missing.empty()) return;
   throw usage_error(
-      fmt::format("{}: its client says that it lacks: {}", what_.lock, to_string(missing)));
+      fmt::format("{}: the program says that it lacks: {}", name(), to_string(missing)));
 }
 
 task<description> exec_driver::prepare(loop& l, time_point deadline) {
@@ -111,8 +113,8 @@ task<void> exec_driver::wipe(loop& l, time_point deadline) {
     std::string line = call_line(operation::wipe, 1, request{}, until - l.now(), duration{});
     const auto said = co_await client->ask(1, std::move(line), until);
     if (!said || !said->ending->done()) {
-      throw no_server(fmt::format("{} on {}: the client could not remove what the run left{}",
-                                  what_.lock, server_.redacted(), client->sentence()));
+      if (client->dead()) throw no_server(client->sentence());
+      throw no_server(client->sentence("could not remove what the run left"));
     }
   } catch (...) {
     failure = std::current_exception();

@@ -15,6 +15,10 @@ struct recipe {
   std::vector<std::string> argv;     // argv[0] is looked up in PATH
   std::vector<std::string> schemes;  // of targets that it understands: "redis", "redis+sentinel"
   features has;                      // what the client must not say that it lacks
+  std::string program{};  // for errors, as the user gave it; empty: the lock and its target
+  // In which hello is to be answered, even where the deadline comes first: a Java machine alone may
+  // take longer to start, on a busy machine, than a server is given.
+  duration hello_within = std::chrono::seconds{25};
 };
 
 // The client is told setup.target. Throws usage_error for a target that it does not understand.

@@ -88,7 +88,12 @@ std::unique_ptr<driver> make_any(const driver_setup& given) {
   driver_setup setup = given;
   const std::string server = option(given.options, "server");
   if (!server.empty()) setup.target = server;
-  return make_driver(setup, {"exec/lock", words_of(command->path), every_scheme, feature::lease});
+  return make_driver(setup, {.lock = "exec/lock",
+                             .argv = words_of(command->path),
+                             .schemes = every_scheme,
+                             .has = feature::lease,
+                             .program = command->redacted(),
+                             .hello_within = std::chrono::seconds{5}});
 }
 
 // What an adapter cannot do must not be left out in silence.

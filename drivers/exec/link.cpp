@@ -12,6 +12,9 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t errors_kept = 4096;
 constexpr std::size_t errors_shown = 600;
+constexpr std::size_t most_unanswered = 10'000;  // requests that nobody waits for
+constexpr int most_without_time = 20;            // done calls; a clock may tick in microseconds
+constexpr int reads_per_turn = 8;     // so that a child that never stops cannot stop the loop
 constexpr duration goodbye = 3s;      // for a child to end by itself ...
 constexpr duration termination = 1s;  // ... and by SIGTERM
 constexpr duration burial = 500ms;    // for the system, after SIGKILL
@@ -42,61 +45,92 @@ link::link(loop& l, const std::vector<std::string>& argv, std::string what,
       gone_(l, child_.ended()),
       tasks_(l),
       over_for_reader_(l),
+      over_for_writer_(l),
       over_for_end_(l),
-      hello_(l) {
+      hello_(l, l.now(), "hello") {
   tasks_.spawn(read_answers());
   tasks_.spawn(read_errors());
   tasks_.spawn(watch_end());
 }
 
 task<answer> link::greet(std::string hello, time_point limit) {
-  tell(std::move(hello));
+  const duration within = limit - loop_.now();
+  last_request_ = hello_.request;
+  write(std::move(hello));
   co_await hello_.arrived.wait_until(limit);
-  if (!hello_.said) {
-    throw no_server(dead_ ? sentence() : fmt::format("{}: not ready in time{}", what_, sentence()));
+  if (!hello_.said && !dead_) {
+    const double seconds = std::chrono::duration<double>(within).count();
+    const std::string begun =
+        unread_.empty() ? "" : fmt::format("; it began a line: {}", quoted_line(unread_));
+    died(fmt::format("did not answer hello within {:.3g} s{}", seconds, begun));
   }
+  if (dead_) throw no_server(sentence());
   if (hello_.said->what == answer::kind::failed) {
-    throw no_server(fmt::format("{}: {}", what_, without_secrets(hello_.said->text)));
+    throw no_server(fmt::format("{}: {}", what_, last_words(without_secrets(hello_.said->text))));
   }
   co_return *hello_.said;
 }
 
 task<std::optional<answer>> link::ask(std::uint64_t id, std::string line, time_point limit) {
   if (dead_) throw no_server(sentence());
-  pending mine{loop_};
+  pending mine{loop_, loop_.now(), line};
   waiting_.emplace(id, &mine);
-  tell(std::move(line));
+  last_id_ = std::max(last_id_, id);
+  last_request_.assign(line, 0, line.find('\n'));
+  write(std::move(line));
   co_await mine.arrived.wait_until(limit);
   waiting_.erase(id);
+  if (!mine.said) give_up(id, mine.asked);
   co_return std::move(mine.said);
 }
 
-void link::tell(std::string line) {
+void link::tell(std::uint64_t id, std::string line) {
+  give_up(id, loop_.now());
+  last_id_ = std::max(last_id_, id);
+  write(std::move(line));
+}
+
+void link::give_up(std::uint64_t id, time_point asked) {
+  unanswered_.emplace(id, asked);
+  if (unanswered_.size() <= most_unanswered) return;
+  forgotten_ = unanswered_.begin()->first;
+  unanswered_.erase(unanswered_.begin());
+}
+
+void link::write(std::string line) {
   if (dead_) return;
-  if (unsent_.empty()) {
-    const std::size_t sent = child_.write_now(line.data(), line.size());
-    if (sent == line.size()) return;
-    line.erase(0, sent);
+  if (writing_) {
+    if (unsent_.size() > longest_line) {
+      return died(fmt::format("does not read its requests: {} bytes of them wait, the last is {}",
+                              unsent_.size(), quoted_line(last_request_)));
+    }
+    unsent_ += line;
+    return;
   }
-  unsent_ += line;
-  if (writing_) return;
+  const long sent = child_.write_now(line.data(), line.size());
+  if (sent == static_cast<long>(line.size())) return;
+  unsent_.assign(line, static_cast<std::size_t>(std::max(sent, 0L)));
   writing_ = true;
   tasks_.spawn(write_rest());
 }
 
 task<void> link::write_rest() {
   while (!dead_ && !ending_ && !unsent_.empty()) {
-    const unsigned ready = co_await in_.wait(fd_watch::writable, loop_.now() + 1s);
-    if (ready == 0) continue;
-    const std::size_t sent = child_.write_now(unsent_.data(), unsent_.size());
-    unsent_.erase(0, sent);
+    const long sent = child_.write_now(unsent_.data(), unsent_.size());
+    if (sent < 0) {
+      co_await bury("closed its standard input", over_for_writer_);
+      break;
+    }
+    unsent_.erase(0, static_cast<std::size_t>(sent));
+    if (!unsent_.empty()) co_await in_.wait(fd_watch::writable, loop_.now() + 1s);
   }
   writing_ = false;
 }
 
 task<void> link::read_answers() {
   const auto room = std::make_unique<std::array<char, 16 * 1024>>();
-  while (!dead_) {
+  for (int reads = 1; !dead_; ++reads) {
+    if (reads % reads_per_turn == 0) co_await loop_.yield();
     const long got = child::read_now(child_.out(), room->data(), room->size());
     if (got == 0) break;
     if (got < 0) {
@@ -107,7 +141,7 @@ task<void> link::read_answers() {
     unread_.append(room->data(), static_cast<std::size_t>(got));
     take_lines();
   }
-  co_await bury();
+  co_await bury("closed its standard output", over_for_reader_);
 }
 
 void link::take_lines() {
@@ -117,46 +151,86 @@ void link::take_lines() {
     from = end + 1;
   }
   unread_.erase(0, from);
-  if (unread_.size() > longest_line) died("wrote a line that is too long");
+  if (unread_.size() <= longest_line) return;
+  broke("wrote a line that is too long, of more than 1 MiB", unread_, last_request_);
+  unread_ = {};
 }
 
 void link::take_line(std::string_view line) {
   if (line.empty() || dead_) return;
   auto said = read_line(line);
-  if (!said) return died("wrote a line that is not of the protocol");
+  if (!said) {
+    return broke(fmt::format("wrote a line that is not of the protocol: {}", said.error().sentence),
+                 line, last_request_);
+  }
   switch (said->what) {
     case answer::kind::ready:
-    case answer::kind::failed:
-      hello_.said = std::move(*said);
-      hello_.arrived.set();
-      break;
+    case answer::kind::failed: return take_ready(*said, line);
     case answer::kind::alive: alive_ = said->alive; break;
-    case answer::kind::outcome: deliver(std::move(*said)); break;
+    case answer::kind::outcome: return deliver(*said, line);
   }
 }
 
-void link::deliver(answer said) {
+// Its first answer. A client that fails later on says so as well.
+void link::take_ready(answer said, std::string_view line) {
+  if (!said.is_ready) return broke("is not ready", line, last_request_);
+  if (greeted_) {
+    return broke(said.what == answer::kind::failed ? "failed" : "said twice that it is ready", line,
+                 last_request_);
+  }
+  greeted_ = true;
+  hello_.said = std::move(said);
+  hello_.arrived.set();
+}
+
+void link::deliver(answer said, std::string_view line) {
   const auto who = waiting_.find(said.id);
-  if (who == waiting_.end() || who->second->said) return on_late(said);
+  const bool awaited = who != waiting_.end() && !who->second->said;
+  const auto late = unanswered_.find(said.id);
+  if (!awaited && late == unanswered_.end()) {
+    if (said.id <= forgotten_) return;
+    return broke(said.id > last_id_ ? "answered a request that it was never sent"
+                                    : "answered a request twice",
+                 line, last_request_);
+  }
+  const std::string_view request = awaited ? std::string_view{who->second->request} : "a late one";
+  if (said.at) {
+    const time_point asked = awaited ? who->second->asked : late->second;
+    const std::string wrong = wrong_with(*said.at, asked, loop_.now());
+    if (!wrong.empty()) {
+      return broke(fmt::format("wrote an answer that cannot be: {}", wrong), line, request);
+    }
+    const bool no_time = said.ending->done() && said.at->began == said.at->ended;
+    without_time_ = no_time ? without_time_ + 1 : 0;
+    if (without_time_ >= most_without_time) {
+      return broke(
+          fmt::format("says of {} calls in a row that they took no time; expected in "
+                      "\"began\" and \"ended\" the clock before and after the library's call",
+                      without_time_),
+          line, request);
+    }
+  }
+  if (!awaited) {
+    unanswered_.erase(late);
+    return on_late(said);
+  }
   who->second->said = std::move(said);
   who->second->arrived.set();
 }
 
-// The end of the child's output is the end of the child, which then gets a moment to end in order,
-// so that its status and its last words are known.
-task<void> link::bury() {
-  const bool by_itself = co_await ended_by(over_for_reader_, loop_.now() + burial);
-  if (!by_itself && !ending_) {
-    child_.signal_all(SIGKILL);
-    co_await ended_by(over_for_reader_, loop_.now() + burial);
-  }
-  const auto status = child_.status();
-  died(status ? describe_status(*status) : "closed its output");
+// The end of a stream is the end of the child, which then gets a moment to end in order, so that
+// its status and its last words are known. One that goes on living is told by what it did.
+task<void> link::bury(std::string deed, signal& over) {
+  const bool by_itself = co_await ended_by(over, loop_.now() + burial);
+  if (ending_) co_return;
+  const std::string how = by_itself ? describe_status(*child_.status()) : deed;
+  died(fmt::format("{} after the request {}", how, quoted_line(last_request_)));
 }
 
 task<void> link::read_errors() {
   const auto room = std::make_unique<std::array<char, 4096>>();
-  while (true) {
+  for (int reads = 1;; ++reads) {
+    if (reads % reads_per_turn == 0) co_await loop_.yield();
     const long got = child::read_now(child_.err(), room->data(), room->size());
     if (got == 0) co_return;
     if (got > 0) {
@@ -174,6 +248,7 @@ task<void> link::watch_end() {
     co_await gone_.wait(fd_watch::readable, time_point::max());
   }
   over_for_reader_.set();
+  over_for_writer_.set();
   over_for_end_.set();
   out_.interrupt();
   err_.interrupt();
@@ -184,19 +259,31 @@ task<bool> link::ended_by(signal& over, time_point limit) {
   co_return child_.status().has_value();
 }
 
+// A secret is replaced before the line is cut, which could leave half of it.
+void link::broke(std::string_view deed, std::string_view line, std::string_view request) {
+  const std::string asked{request.substr(0, request.find('\n'))};
+  died(fmt::format("{}; the line: {}; the request: {}", deed,
+                   quoted_line(without_secrets(std::string{line})), quoted_line(asked)));
+}
+
 void link::died(std::string how) {
   if (dead_) return;
   dead_ = true;
   how_ = std::move(how);
+  unsent_ = {};
   if (!child_.status()) child_.signal_all(SIGKILL);
   hello_.arrived.set();
   for (const auto& [id, call] : waiting_) call->arrived.set();
 }
 
 std::string link::sentence() const {
+  return sentence(how_);
+}
+
+std::string link::sentence(const std::string& deed) const {
   const std::string words = without_secrets(last_words(errors_));
-  const std::string wrote = words.empty() ? "" : fmt::format("; it wrote: {}", words);
-  return dead_ ? fmt::format("{}: {}{}", what_, how_, wrote) : wrote;
+  return fmt::format("{}: {}{}", what_, deed,
+                     words.empty() ? "" : fmt::format("; it wrote: {}", words));
 }
 
 std::string link::without_secrets(std::string text) const {
@@ -210,8 +297,9 @@ std::string link::without_secrets(std::string text) const {
 }
 
 task<void> link::end() {
-  tell(close_line());
+  write(close_line());
   ending_ = true;
+  in_.interrupt();
   child_.close_in();
   bool over = co_await ended_by(over_for_end_, loop_.now() + goodbye);
   if (!over) {

@@ -1,12 +1,14 @@
 // One lock client in a process of its own, seen from a loop: lines go out, answers come back.
 //
-// Everything waits on the loop; no thread stands behind a child. A child that ends, or writes what
-// is not of the protocol, is dead: calls in flight are told so, and later ones throw no_server with
-// a sentence that quotes the end of what the child wrote to its standard error.
+// Everything waits on the loop; no thread stands behind a child. A child that ends, does not read,
+// or writes what is not of the protocol, is dead: calls in flight are told so, and later ones throw
+// no_server with a sentence that names the program, the request, the line that was wrong, and the
+// end of what the child wrote to its standard error. What a child can make this keep is bounded.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +25,7 @@ namespace lockmark::exec {
 
 class link {
  public:
-  // `what` names the child and its server in errors; `secrets` never appear in them.
+  // `what` names the program in errors; `secrets` never appear in them.
   link(loop& l, const std::vector<std::string>& argv, std::string what,
        std::vector<std::string> secrets);
   link(const link&) = delete;
@@ -31,34 +33,41 @@ class link {
   // REQUIRES: end() has been awaited.
   ~link() = default;
 
-  // Says hello and waits for what the child says to it. Throws no_server.
+  // Says hello and waits for the child to be ready. Throws no_server.
   task<answer> greet(std::string hello, time_point limit);
 
   // The child's answer to the line, which has this id. None: not by the limit, or never, and
   // then dead() is true. Throws no_server when the child was dead before.
   task<std::optional<answer>> ask(std::uint64_t id, std::string line, time_point limit);
 
-  // Writes a line whose answer nobody waits for.
-  void tell(std::string line);
+  // Writes a request of this id, whose answer nobody waits for.
+  void tell(std::uint64_t id, std::string line);
 
   // Called for answers that nobody waits for any more.
   std::function<void(const answer&)> on_late = [](const answer&) {};
 
   bool dead() const { return dead_; }
   bool alive() const { return !dead_ && alive_; }
-  // Why the child is dead, or what it wrote to its standard error so far.
+  // Why the child is dead. REQUIRES: dead().
   std::string sentence() const;
+  // The program and what it has done, in one sentence, with its last words.
+  std::string sentence(const std::string& deed) const;
 
   // Ends the child: by the end of its input, then SIGTERM, then SIGKILL, within 4.5 s.
   task<void> end();
 
  private:
   struct pending {
-    explicit pending(loop& l) : arrived(l) {}
+    pending(loop& l, time_point at, std::string line)
+        : arrived(l), asked(at), request(std::move(line)) {}
     signal arrived;
+    time_point asked;
+    std::string request;
     std::optional<answer> said;
   };
 
+  void write(std::string line);
+  void give_up(std::uint64_t id, time_point asked);
   task<void> read_answers();
   task<void> read_errors();
   task<void> write_rest();
@@ -66,9 +75,11 @@ class link {
   task<bool> ended_by(signal& over, time_point limit);
   void take_lines();
   void take_line(std::string_view line);
-  void deliver(answer said);
+  void take_ready(answer said, std::string_view line);
+  void deliver(answer said, std::string_view line);
+  void broke(std::string_view deed, std::string_view line, std::string_view request);
   void died(std::string how);
-  task<void> bury();
+  task<void> bury(std::string deed, signal& over);
   std::string without_secrets(std::string text) const;
 
   loop& loop_;
@@ -80,19 +91,28 @@ class link {
   fd_watch err_;
   fd_watch gone_;
   scope tasks_;
-  std::string unread_;  // the beginning of a line
-  std::string unsent_;  // what the child has not taken yet
-  std::string errors_;  // the end of its standard error
+  std::string unread_;        // the beginning of a line
+  std::string unsent_;        // what the child has not taken yet
+  std::string errors_;        // the end of its standard error
+  std::string last_request_;  // as sentences show it
   bool writing_ = false;
   bool ending_ = false;
   bool given_up_ = false;
+  bool greeted_ = false;  // and has said that it is ready
   bool dead_ = false;
   bool alive_ = true;
   std::string how_;         // it died
   signal over_for_reader_;  // the child is; one for each that may wait for it
+  signal over_for_writer_;
   signal over_for_end_;
   pending hello_;
   std::unordered_map<std::uint64_t, pending*> waiting_;
+  std::uint64_t last_id_ = 0;
+  // Requests that may yet be answered though nobody waits, and when they were written. Those before
+  // `forgotten_` are not remembered.
+  std::map<std::uint64_t, time_point> unanswered_;
+  std::uint64_t forgotten_ = 0;
+  int without_time_ = 0;  // calls in a row that began as they ended, which no call can
 };
 
 }  // namespace lockmark::exec

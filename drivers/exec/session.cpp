@@ -44,11 +44,14 @@ task<outcome<grant>> exec_session::call(operation op, request r) {
   }
   if (said->reconnects) sent_.reconnects = *said->reconnects;
   const duration whole = loop_.now() - asked;
-  const duration pipe = said->at_work ? std::max(whole - *said->at_work, duration{}) : duration{};
+  // Without stamps nobody knows, and all of it counts as the lock's.
+  const duration at_work = said->at ? said->at->ended - said->at->began : whole;
+  const duration pipe = std::max(whole - at_work, duration{});
   sent_.pipe_ns += static_cast<std::uint64_t>(pipe.count());
   if (!said->ending->done()) co_return *said->ending;
   grant g = said->ending->value();
   g.pipe = pipe;
+  if (said->valid) g.valid_until = (said->at ? said->at->ended : asked) + *said->valid;
   co_return g;
 }
 
@@ -58,7 +61,15 @@ void exec_session::give_back(const answer& late) {
   const request r = found->second;
   doubtful_.erase(found);
   if (!late.ending->done()) return;
-  link_->tell(call_line(operation::release, ++last_id_, r, std::chrono::seconds{1}, duration{}));
+  const std::uint64_t id = ++last_id_;
+  link_->tell(id, call_line(operation::release, id, r, std::chrono::seconds{1}, duration{}));
+}
+
+// A client that died when nobody asked it for anything has not kept its side either.
+task<void> exec_session::close() {
+  const std::string why = link_->dead() ? link_->sentence() : std::string{};
+  co_await link_->end();
+  if (!why.empty()) throw no_server(why);
 }
 
 }  // namespace lockmark::exec

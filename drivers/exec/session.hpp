@@ -17,7 +17,7 @@ class exec_session final : public session {
   task<outcome<grant>> renew(request r) override;
   task<outcome<nothing>> release(request r) override;
   bool alive() const override { return link_->alive(); }
-  task<void> close() override { return link_->end(); }
+  task<void> close() override;
   traffic sent() const override { return sent_; }
 
  private:

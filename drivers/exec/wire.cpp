@@ -46,68 +46,6 @@ std::string_view name_of(operation op) {
   return "?";
 }
 
-// A refusal is a promise: what is not known is not taken for one.
-outcome<grant> refusal_named(const std::string& why) {
-  if (why == "busy") return refusal::busy;
-  if (why == "deadline") return refusal::deadline;
-  if (why == "not_owner") return refusal::not_owner;
-  if (why == "unavailable") return refusal::unavailable;
-  throw json::other_error::create(501, "no such refusal", nullptr);
-}
-
-std::int64_t stamp(const json& j, const char* name) {
-  const auto found = j.find(name);
-  return found == j.end() ? 0 : found->get<std::int64_t>();
-}
-
-// The child's clock is this host's CLOCK_MONOTONIC, and therefore ours.
-time_point end_of(const json& j) {
-  const auto valid_ms = j.find("valid_ms");
-  if (valid_ms == j.end()) return time_point::max();
-  return from_ns(stamp(j, "ended")) + std::chrono::milliseconds{valid_ms->get<std::int64_t>()};
-}
-
-outcome<grant> ending_of(const json& j) {
-  const auto how = j.at("outcome").get<std::string>();
-  const auto why = j.value("why", "");
-  if (how == "granted") {
-    return grant{.token = j.value("token", std::uint64_t{0}), .valid_until = end_of(j)};
-  }
-  if (how == "refused") return refusal_named(why);
-  if (how != "doubt") throw json::other_error::create(501, "no such ending", nullptr);
-  return why == "lost" ? doubt::connection_lost : doubt::deadline;
-}
-
-answer read_ready(const json& j) {
-  answer a{.what = answer::kind::ready, .text = j.value("version", "unknown")};
-  if (j.contains("features")) a.features = j.at("features").get<std::vector<std::string>>();
-  if (j.contains("about")) {
-    for (const auto& [name, value] : j.at("about").items()) {
-      a.about.emplace_back(name, value.get<std::string>());
-    }
-  }
-  return a;
-}
-
-answer read_outcome(const json& j) {
-  answer a{.what = answer::kind::outcome, .id = j.at("id").get<std::uint64_t>()};
-  a.ending = ending_of(j);
-  if (j.contains("reconnects")) a.reconnects = j.at("reconnects").get<std::uint64_t>();
-  const std::int64_t began = stamp(j, "began");
-  const std::int64_t ended = stamp(j, "ended");
-  if (began > 0 && ended >= began) a.at_work = duration{ended - began};
-  return a;
-}
-
-answer read_message(const json& j) {
-  if (j.contains("id")) return read_outcome(j);
-  if (j.contains("ready")) return read_ready(j);
-  if (j.contains("failed")) {
-    return {.what = answer::kind::failed, .text = j.at("failed").get<std::string>()};
-  }
-  return {.what = answer::kind::alive, .alive = j.at("alive").get<bool>()};
-}
-
 }  // namespace
 
 std::string hello_line(const greeting& g) {
@@ -147,12 +85,22 @@ std::string key_prefix(std::string_view scheme, std::string_view run) {
   return {};
 }
 
-std::optional<answer> read_line(std::string_view line) {
-  try {
-    return read_message(json::parse(line));
-  } catch (const json::exception&) {
-    return std::nullopt;
+std::vector<std::string> secrets_in(const std::string& url, const config::target& server) {
+  std::vector<std::string> all;
+  for (const std::string& plain : {server.password, server.sentinel_password}) {
+    if (plain.empty()) continue;
+    const std::string in_json = json(plain).dump(-1, ' ', true, json::error_handler_t::replace);
+    all.push_back(in_json.substr(1, in_json.size() - 2));
+    all.push_back(plain);
   }
+  // As it stands in the URL, percent-encoded: between the first colon of the login and its end.
+  const auto login = url.find("://");
+  if (server.password.empty() || login == url.npos) return all;
+  const auto rest = std::string_view{url}.substr(login + 3);
+  const auto at = rest.substr(0, rest.find_first_of("/?")).rfind('@');
+  const auto colon = rest.find(':');
+  if (at != rest.npos && colon < at) all.emplace_back(rest.substr(colon + 1, at - colon - 1));
+  return all;
 }
 
 features feature_named(std::string_view name) {

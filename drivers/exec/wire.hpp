@@ -16,8 +16,8 @@ namespace lockmark::exec {
 
 inline constexpr int protocol_version = 1;
 
-// A longer line is no answer of a lock client.
-inline constexpr std::size_t longest_line = 64 * 1024;
+// A longer line is no answer of a lock client; and one that leaves so much unread does not read.
+inline constexpr std::size_t longest_line = 1024 * 1024;
 
 // What a client is told before anything else.
 struct greeting {
@@ -45,23 +45,44 @@ std::string close_line();
 // How the names of a run's keys begin on the server: as those of lockmark's own locks do.
 std::string key_prefix(std::string_view scheme, std::string_view run);
 
+// When a call was where, by the client's CLOCK_MONOTONIC, which is this host's and so ours.
+struct call_stamps {
+  time_point received{};  // the request was read
+  time_point began{};     // the library was called
+  time_point ended{};     // it returned
+  time_point sent{};      // the answer was written
+};
+
 // What a line of the client says.
 struct answer {
   enum class kind : std::uint8_t { ready, failed, outcome, alive };
   kind what = kind::outcome;
   std::string text{};                   // ready: name and version of the client; failed: why
+  bool is_ready = true;                 // ready
   std::vector<std::string> features{};  // ready
   description about{};                  // ready
   bool alive = true;                    // alive
 
   std::uint64_t id = 0;  // outcome
   std::optional<outcome<grant>> ending{};
-  std::optional<std::uint64_t> reconnects{};  // so far, if the client counts them
-  std::optional<duration> at_work{};          // in the client's library: ended - began
+  std::optional<std::chrono::milliseconds> valid{};  // granted: the lease that is left, from ended
+  std::optional<std::uint64_t> reconnects{};         // so far, if the client counts them
+  std::optional<call_stamps> at{};
 };
 
-// What the line says; none if it is not one of the protocol.
-std::optional<answer> read_line(std::string_view line);
+// What the line says; or why it is not of the protocol: "its \"id\" is \"x\"; expected ...". Never
+// throws, and takes memory for no more than the line holds.
+config::parsed<answer> read_line(std::string_view line);
+
+// Why these cannot be the stamps of a call that was written at `asked` and whose answer was read at
+// `read`; empty if they can.
+std::string wrong_with(const call_stamps& at, time_point asked, time_point read);
+
+// Every form in which the server's passwords can come back in what a client writes.
+std::vector<std::string> secrets_in(const std::string& url, const config::target& server);
+
+// A line in a sentence: its beginning, on one line, with whatever is not plain text escaped.
+std::string quoted_line(std::string_view line);
 
 // A feature's bit by its name, such as "fencing token"; none if there is no such.
 features feature_named(std::string_view name);
