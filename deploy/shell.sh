@@ -36,6 +36,8 @@ interop_packages=(
   maven:mvn default-jdk-headless:javac nodejs:node npm:npm golang-go:go
   python3-kazoo ca-certificates
 )
+# A clang with libFuzzer, which g++ has not. A newer one on PATH is preferred to it.
+fuzz_packages=(clang-19 libclang-rt-19-dev)
 
 # missing_packages NAME[:PROGRAM]...: prints those that are not installed, in one line.
 missing_packages() {
@@ -123,12 +125,14 @@ quietly() {
   return 1
 }
 
-# configure PRESET: ccache is used where it is, but it cannot do without a home directory.
+# configure PRESET [OPTION...]: ccache is used where it is, but it cannot do without a home
+# directory.
 configure() {
-  local launcher=
+  local preset=$1 launcher=
+  shift
   if [ -n "${HOME:-}" ] && command -v ccache >/dev/null; then launcher=ccache; fi
-  quietly "build/logs/configure-$1" cmake --preset "$1" "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" \
-    -DLOCKMARK_UNITY=10
+  quietly "build/logs/configure-$preset" cmake --preset "$preset" \
+    "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" -DLOCKMARK_UNITY=10 "$@"
 }
 
 # build PRESET [TARGET...]: without a target, everything.

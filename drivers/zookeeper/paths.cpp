@@ -25,16 +25,23 @@ std::string_view read_write_sequence(std::string_view child) {
 
 using sequence_of = std::string_view (*)(std::string_view child);
 
+// No server gives a sequence twice, but whoever may create nodes can. Then the names decide, or two
+// would hold.
+bool comes_before(std::string_view one, std::string_view other, sequence_of sequence) {
+  const auto its_sequence = sequence(one);
+  const auto others = sequence(other);
+  return its_sequence != others ? its_sequence < others : one < other;
+}
+
 // Behind the last one that comes before.
 place behind_the_last(const std::vector<std::string>& children, std::string_view mine,
                       sequence_of sequence) {
   place found;
-  const auto my_sequence = sequence(mine);
   const std::string* before = nullptr;
   for (const auto& child : children) {
     if (child == mine) found.listed = true;
-    if (sequence(child) >= my_sequence) continue;
-    if (before == nullptr || sequence(*before) < sequence(child)) before = &child;
+    if (!comes_before(child, mine, sequence)) continue;
+    if (before == nullptr || comes_before(*before, child, sequence)) before = &child;
   }
   if (before != nullptr) found.behind = *before;
   return found;
@@ -55,9 +62,8 @@ place as_reader(const std::vector<std::string>& children, std::string_view mine)
   for (const auto& child : children) {
     if (child == mine) found.listed = true;
     if (child.find(writer_name) == std::string::npos) continue;
-    if (read_write_sequence(child) >= read_write_sequence(mine)) continue;
-    if (first == nullptr || read_write_sequence(child) < read_write_sequence(*first))
-      first = &child;
+    if (!comes_before(child, mine, read_write_sequence)) continue;
+    if (first == nullptr || comes_before(child, *first, read_write_sequence)) first = &child;
   }
   if (first != nullptr) found.behind = *first;
   return found;

@@ -59,6 +59,17 @@ TEST(mutex_queue, names) {
   EXPECT_EQ(mutex_queue.find(children, children[1]).behind, std::nullopt);
 }
 
+// No server gives one sequence twice, but with it there is still one holder.
+TEST(mutex_queue, equal_sequences) {
+  const std::vector<std::string> children{"_c_b-lock-0000000001", "_c_a-lock-0000000001"};
+  EXPECT_EQ(mutex_queue.find(children, children[0]).behind, children[1]);
+  EXPECT_EQ(mutex_queue.find(children, children[1]).behind, std::nullopt);
+  const std::string reader = "_c_f-__READ__0000000001";
+  const std::string writer = "_c_a-__WRIT__0000000001";
+  EXPECT_EQ(reader_queue.find({reader, writer}, reader).behind, writer);
+  EXPECT_EQ(writer_queue.find({reader, writer}, writer).behind, std::nullopt);
+}
+
 const std::string reader_1 = "_c_f-__READ__0000000001";
 const std::string writer_2 = "_c_a-__WRIT__0000000002";
 const std::string reader_3 = "_c_e-__READ__0000000003";

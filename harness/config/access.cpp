@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 
 namespace lockmark::config {
 namespace {
@@ -16,6 +15,9 @@ using outcome = std::optional<problem>;
 constexpr std::string_view known_names =
     "password-env, password-file, sentinel-user, sentinel-password-env, sentinel-password-file, "
     "tls, ca, cert, key, verify, server-name, nat, writers";
+
+// A longer file is not a password's: perhaps it never ends.
+constexpr std::size_t longest_secret = 64 * 1024;
 
 outcome from_variable(const std::string& name, std::string& secret) {
   const char* const value = std::getenv(name.c_str());
@@ -29,8 +31,18 @@ outcome from_variable(const std::string& name, std::string& secret) {
 // The file's text without the newlines at its end, as every tool that reads such files takes it.
 outcome from_file(const std::string& path, std::string& secret) {
   std::ifstream file(path);
-  if (!file) return problem{fmt::format("wants its password from {}, which cannot be read", path)};
-  secret.assign(std::istreambuf_iterator<char>(file), {});
+  std::string text(longest_secret + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  // A directory opens but cannot be read.
+  if (!file.is_open() || file.bad()) {
+    return problem{fmt::format("wants its password from {}, which cannot be read", path)};
+  }
+  if (text.size() > longest_secret) {
+    return problem{fmt::format("wants its password from {}, which has more than {} bytes", path,
+                               longest_secret)};
+  }
+  secret = std::move(text);
   while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
   if (secret.empty()) {
     return problem{fmt::format("wants its password from {}, which is empty", path)};

@@ -55,6 +55,9 @@ TEST(access, says_what_is_wrong) {
        "wants its password from the variable LOCKMARK_UNSET, which is not set"},
       {"redis://h?password-file=/nowhere/at/all",
        "wants its password from /nowhere/at/all, which cannot be read"},
+      {"redis://h?password-file=/", "wants its password from /, which cannot be read"},
+      {"redis://h?password-file=/dev/zero",
+       "wants its password from /dev/zero, which has more than 65536 bytes"},
   };
   for (const auto& [text, sentence] : cases) {
     const auto read = parse_target(text);

@@ -60,10 +60,16 @@ std::string_view form_name(setting::form kind) {
 
 std::string nearest_name(std::string_view key, const std::vector<std::string>& known) {
   // Keys are short; a monstrous one must not cost a monstrous time.
-  const std::string_view start = key.substr(0, 100);
-  return *std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
-    return name_distance(start, a) < name_distance(start, b);
-  });
+  const std::string_view start = key.substr(0, 50);
+  const std::string* nearest = nullptr;
+  std::size_t least = 0;
+  for (const std::string& name : known) {
+    const std::size_t distance = name_distance(start, name);
+    if (nearest != nullptr && distance >= least) continue;
+    nearest = &name;
+    least = distance;
+  }
+  return *nearest;
 }
 
 bool names_key(std::string_view row_name, std::string_view key) {

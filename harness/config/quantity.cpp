@@ -32,6 +32,9 @@ constexpr std::array<unit, 3> rate_units{
 constexpr std::array<unit, 4> size_units{
     {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}};
 
+constexpr int decimals_of_duration = 9;
+constexpr int decimals_of_rate = 6;
+
 constexpr std::string_view a_duration =
     "a duration such as 250ms, 1.5s or 2m (units ns, us, ms, s, m, h)";
 constexpr std::string_view a_rate = "a rate such as 200/s, 1500/m or 0.5/h";
@@ -88,13 +91,13 @@ std::optional<decimal> take_decimal(std::string_view& text) {
   return number;
 }
 
-// numerator / denominator in decimal notation; nothing where that takes more than nine decimals.
-std::optional<std::string> exact_decimal(wide numerator, wide denominator) {
+// numerator / denominator in decimal notation; nothing where that takes more than so many decimals.
+std::optional<std::string> exact_decimal(wide numerator, wide denominator, int most_decimals) {
   const auto whole = static_cast<std::int64_t>(numerator / denominator);
   wide rest = numerator % denominator;
   std::string text = std::to_string(whole);
   for (int i = 0; rest != 0; ++i) {
-    if (i == 9) return std::nullopt;
+    if (i == most_decimals) return std::nullopt;
     if (i == 0) text += '.';
     rest *= 10;
     text += static_cast<char>('0' + static_cast<int>(rest / denominator));
@@ -128,7 +131,7 @@ std::string print_duration(duration value) {
   for (const unit& candidate : time_units) {
     // "0.5s" is no clearer than "500ms", so a unit must fit at least once.
     if (value.count() < candidate.factor) continue;
-    const auto text = exact_decimal(value.count(), candidate.factor);
+    const auto text = exact_decimal(value.count(), candidate.factor, decimals_of_duration);
     if (!text) continue;
     const std::string whole = *text + std::string{candidate.name};
     if (best.empty() || whole.size() < best.size()) best = whole;
@@ -144,7 +147,9 @@ parsed<rate> parse_rate(std::string_view text) {
   const unit* found = rest.front() == '/' ? find_unit(rate_units, rest.substr(1)) : nullptr;
   if (!found) return expected(a_rate, text);
   if (number->digits == 0) return expected(a_rate, text, "is not above zero");
-  if (number->decimals > 6) return expected(a_rate, text, "has more than six decimals");
+  if (number->decimals > decimals_of_rate) {
+    return expected(a_rate, text, "has more than six decimals");
+  }
   const std::int64_t per = found->factor * power_of_ten(number->decimals);
   if (number->digits > per) return expected(a_rate, text, "is above 1000000000/s");
   const std::int64_t common = std::gcd(number->digits, per);
@@ -154,7 +159,8 @@ parsed<rate> parse_rate(std::string_view text) {
 std::string print_rate(rate value) {
   std::string best;
   for (const unit& candidate : rate_units) {
-    const auto number = exact_decimal(wide{value.events} * candidate.factor, value.per.count());
+    const auto number = exact_decimal(wide{value.events} * candidate.factor, value.per.count(),
+                                      decimals_of_rate);
     if (!number) continue;
     const std::string text = fmt::format("{}/{}", *number, candidate.name);
     if (best.empty() || text.size() < best.size()) best = text;

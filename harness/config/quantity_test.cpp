@@ -111,6 +111,11 @@ TEST(rate_text, survives_the_round_trip) {
   for (const char* text : shortest) EXPECT_EQ(print_rate(*parse_rate(text)), text);
 }
 
+// Per second it would be as short, but has seven decimals, which nobody reads back.
+TEST(rate_text, is_never_finer_than_what_is_read) {
+  EXPECT_EQ(print_rate(*parse_rate("1010000000.01111/m")), "1010000000.01111/m");
+}
+
 TEST(rate_text, says_what_it_expected) {
   const std::string what = "expected a rate such as 200/s, 1500/m or 0.5/h, not ";
   const bad_text cases[] = {

@@ -186,6 +186,9 @@ class target_parser {
     if (host.empty()) {
       return problem{fmt::format("has no name for {}; expected {}", which, rule_.form)};
     }
+    if (bracketed && host.find(':') == std::string_view::npos) {
+      return problem{fmt::format("has no IPv6 address in the brackets of {}", which)};
+    }
     if (!all_of(host, bracketed ? ":.%" : "-._")) {
       return problem{fmt::format("has a character in {} that no host name has", which)};
     }

@@ -72,6 +72,7 @@ TEST(target, says_what_is_wrong) {
       {"redis://h/1#x", "has a blank, a '#' or a control character; write it as %XX"},
       {"redis://h!", "has a character in host 1 that no host name has"},
       {"redis://[::1", "has no ']' after the address of host 1"},
+      {"redis://[a%b]", "has no IPv6 address in the brackets of host 1"},
       {"redis://[::1]6379", "has no port from 1 to 65535 after the ':' of host 1"},
       {"redis://::1", "has no name for host 1; expected redis://[user:pass@]host[:port][/db]"},
       {"redis://fe80::1",

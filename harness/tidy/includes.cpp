@@ -119,7 +119,7 @@ bool starts_with_any(std::string_view text, const names& beginnings) {
 // The odd adapter is a lock client that tests start: no driver, though it stands beside one.
 bool is_test(std::string_view path) {
   return path.ends_with("_test.cpp") || path.ends_with("_bench.cpp") ||
-         path == "drivers/exec/odd_adapter.cpp";
+         path.ends_with("_fuzz.cpp") || path == "drivers/exec/odd_adapter.cpp";
 }
 
 bool forbids(const direction& d, std::string_view path, std::string_view included) {

@@ -1,0 +1,41 @@
+# Fuzzers: libFuzzer, under ASan and UBSan. Only the preset `fuzz` builds them; ./check --fuzz finds
+# the compiler, builds and runs them.
+option(LOCKMARK_FUZZ "Instrument for libFuzzer, and build the fuzzers" OFF)
+
+if(LOCKMARK_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 16)
+    message(FATAL_ERROR "Fuzzers need clang 16 or newer, not ${CMAKE_CXX_COMPILER_ID} "
+      "${CMAKE_CXX_COMPILER_VERSION}. Say which: -DCMAKE_CXX_COMPILER=clang++-19")
+  endif()
+  # Warnings are g++'s business: clang's differ with its version, and are no finding of a fuzzer.
+  # The assertions are libstdc++'s, of views and containers, where no sanitizer sees a mistake.
+  target_compile_options(lm_flags INTERFACE -w -fsanitize=fuzzer-no-link -D_GLIBCXX_ASSERTIONS)
+endif()
+
+# One file for each fuzzer says what it runs on; see deploy/fuzz.sh.
+set(lm_fuzzers ${CMAKE_BINARY_DIR}/fuzzers)
+file(REMOVE_RECURSE ${lm_fuzzers})
+
+# lockmark_fuzz(NAME SOURCES... [USES libs...] [SEEDS files...] [LONGEST bytes]): one fuzzer, which
+# is named as its main source is. Lines of NAME.seeds, where it exists, and whole files of SEEDS are
+# what it starts with.
+function(lockmark_fuzz name)
+  if(NOT LOCKMARK_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LONGEST" "SOURCES;USES;SEEDS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE lm_flags ${arg_USES})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  if(NOT arg_LONGEST)
+    set(arg_LONGEST 512)
+  endif()
+  set(seeds "")
+  foreach(seed IN ITEMS ${name}.seeds LISTS arg_SEEDS)
+    get_filename_component(seed ${seed} ABSOLUTE)
+    if(EXISTS ${seed})
+      string(APPEND seeds "${seed}\n")
+    endif()
+  endforeach()
+  file(WRITE ${lm_fuzzers}/${name} "${arg_LONGEST}\n${seeds}")
+endfunction()

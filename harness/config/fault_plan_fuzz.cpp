@@ -1,0 +1,41 @@
+// Any keys of faults, given as lines of KEY=TEXT: refused by a config_error that both readers
+// agree on, or told in a sentence.
+#include <cassert>
+#include <cstdint>
+
+#include "harness/config/fault_plan.hpp"
+#include "harness/config/settings.hpp"
+
+namespace {
+
+using namespace lockmark::config;
+
+std::map<std::string, std::string> keys_of(std::string_view lines) {
+  std::map<std::string, std::string> keys;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    const auto equals = line.find('=');
+    if (equals == line.npos) continue;
+    keys.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return keys;
+}
+
+void check(const fault_plan& plan) {
+  assert(!describe(plan).empty() && !name_of(plan).empty());
+  assert(!is_of_links(plan.what) || plan.lasts.count() > 0);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto keys = keys_of({reinterpret_cast<const char*>(data), size});
+  const auto problem = find_fault_problem(keys);
+  if (problem) {
+    assert(problem->key.starts_with("faults.") && !problem->sentence.empty());
+    return 0;
+  }
+  for (const fault_plan& plan : read_faults(keys)) check(plan);
+  return 0;
+}

@@ -1,0 +1,59 @@
+// Any text as a target: parse_target throws nothing, and what may be shown never holds the
+// password, of which the seeds say where it is: PASSWORD.
+#include <cassert>
+#include <cstdint>
+
+#include "harness/config/target.hpp"
+
+namespace lockmark::config {
+namespace {
+
+constexpr std::string_view secret = "PASSWORD";
+
+bool holds(std::string_view text) {
+  return text.find(secret) != std::string_view::npos;
+}
+
+// Whether the secret stands in a command where a URL has its password: SCHEME://USER:PASSWORD@.
+bool is_password_in(std::string_view command) {
+  const auto at = command.find(secret);
+  const auto begin = command.find_last_of(" \t'\"", at) + 1;
+  const std::string_view word = command.substr(begin, command.find_first_of(" \t'\"", at) - begin);
+  const auto slashes = word.find("://");
+  const auto colon = word.find(':', slashes + 3);
+  const auto inside = at - begin;
+  return slashes != word.npos && colon < inside && word.find('@', inside) != word.npos;
+}
+
+bool is_secret(const target& t) {
+  if (holds(t.scheme) || holds(t.user) || t.query.size() > 0) return false;
+  if (t.scheme == "exec") return is_password_in(t.path);
+  return holds(t.password);
+}
+
+void check_shown(const target& t, bool once) {
+  const std::string shown = t.redacted();
+  assert(!once || !is_secret(t) || !holds(shown));
+  const auto again = parse_target(shown);
+  if (t.scheme == "exec" || !t.query.empty()) return;
+  assert(again && again->hosts == t.hosts && again->path == t.path && again->user == t.user);
+  assert(again->redacted() == shown);
+}
+
+}  // namespace
+}  // namespace lockmark::config
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lockmark::config;
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  const auto first = text.find(secret);
+  const bool once = first != text.npos && text.find(secret, first + 1) == text.npos;
+  const auto read = parse_target(text);
+  if (read) {
+    check_shown(*read, once);
+  } else {
+    assert(!read.error().sentence.empty());
+    assert(text.find('?') != text.npos || !holds(read.error().sentence));
+  }
+  return 0;
+}
