@@ -24,10 +24,10 @@ server_packages=(
 # Python runs the adapter that drivers/exec/README.md shows, builds the dashboards, and drives
 # Chromium, which opens HTML reports. Prometheus (with promtool) and its Pushgateway read what
 # lockmark exports. tmux is the terminal in which progress is looked at; xmllint, groff, fish and
-# zsh read what is written for them.
+# zsh read what is written for them. mold links the test programs.
 test_packages=(
   libhdrhistogram-java python3 chromium prometheus prometheus-pushgateway
-  tmux libxml2-utils groff-base fish zsh
+  tmux libxml2-utils groff-base fish zsh mold
 )
 # What fetches, builds and runs the real lock clients of deploy/interop and the checkers of
 # deploy/schema, as package:program. Where the program is on PATH, the package is not missing: a

@@ -4,19 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
-#include <thread>
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/exec/driver.hpp"
 #include "drivers/exec/duel.hpp"
 #include "drivers/exec/exec.hpp"
 #include "drivers/exec/readme.hpp"
+#include "drivers/exec/tournament.hpp"
 #include "drivers/mysql/mysql.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
@@ -144,80 +143,6 @@ std::string name_of(const pair& p) {
   return fmt::format("{}~{}{}", name_of(p.real), name_of(p.ours), place);
 }
 
-// What several threads play while the tests wait for their results: clients take seconds to start,
-// and most rounds wait for something to end.
-class tournament {
- public:
-  void add(std::string suite, std::function<void()> match) {
-    matches_.emplace_back(std::move(suite), std::move(match));
-  }
-
-  // Starts what belongs to a test that is going to run.
-  void begin() {
-    std::erase_if(matches_, [](const auto& m) { return !is_wanted(m.first); });
-    for (int n = 0; n < at_once; ++n) threads_.emplace_back([this] { play(); });
-  }
-
-  void end() {
-    next_ = matches_.size();
-    for (std::thread& t : threads_) t.join();
-    threads_.clear();
-  }
-
- private:
-  static constexpr int at_once = 4;
-
-  static bool is_wanted(const std::string& suite) {
-    const auto& all = *testing::UnitTest::GetInstance();
-    for (int n = 0; n < all.total_test_suite_count(); ++n) {
-      const auto& s = *all.GetTestSuite(n);
-      if (s.name() == suite) return s.should_run();
-    }
-    return false;
-  }
-
-  void play() {
-    for (std::size_t n = next_++; n < matches_.size(); n = next_++) matches_[n].second();
-  }
-
-  std::vector<std::pair<std::string, std::function<void()>>> matches_;
-  std::vector<std::thread> threads_;
-  std::atomic<std::size_t> next_ = 0;
-};
-
-// Begins when it is known which tests will run.
-class season final : public testing::Environment {
- public:
-  explicit season(tournament& t) : matches_(t) {}
-  void SetUp() override { matches_.begin(); }
-  void TearDown() override { matches_.end(); }
-
- private:
-  tournament& matches_;
-};
-
-tournament& all_matches() {
-  static tournament all;
-  return all;
-}
-
-// A result that a thread of the tournament leaves for tests: all rounds of a pair are one match.
-template <class Result>
-class match {
- public:
-  explicit match(const std::string& suite, std::function<Result()> play)
-      : play_(std::packaged_task<Result()>{std::move(play)}), result_(play_.get_future()) {
-    all_matches().add(suite, [this] { play_(); });
-  }
-
-  // Waits for it, and throws what it threw.
-  const Result& result() const { return result_.get(); }
-
- private:
-  std::packaged_task<Result()> play_;
-  std::shared_future<Result> result_;
-};
-
 class round_test final : public testing::Test {
  public:
   using rounds = match<std::vector<finding_of_duel>>;
@@ -274,11 +199,6 @@ void add_mixed(const std::string& suite, const duel& d) {
                         [once]() -> testing::Test* { return new mixed_test(once); });
 }
 
-void add_all() {
-  for (const pair& p : mixed_pairs) add_mixed(name_of(p) + ":mixed", duel_of(p));
-  for (const pair& p : pairs) add_fight(name_of(p), duel_of(p));
-}
-
 // The rounds of a duel that went wrong.
 std::vector<std::string> lost_rounds(const duel& d, const std::vector<std::string>& only) {
   std::vector<std::string> lost;
@@ -289,7 +209,7 @@ std::vector<std::string> lost_rounds(const duel& d, const std::vector<std::strin
 }
 
 // That the suite can fail: pairs that are known not to go together.
-TEST(Incompatible, AnotherKeyIsNoticed) {
+void another_key_is_noticed() {
   duel d = duel_of(pairs[0]);
   d.ours.run_suffix = "x";
   const std::vector<std::string> rounds{"real_holds", "ours_holds", "ours_takes_over"};
@@ -297,7 +217,7 @@ TEST(Incompatible, AnotherKeyIsNoticed) {
 }
 
 // Redisson's spin lock shares the key of its RLock, but announces no release.
-TEST(Incompatible, ASilentReleaseIsNoticed) {
+void a_silent_release_is_noticed() {
   const duel d = duel_of({"redis", {"exec/redisson", "kind=spin"}, {"redis/redisson"}});
   const std::vector<std::string> lost{"ours_takes_over"};
   EXPECT_EQ(lost_rounds(d, {"real_holds", "ours_holds", "real_takes_over", lost[0]}), lost);
@@ -305,13 +225,13 @@ TEST(Incompatible, ASilentReleaseIsNoticed) {
 
 // Curator, and so we, sort the nodes that kazoo makes by itself behind all others. kazoo was told
 // of ours.
-TEST(Incompatible, AQueueOfOtherNodesIsNoticed) {
+void a_queue_of_other_nodes_is_noticed() {
   const duel d = duel_of({"zookeeper", {"exec/kazoo", "nodes=kazoo"}, {"zookeeper/sequential"}});
   const std::vector<std::string> lost{"real_holds"};
   EXPECT_EQ(lost_rounds(d, {lost[0], "ours_holds"}), lost);
 }
 
-TEST(Incompatible, ACrowdOnTwoKeysOverlaps) {
+void a_crowd_on_two_keys_overlaps() {
   duel d = duel_of(mixed_pairs[0]);
   d.ours.kind = side_of({"redis/set_nx_px"}, "redis").kind;
   d.ours.options.clear();
@@ -330,7 +250,7 @@ std::unique_ptr<driver> make_java(const driver_setup& setup) {
   return make_driver(setup, {"exec/lock", java_adapter(), {"redis"}, feature::lease});
 }
 
-TEST(Readme, TheJavaAdapterIsRedisson) {
+void the_java_adapter_of_the_readme_is_redisson() {
   const readme_program program{"java", "RedissonLock.java"};
   EXPECT_LT(program.lines(), 60);
   const std::string libraries =
@@ -346,6 +266,83 @@ TEST(Readme, TheJavaAdapterIsRedisson) {
 
 TEST(Readme, ThePythonAdapterIsShort) {
   EXPECT_LT(readme_program("python", "adapter.py").lines(), 60);
+}
+
+// What is no duel of two locks, and which real client it needs.
+struct proof {
+  const char* name;
+  std::string_view client;
+  void (*prove)();
+};
+
+constexpr proof proofs[] = {
+    {"AnotherKeyIsNoticed", "exec/redisson", another_key_is_noticed},
+    {"ASilentReleaseIsNoticed", "exec/redisson", a_silent_release_is_noticed},
+    {"AQueueOfOtherNodesIsNoticed", "exec/kazoo", a_queue_of_other_nodes_is_noticed},
+    {"ACrowdOnTwoKeysOverlaps", "exec/redisson", a_crowd_on_two_keys_overlaps},
+    {"TheJavaAdapterOfTheReadmeIsRedisson", "exec/redisson",
+     the_java_adapter_of_the_readme_is_redisson},
+};
+
+class proof_test final : public testing::Test {
+ public:
+  explicit proof_test(const proof& p) : proof_(p) {}
+  void TestBody() override { proof_.prove(); }
+
+ private:
+  const proof& proof_;
+};
+
+// A client that could not be fetched is one failure with its reason; the others are tested.
+class missing_client final : public testing::Test {
+ public:
+  explicit missing_client(std::string why) : why_(std::move(why)) {}
+  void TestBody() override { FAIL() << why_; }
+
+ private:
+  std::string why_;
+};
+
+// The last line that fetching and building it left.
+std::string last_words(std::string_view client) {
+  std::ifstream log(fmt::format("build/interop/logs/{}", client));
+  std::string last, line;
+  while (std::getline(log, line)) {
+    if (!line.empty()) last = line;
+  }
+  return last.empty() ? "it was never tried" : last;
+}
+
+bool is_there(std::string_view lock) {
+  static std::map<std::string_view, bool> asked;
+  const auto [at, is_new] = asked.try_emplace(lock, true);
+  if (!is_new) return at->second;
+  const std::string_view client = lock.substr(lock.find('/') + 1);
+  try {
+    find_adapter(client);
+  } catch (const std::exception& e) {
+    at->second = false;
+    testing::RegisterTest(
+        std::string{lock}.c_str(), "is_there", nullptr, nullptr, __FILE__, __LINE__,
+        [why = fmt::format("{}: {}", e.what(), last_words(client))]() -> testing::Test* {
+          return new missing_client(why);
+        });
+  }
+  return at->second;
+}
+
+void add_all() {
+  for (const pair& p : mixed_pairs) {
+    if (is_there(p.real.lock)) add_mixed(name_of(p) + ":mixed", duel_of(p));
+  }
+  for (const pair& p : pairs) {
+    if (is_there(p.real.lock)) add_fight(name_of(p), duel_of(p));
+  }
+  for (const proof& p : proofs) {
+    if (!is_there(p.client)) continue;
+    testing::RegisterTest("Proof", p.name, nullptr, nullptr, __FILE__, __LINE__,
+                          [&p]() -> testing::Test* { return new proof_test(p); });
+  }
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ TEST(style, of_the_table) {
 
 // Without a style there is none.
 TEST(style, is_not_the_default) {
-  EXPECT_EQ(summary(run::sample_run{}.r, {}), without_marks(summary(run::sample_run{}.r, marks)));
+  EXPECT_EQ(summary(run::sample_run{}.r, style{}),
+            without_marks(summary(run::sample_run{}.r, marks)));
 }
 
 }  // namespace
