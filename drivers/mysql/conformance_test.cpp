@@ -22,7 +22,7 @@ task<void> list_tables(loop& l, route& way, std::string run, std::vector<std::st
   co_await reach_or_throw(l, c, way, l.now() + 5s);
   const answer a = co_await must(c, "list tables", "SHOW TABLES LIKE 'lockmark\\_" + run + "\\_%'",
                                  l.now() + 5s);
-  for (const auto& row : a.rows) found.push_back(row[0]);
+  for (std::size_t i = 0; i < a.rows(); ++i) found.emplace_back(a.at(i).text(0));
 }
 
 std::vector<std::string> leftovers(const std::string& target, const names& run) {

@@ -1,6 +1,7 @@
 #include "drivers/mysql/connection.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <mysql.h>
 #include <sys/socket.h>
 
@@ -8,6 +9,7 @@
 #include <chrono>
 
 #include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/limits.hpp"
 
 // Oracle's library claims the same header name; MariaDB's is told apart by its own macro, because
 // it defines MYSQL_VERSION_ID as well.
@@ -33,10 +35,6 @@ int happened_of(unsigned events) {
 
 }  // namespace
 
-std::uint64_t answer::number(std::size_t column) const {
-  return std::stoull(rows.at(0).at(column));
-}
-
 void prepare_library() {
   mysql_server_init(0, nullptr, nullptr);
 }
@@ -55,6 +53,7 @@ void connection::begin_connect() {
   const unsigned protocol = MYSQL_PROTOCOL_TCP;
   mysql_options(handle_, MYSQL_OPT_PROTOCOL, &protocol);
   if (where_->tls.on) ask_for_tls();
+  set_limits(*handle_, where_->tls.on && where_->tls.verify);
   counted_in_ = counted_out_ = 0;
   phase_ = phase::connecting;
   // Rows that an UPDATE finds count, as for Java's drivers, also those that it leaves as they were.
@@ -99,9 +98,8 @@ task<connect_failure> connection::connect(const endpoint& where, time_point dead
   }
   count_bytes();
   phase_ = phase::idle;
-  if (connect_result_ == nullptr) {
-    failure.error = mysql_errno(handle_);
-    failure.text = mysql_error(handle_);
+  failure = login_failure();
+  if (failure.error != 0) {
     drop();
     co_return failure;
   }
@@ -109,6 +107,18 @@ task<connect_failure> connection::connect(const endpoint& where, time_point dead
   if (where.tls.on) stop_blocking(fd);
   watch_ = std::make_unique<fd_watch>(loop_, fd);
   co_return failure;
+}
+
+// The library is content with a server that has no TLS, unless it shall verify its certificate.
+connect_failure connection::login_failure() const {
+  if (connect_result_ == nullptr) {
+    const unsigned error = mysql_errno(handle_);
+    return {error != 0 ? error : connect_failure::nonsense, quotable(mysql_error(handle_), 500)};
+  }
+  if (where_->tls.on && mysql_get_ssl_cipher(handle_) == nullptr) {
+    return {connect_failure::no_tls, "the server has no TLS"};
+  }
+  return {};
 }
 
 // What the library waited for, in its own bits; 0: `until` came first.
@@ -129,7 +139,7 @@ void connection::step(int happened) {
       wanted_ = mysql_real_connect_cont(&connect_result_, handle_, happened);
       break;
     case phase::querying: wanted_ = mysql_real_query_cont(&failed_, handle_, happened); break;
-    case phase::storing: wanted_ = mysql_store_result_cont(&result_, handle_, happened); break;
+    case phase::fetching: wanted_ = mysql_fetch_row_cont(&row_, result_, happened); break;
     case phase::idle:
     case phase::finished: break;
   }
@@ -138,6 +148,8 @@ void connection::step(int happened) {
 void connection::send(std::string sql) {
   sql_ = std::move(sql);
   answer_ = {};
+  answer_.from = where_;
+  nonsense_.clear();
   ++sent_.commands;
   ++sent_.round_trips;
   phase_ = phase::querying;
@@ -149,19 +161,30 @@ void connection::send(std::string sql) {
 void connection::settle() {
   if (wanted_ == 0 && phase_ == phase::querying) {
     if (failed_ != 0) return fail();
-    phase_ = phase::storing;
-    wanted_ = mysql_store_result_start(&result_, handle_);
+    if (mysql_field_count(handle_) == 0) {
+      answer_.affected = mysql_affected_rows(handle_);
+      return end_result();
+    }
+    result_ = mysql_use_result(handle_);
+    if (result_ == nullptr) return fail();  // the columns' definitions were left out
+    phase_ = phase::fetching;
+    fetch();
   }
-  if (wanted_ == 0 && phase_ == phase::storing) {
-    if (mysql_errno(handle_) != 0) return fail();
-    collect();
-  }
+  while (wanted_ == 0 && phase_ == phase::fetching) keep_row();
 }
 
 void connection::fail() {
   answer_.error = mysql_errno(handle_);
-  answer_.text = mysql_error(handle_);
-  if (ends_connection(answer_.error)) {
+  answer_.text = quotable(mysql_error(handle_), 500);
+  // The library then says that the connection was lost, as it has ended it.
+  constexpr unsigned char would_not_grow = 1;
+  if (nonsense_.empty() && handle_->net.error == would_not_grow) {
+    nonsense_ = fmt::format("a packet of more than {} bytes", packet_limit);
+  }
+  const bool unsaid = answer_.error == 0;  // as where the columns are not as many as announced
+  if (nonsense_.empty() && unsaid) nonsense_ = "a result of which a part is missing";
+  if (nonsense_.empty() && is_nonsense(answer_.error)) nonsense_ = answer_.text;
+  if (!nonsense_.empty() || ends_connection(answer_.error)) {
     answer_.unknown = doubt::connection_lost;
     drop();
   }
@@ -169,23 +192,30 @@ void connection::fail() {
   phase_ = phase::finished;
 }
 
-void connection::collect() {
-  if (result_ == nullptr) {
-    answer_.affected = mysql_affected_rows(handle_);
-  } else {
-    const unsigned columns = mysql_num_fields(result_);
-    while (const MYSQL_ROW row = mysql_fetch_row(result_)) {
-      const unsigned long* const lengths = mysql_fetch_lengths(result_);
-      auto& kept = answer_.rows.emplace_back();
-      for (unsigned i = 0; i < columns; ++i) {
-        kept.emplace_back(row[i] == nullptr ? "" : row[i], lengths[i]);
-      }
-    }
-    mysql_free_result(result_);  // all rows have been read: it does not touch the socket
-    result_ = nullptr;
-  }
+void connection::fetch() {
+  row_ = nullptr;
+  wanted_ = mysql_fetch_row_start(&row_, result_);
+}
+
+// The library has read a row, or has none any more.
+void connection::keep_row() {
+  if (row_ == nullptr) return mysql_errno(handle_) != 0 ? fail() : end_result();
+  if (answer_.add(row_, mysql_fetch_lengths(result_), mysql_num_fields(result_))) return fetch();
+  nonsense_ = fmt::format("more than {} bytes of rows", rows_limit);
+  fail();
+}
+
+void connection::end_result() {
+  abandon_result();
   count_bytes();
   phase_ = phase::finished;
+}
+
+// Told of its connection, the library would read on to the end of the rows.
+void connection::abandon_result() {
+  if (result_ == nullptr) return;
+  result_->handle = nullptr;
+  mysql_free_result(std::exchange(result_, nullptr));
 }
 
 task<bool> connection::answered(time_point until) {
@@ -205,6 +235,8 @@ task<answer> connection::take(time_point deadline) {
     answer_.unknown = doubt::deadline;
   }
   phase_ = phase::idle;
+  answer_.asked = std::move(sql_);
+  if (!nonsense_.empty()) throw no_server(nonsense(answer_, nonsense_));
   co_return std::move(answer_);
 }
 
@@ -241,7 +273,7 @@ void connection::drop() {
   const int fd = mysql_get_socket(handle_);
   if (fd >= 0) shutdown(fd, SHUT_RDWR);
   while (wanted_ != 0) step(MYSQL_WAIT_TIMEOUT);
-  if (result_ != nullptr) mysql_free_result(std::exchange(result_, nullptr));
+  abandon_result();
   mysql_close(std::exchange(handle_, nullptr));
   phase_ = phase::idle;
 }

@@ -7,11 +7,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "drivers/mysql/servers.hpp"
+#include "drivers/mysql/answer.hpp"
 #include "harness/async/fd_watch.hpp"
 #include "harness/driver.hpp"
 
@@ -20,23 +18,11 @@ struct st_mysql_res;  // the library's MYSQL_RES
 
 namespace lockmark::mysql {
 
-// How a statement ended: done, refused by the server with an error, or nobody can know.
-struct answer {
-  std::optional<doubt> unknown;  // set: the connection is gone, and nothing below means anything
-  unsigned error = 0;            // the server's error number; 0: done
-  std::string text;              // the server's words for the error
-  std::uint64_t affected = 0;    // rows changed
-  std::vector<std::vector<std::string>> rows;  // NULL reads as ""
-
-  bool done() const { return !unknown && error == 0; }
-
-  // A whole number in the first row. REQUIRES: there is one.
-  std::uint64_t number(std::size_t column) const;
-};
-
 // Why there is no connection: the server's or the library's error number. 0: there is one.
 struct connect_failure {
   static constexpr unsigned timed_out = 1;  // no number of the server or the library
+  static constexpr unsigned no_tls = 2026;
+  static constexpr unsigned nonsense = 2027;
   unsigned error = 0;
   std::string text;
 };
@@ -61,6 +47,8 @@ class connection {
 
   // Sends one statement and waits for its answer. At the deadline the connection is cut, because
   // it cannot be used before the answer has come: the server rolls its transaction back.
+  // Throws no_server when what came is no answer that a MySQL server gives, or is beyond
+  // limits.hpp.
   task<answer> query(std::string sql, time_point deadline);
 
   // The same in steps. send() starts; answered() says whether the answer has come by `until`, and
@@ -81,15 +69,19 @@ class connection {
   void drop();
 
  private:
-  enum class phase { idle, connecting, querying, storing, finished };
+  enum class phase { idle, connecting, querying, fetching, finished };
 
   void begin_connect();
   void ask_for_tls();
+  connect_failure login_failure() const;
   task<int> wait(time_point until);
   void step(int happened);
   void settle();
   void fail();
-  void collect();
+  void fetch();
+  void keep_row();
+  void end_result();
+  void abandon_result();
   void count_bytes();
 
   loop& loop_;
@@ -104,6 +96,8 @@ class connection {
   int failed_ = 0;  // what the library's query call returned
   st_mysql* connect_result_ = nullptr;
   st_mysql_res* result_ = nullptr;
+  char** row_ = nullptr;  // the library's, of the row it has read last
+  std::string nonsense_;  // what the server said that no server says
   std::uint64_t counted_in_ = 0;
   std::uint64_t counted_out_ = 0;
 };

@@ -22,6 +22,9 @@ inline constexpr unsigned locked_nowait = 3572;       // MySQL's; MariaDB says 1
 // Whether the server or the library has given the connection up with this error.
 bool ends_connection(unsigned error);
 
+// Whether the library could make no sense of what came, or was told not to.
+bool is_nonsense(unsigned error);
+
 // Whether no later attempt can fare better: a missing table or database, a missing right.
 bool is_permanent(unsigned error);
 
@@ -38,6 +41,9 @@ std::string sentence(const endpoint& where, const connect_failure& failure);
 
 // Why a statement failed: "<server>: cannot <doing>: ...". REQUIRES: !a.done().
 std::string sentence(const endpoint& where, std::string_view doing, const answer& a);
+
+// What came as the answer is no server's: "<server>: answered '<asked>' with <what>".
+std::string nonsense(const answer& a, std::string_view what);
 
 // Throws no_server when the run's table lacks the row that was asked for.
 void expect_row(const endpoint& where, const answer& a);

@@ -146,9 +146,11 @@ local::plan administered(local::plan p) {
 
 // Whether the replica has done all that it was told of.
 bool has_caught_up(const answer& slave_status) {
-  return std::ranges::any_of(slave_status.rows.at(0), [](const std::string& column) {
-    return column.starts_with("Slave has read all relay log");
-  });
+  const row said = slave_status.at(0);
+  for (std::size_t i = 0; i < said.cells(); ++i) {
+    if (said.cell(i).value_or("").starts_with("Slave has read all relay log")) return true;
+  }
+  return false;
 }
 
 // As it should be done: what was received is executed first. Otherwise a lock that was given up
@@ -252,7 +254,7 @@ task<void> demote_under_a_session(loop& l, local::cluster& servers, driver& d) {
   const auto nowhere = co_await s->acquire(p.ask(0, 0));
   EXPECT_TRUE(nowhere.refused(refusal::unavailable));
   const endpoint replica = read_servers(servers.target()).hosts[2];
-  co_await promote(l, replica, written.rows.at(0)[0]);
+  co_await promote(l, replica, std::string{written.at(0, 1).text(0)});
   auto after = co_await s->acquire(p.ask(0, 0));
   EXPECT_TRUE(after.done());
   co_await s->close();

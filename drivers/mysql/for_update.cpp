@@ -116,10 +116,10 @@ task<outcome<grant>> for_update_session::lock_row(connection& c, request r) {
   waited end = co_await wait_for(loop_, c, killer_, std::move(sql), now + seconds, r);
   const answer& a = end.said;
   if (a.unknown) co_return *a.unknown;
-  const bool skipped = how_.wait == patience::skip_locked && a.rows.empty();
+  const bool skipped = how_.wait == patience::skip_locked && a.empty();
   if (end.late || !a.done() || skipped) co_return co_await roll_back(c, r, std::move(end));
   expect_row(c.where(), a);
-  if (!is_read_only(a.rows[0][0])) co_return grant{};
+  if (!is_read_only(a.at(0, 1).text(0))) co_return grant{};
   c.drop();
   co_return refusal::unavailable;
 }

@@ -84,8 +84,9 @@ task<outcome<grant>> get_lock_session::get(connection& c, request r) {
     if (end.late && why.refused(refusal::busy)) co_return refusal::deadline;
     co_return why;
   }
-  const bool granted = a.rows.at(0)[0] == "1";
-  if (granted && !end.late && !is_read_only(a.rows[0][1])) co_return grant{};
+  const row said = a.at(0, 2);
+  const bool granted = said.cell(0) && said.number(0) == 1;
+  if (granted && !end.late && !is_read_only(said.text(1))) co_return grant{};
   if (!granted) co_return refusal::deadline;  // 0: in vain; NULL: killed
   const answer gone = co_await give(c, r, clear_up_by(loop_, r));
   if (!gone.done()) {
@@ -123,7 +124,7 @@ task<outcome<nothing>> get_lock_session::release(request r) {
   const answer a = co_await give(c, r, r.answer_by());
   if (!a.done()) c.drop();  // the server frees it when it notices
   if (last) pool_.give_back(r.client, c);
-  if (a.done() && a.rows.at(0)[0] == "1") co_return nothing{};
+  if (a.done() && a.at(0, 1).cell(0) == "1") co_return nothing{};
   holdings_.lost(r);
   if (a.done()) co_return refusal::not_owner;
   co_return a.unknown.value_or(doubt::connection_lost);

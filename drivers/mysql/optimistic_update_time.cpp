@@ -48,6 +48,17 @@ class update_time_session final : public session {
   std::vector<std::map<std::uint32_t, timed_reading>> readings_;  // by client, by key: the last
 };
 
+// It becomes part of the next statement.
+std::string time_in(const row& said) {
+  const std::string_view text = said.text(0);
+  constexpr std::size_t longest = std::string_view{"2026-11-22 18:10:58.123456"}.size();
+  if (text.empty() || text.size() > longest ||
+      text.find_first_not_of("0123456789-: .") != text.npos) {
+    said.refuse(0, "a time");
+  }
+  return std::string{text};
+}
+
 // The token is the time in microseconds.
 task<outcome<grant>> update_time_session::acquire(request r) {
   std::string sql = fmt::format(
@@ -59,9 +70,9 @@ task<outcome<grant>> update_time_session::acquire(request r) {
   }
   if (!read.done()) co_return read.without_value<grant>();
   expect_row(desk_.where(), read.value());
-  readings_[r.client][r.key] =
-      timed_reading{.time = read.value().rows[0][0], .value = read.value().number(1)};
-  co_return grant{.token = read.value().number(2)};
+  const row said = read.value().at(0, 3);
+  readings_[r.client][r.key] = timed_reading{.time = time_in(said), .value = said.number(1)};
+  co_return grant{.token = said.number(2)};
 }
 
 task<outcome<nothing>> update_time_session::release(request r) {

@@ -58,7 +58,8 @@ task<outcome<grant>> optimistic_session::acquire(request r) {
   }
   if (!read.done()) co_return read.without_value<grant>();
   expect_row(desk_.where(), read.value());
-  const versioned_reading now{.version = read.value().number(0), .value = read.value().number(1)};
+  const row said = read.value().at(0, 2);
+  const versioned_reading now{.version = said.number(0), .value = said.number(1)};
   readings_[r.client][r.key] = now;
   co_return grant{.token = now.version};
 }

@@ -22,11 +22,6 @@ constexpr std::string_view status_query =
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('Threads_connected','wsrep_cluster_size',"
     "'Rpl_semi_sync_master_status','Rpl_semi_sync_source_status')";
 
-std::uint64_t number(const values& v, const std::string& name) {
-  const auto found = v.find(name);
-  return found == v.end() ? 0 : std::stoull(found->second);
-}
-
 struct inspection {
   const endpoint& at;
   const route& way;
@@ -34,6 +29,9 @@ struct inspection {
   const demand load;
   values said;
   findings found;
+
+  // Of a variable; 0 for one that this server does not have.
+  std::uint64_t number(const std::string& name) const;
 
   void stop(std::string sentence) { found.push_back({true, std::move(sentence)}); }
   void remark(std::string sentence) { found.push_back({false, std::move(sentence)}); }
@@ -53,16 +51,25 @@ struct inspection {
   void look_at_other_servers();
 };
 
+std::uint64_t inspection::number(const std::string& name) const {
+  const auto variable = said.find(name);
+  if (variable == said.end()) return 0;
+  const auto value = whole_number(variable->second);
+  if (value) return *value;
+  throw no_server(fmt::format("{}: says that {} is '{}', where a whole number was expected",
+                              at.shown(), name, quotable(variable->second)));
+}
+
 void inspection::look_at_connections() {
-  const std::uint64_t limit = number(said, "max_connections");
-  const std::uint64_t used = number(said, "Threads_connected");
+  const std::uint64_t limit = number("max_connections");
+  const std::uint64_t used = number("Threads_connected");
   if (limit > 0 && wanted_there() + used > limit) {
     stop(
         fmt::format("{}: the run wants {} connections, and the server has room for {} "
                     "(max_connections={}, {} in use): raise max_connections or lower clients",
                     at.shown(), wanted_there(), limit - std::min(used, limit), limit, used));
   }
-  const std::uint64_t own = number(said, "max_user_connections");
+  const std::uint64_t own = number("max_user_connections");
   if (own > 0 && wanted_there() > own) {
     stop(
         fmt::format("{}: the run wants {} connections, and user '{}' may have {} "
@@ -103,7 +110,7 @@ void inspection::look_at_other_servers() {
                     "of different nodes hold it at the same time",
                     at.shown()));
   }
-  const std::uint64_t members = number(said, "wsrep_cluster_size");
+  const std::uint64_t members = number("wsrep_cluster_size");
   if (way.galera() && members < way.hosts().size()) {
     remark(fmt::format("{}: the Galera cluster has {} of the {} nodes that the target names",
                        at.shown(), members, way.hosts().size()));
@@ -157,7 +164,10 @@ task<std::vector<finding>> inspect(connection& c, const route& way, const table&
   if (rows.exists()) now.found = co_await rehearse(c, rows, deadline);
   for (const std::string_view sql : {variables_query, status_query}) {
     const answer a = co_await must(c, "read its limits", std::string{sql}, deadline);
-    for (const auto& row : a.rows) now.said[row[0]] = row[1];
+    for (std::size_t i = 0; i < a.rows(); ++i) {
+      const row r = a.at(i, 2);
+      now.said[std::string{r.text(0)}] = r.cell(1).value_or("");
+    }
   }
   now.look_at_connections();
   now.look_at_descriptors();

@@ -15,7 +15,7 @@ const endpoint& route::at(std::uint32_t instance) const {
   return all_.hosts[places_[instance % places_.size()]];
 }
 
-bool is_read_only(const std::string& value) {
+bool is_read_only(std::string_view value) {
   return value != "0" && value != "OFF";
 }
 
@@ -46,9 +46,9 @@ task<std::string> route::try_one(connection& c, const endpoint& where, time_poin
   std::string unfit;
   if (!a.done()) {
     unfit = sentence(where, "ask whether it can be written to", a);
-  } else if (all_.galera && (a.rows.empty() || a.rows[0][1] != "ON")) {
+  } else if (all_.galera && (a.empty() || a.at(0, 2).cell(1) != "ON")) {
     unfit = fmt::format("{}: not a Galera node that is ready (wsrep_ready)", where.shown());
-  } else if (!all_.galera && is_read_only(a.rows[0][0])) {
+  } else if (!all_.galera && is_read_only(a.at(0, 1).text(0))) {
     unfit = fmt::format("{}: can only be read (read_only is on)", where.shown());
   }
   if (!unfit.empty()) c.drop();

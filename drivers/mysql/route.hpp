@@ -43,7 +43,7 @@ class route {
 };
 
 // Whether the value of @@read_only says so.
-bool is_read_only(const std::string& value);
+bool is_read_only(std::string_view value);
 
 // As reach() for instance 0; throws no_server with the sentence.
 task<void> reach_or_throw(loop& l, connection& c, route& r, time_point deadline);

@@ -80,7 +80,7 @@ struct server : testing::Test {
   // The first cell of what an administrator asks.
   task<std::string> look(std::string sql) {
     const answer a = co_await must(admin, "look", sql, in(5s));
-    co_return a.rows.empty() ? "" : a.rows[0][0];
+    co_return a.empty() ? "" : std::string{a.at(0).cell(0).value_or("")};
   }
 
   // A column of the open transactions; InnoDB repeats what it answered less than 0.1 s ago.

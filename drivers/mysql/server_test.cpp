@@ -365,8 +365,9 @@ task<void> cut_a_slow_statement(server& s) {
   co_await connect_or_throw(c, s.where, s.in(1s));
   const answer b = co_await c.query("SELECT NULL, 'x', REPEAT('y', 200000)", s.in(1s));
   EXPECT_TRUE(b.done());
-  EXPECT_EQ(b.rows[0][0] + b.rows[0][1], "x");
-  EXPECT_EQ(b.rows[0][2].size(), 200000U);
+  EXPECT_FALSE(b.at(0, 3).cell(0).has_value());
+  EXPECT_EQ(b.at(0, 3).text(1), "x");
+  EXPECT_EQ(b.at(0, 3).text(2).size(), 200000U);
   const answer wrong = co_await c.query("SELEKT", s.in(1s));
   EXPECT_EQ(wrong.error, 1064U);
   EXPECT_TRUE(c.connected());

@@ -84,7 +84,7 @@ task<void> shedlock_session::connect(time_point deadline) {
   if (!said.done()) {
     throw no_server(fmt::format("{}: did not tell its time", desk_.where().shown()));
   }
-  const duration server = std::chrono::microseconds{said.value().number(0)};
+  const duration server = std::chrono::microseconds{said.value().at(0, 1).number(0)};
   offset_ = server - (asked + (loop_.now() - asked) / 2).time_since_epoch();
 }
 

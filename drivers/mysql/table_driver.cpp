@@ -62,10 +62,12 @@ task<description> table_driver::describe(connection& c, time_point deadline) {
   description said;
   const answer settings =
       co_await must(c, "read the settings", std::string{settings_query}, deadline);
-  for (const auto& row : settings.rows) {
-    said.emplace_back("server." + row[0], row[1]);
-    if (row[0] != "version") continue;
-    const bool mariadb = row[1].find("MariaDB") != std::string::npos;
+  for (std::size_t i = 0; i < settings.rows(); ++i) {
+    const row r = settings.at(i, 2);
+    const std::string_view value = r.cell(1).value_or("");
+    said.emplace_back(fmt::format("server.{}", r.text(0)), value);
+    if (r.text(0) != "version") continue;
+    const bool mariadb = value.find("MariaDB") != value.npos;
     said.emplace_back("server.flavour", mariadb ? "MariaDB" : "MySQL");
   }
   if (!table_.exists()) co_return said;
@@ -75,13 +77,13 @@ task<description> table_driver::describe(connection& c, time_point deadline) {
                   "TABLE_NAME={}",
                   literal(table_.bare_name())),
       deadline);
-  if (engine.rows.empty() || lower(engine.rows[0][0]) != "innodb") {
+  if (engine.empty() || lower(std::string{engine.at(0, 1).cell(0).value_or("")}) != "innodb") {
     throw no_server(
         fmt::format("{}: table {} did not become an InnoDB table, and other engines "
                     "have no row locks",
                     c.where().shown(), table_.bare_name()));
   }
-  said.emplace_back("server.engine", engine.rows[0][0]);
+  said.emplace_back("server.engine", engine.at(0, 1).text(0));
   co_return said;
 }
 
@@ -133,7 +135,10 @@ task<server_counters> table_driver::counters(loop& l, time_point deadline) {
   const answer a = co_await must(c, "read the status", std::string{counters_query}, deadline);
   c.quit();
   server_counters totals;
-  for (const auto& row : a.rows) totals[counter_name(row[0])] = std::stoull(row[1]);
+  for (std::size_t i = 0; i < a.rows(); ++i) {
+    const row r = a.at(i, 2);
+    totals[counter_name(std::string{r.text(0)})] = r.number(1);
+  }
   co_return totals;
 }
 
@@ -147,7 +152,7 @@ task<std::uint64_t> table_driver::commits(loop& l, std::uint32_t key, time_point
       fmt::format("SELECT value FROM {}{}", table_.name(), table_.where(key)), deadline);
   c.quit();
   expect_row(c.where(), a);
-  co_return a.number(0);
+  co_return a.at(0, 1).number(0);
 }
 
 }  // namespace lockmark::mysql

@@ -29,7 +29,7 @@ task<void> ask_for_cipher(loop& l, route& way, std::string& cipher) {
   co_await reach_or_throw(l, c, way, l.now() + 5s);
   for (int n = 0; n < 3; ++n) {
     const answer a = co_await must(c, "ask", "SHOW STATUS LIKE 'Ssl_cipher'", l.now() + 5s);
-    cipher = a.rows.at(0)[1];
+    cipher = a.at(0, 2).text(1);
     EXPECT_FALSE(c.broken());
   }
   EXPECT_GT(sent.bytes_in, 0U);
