@@ -10,8 +10,8 @@
 //
 // Rules for every driver:
 //   * It neither measures, prints, retries nor reads a clock (the loop tells the time).
-//   * A call stops waiting at its deadline, and ends by answer_by() whatever the server does: what
-//     was asked and not answered by then is in doubt.
+//   * Nothing new begins after a call's deadline: its grace is for answers, and to take back what
+//     was taken. It ends by answer_by() whatever the server does; the unanswered is in doubt.
 //   * What can happen to a lock is an outcome. An exception (usage_error, no_server) ends the run
 //     with its sentence, and never carries a password.
 //   * On the server it touches only names under names::run, and `wipe` removes them all.
@@ -61,7 +61,7 @@ struct request {
   std::uint32_t key = 0;
   std::uint32_t client = 0;
   duration lease{};       // meaningful for locks with a lease; > 0
-  time_point deadline{};  // of waiting for the lock: nothing new is tried after it
+  time_point deadline{};  // of waiting for the lock: nothing new begins after it
   // What was asked before the deadline may be answered so much later. An acquire that is cut off
   // in flight could leave a lock behind that nobody knows of.
   duration grace{};

@@ -27,6 +27,7 @@ the_case close_frees, wipe_removes_what_was_held;
 
 // A broken network (cases_network.cpp).
 the_case lost_reply_to_acquire, lost_reply_to_release, lost_connection_frees, connects_again;
+the_case nothing_begins_after_the_deadline;
 the_case deadlines_on_a_silent_server, no_silent_server, unreachable_server;
 
 // Servers that grant by majority (cases_quorum.cpp).

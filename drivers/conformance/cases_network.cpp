@@ -8,6 +8,7 @@ namespace {
 
 constexpr duration longest_close = 5s;  // close() has no deadline of its own
 constexpr std::string_view secret = "pa55w0rd";
+constexpr duration late_grace = 1s;
 
 // Whatever `call` is, it ends by throwing no_server, in time, with a sentence to show to a user.
 task<void> expect_no_server(stage& s, std::string what, task<void> call) {
@@ -23,6 +24,15 @@ task<void> expect_no_server(stage& s, std::string what, task<void> call) {
   }
   EXPECT_TRUE(thrown) << what << " should have thrown no_server";
   EXPECT_LE(s.l().now() - start, soon + s.about().tolerance) << what << " outlasted its deadline";
+}
+
+task<void> acquire_with_grace(party who, duration grace, outcome<grant>& got) {
+  got = co_await who.acquire(soon, 0, grace);
+}
+
+task<void> come_back_after(stage& s, duration pause) {
+  co_await s.l().sleep_for(pause);
+  s.network().set(proxy_mode::pass);
 }
 
 task<void> prepare_soon(stage& s, driver& d) {
@@ -117,6 +127,26 @@ task<void> connects_again(stage& s) {
   EXPECT_TRUE(a.in->alive());
   EXPECT_GE(a.in->sent().reconnects, 1U);
   co_await settle(a);
+}
+
+// The server is away, and comes back between A's deadline and the end of its grace. Whatever A was
+// about to do, it is too late to begin: a connection that took so long is not used for the attempt.
+// The lease is long, so that B would find out.
+task<void> nothing_begins_after_the_deadline(stage& s) {
+  party a = co_await warm_party(s);
+  a.lease = long_lease;
+  const party b = co_await s.join_rival();
+  s.network().set(proxy_mode::cut);
+  co_await a.acquire(soon);  // finds out that the connection is gone
+  s.network().set(proxy_mode::hold);
+  outcome<grant> got = doubt::connection_lost;
+  auto attempt = acquire_with_grace(a, late_grace, got);
+  auto coming_back = come_back_after(s, soon + late_grace / 4);
+  co_await together(s.l(), std::move(attempt), std::move(coming_back));
+  EXPECT_TRUE(got.refused()) << "began after its deadline: " << say(got);
+  co_await s.l().sleep_for(late_grace / 4);
+  co_await b.take(s.about().tolerance);
+  co_await b.give_up();
 }
 
 // The server accepts bytes and never answers: every call ends by its deadline, and so does close.

@@ -152,6 +152,8 @@ constexpr listed_case all_cases[] = {
     {"lost_replies_of_a_majority", by_majority, cases::lost_replies_of_a_majority},
     {"lost_connection_frees", session_bound_remotely, cases::lost_connection_frees},
     {"connects_again", locks_remotely, cases::connects_again},
+    {"nothing_begins_after_the_deadline", contended_remotely,
+     cases::nothing_begins_after_the_deadline},
     {"deadlines_on_a_silent_server", remote, cases::deadlines_on_a_silent_server},
     {"no_silent_server", remote, cases::no_silent_server},
     {"unreachable_server", remote, cases::unreachable_server},

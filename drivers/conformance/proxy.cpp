@@ -15,6 +15,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace lockmark::conformance {
 
@@ -43,6 +44,7 @@ class proxies::impl {
     std::optional<tcp::acceptor> acceptor{};  // always bound, so that nobody takes the port ...
     bool listening = false;                   // ... but it refuses connections unless it listens
     std::set<link_ptr> links{};
+    std::vector<std::shared_ptr<pump>> holding{};  // pumps with bytes that are kept
     std::atomic<proxy_mode> mode{proxy_mode::pass};
     bool alone = false;  // its mode was set for it alone
   };
@@ -88,6 +90,11 @@ struct proxies::impl::pump : std::enable_shared_from_this<pump> {
   void carry(std::size_t size) {
     const proxy_mode mode = at.mode;
     if (mode == proxy_mode::silent) return run();
+    if (mode == proxy_mode::hold) {
+      kept = size;
+      at.holding.push_back(shared_from_this());
+      return;
+    }
     if (mode == proxy_mode::drop_replies && replies) return of.reply_dropped(at);
     asio::async_write(to, asio::buffer(room, size), [self = shared_from_this()](auto error, auto) {
       if (error) return self->end();
@@ -107,6 +114,7 @@ struct proxies::impl::pump : std::enable_shared_from_this<pump> {
   tcp::socket& to;
   const bool replies;
   std::array<char, 16384> room{};
+  std::size_t kept = 0;  // bytes of it that wait for the end of `hold`
 };
 
 proxies::impl::impl(const std::vector<config::host_port>& servers) {
@@ -159,6 +167,7 @@ void proxies::impl::change(door& d, proxy_mode m) {
   if (m == proxy_mode::cut) keep_port(d);
   if (m == proxy_mode::cut || before == proxy_mode::silent) cut_all(d);
   if (m != proxy_mode::cut && !d.listening) listen(d);
+  for (const auto& p : std::exchange(d.holding, {})) p->carry(p->kept);
 }
 
 void proxies::impl::reply_dropped(door& by) {

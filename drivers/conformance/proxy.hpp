@@ -19,6 +19,7 @@ enum class proxy_mode {
   drop_replies,  // requests pass; the first reply is swallowed, and then all is cut
   silent,        // accepts, swallows what either side sends, answers nothing
   cut,           // no connections, and new ones are refused
+  hold,          // accepts, keeps what either side sends, and passes it on once this is over
 };
 
 // One proxy for each of several servers.

@@ -68,8 +68,12 @@ struct caller {
 
   // "echo", "silence", or "broken".
   std::string ask() {
-    std::array<char, 64> room{};
     if (send(socket.native_handle(), "hello", 5, MSG_NOSIGNAL) != 5) return "broken";
+    return hear();
+  }
+
+  std::string hear() {
+    std::array<char, 64> room{};
     const auto size = recv(socket.native_handle(), room.data(), room.size(), 0);
     if (size > 0) return "echo";
     return size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? "silence" : "broken";
@@ -119,6 +123,20 @@ TEST_F(between, drops_one_reply_and_cuts) {
   EXPECT_EQ(server.messages(), 2);
   EXPECT_EQ(p.mode(), proxy_mode::cut);
   EXPECT_EQ(caller{p.at()}.refused, asio::error::connection_refused);
+}
+
+// What is said meanwhile arrives later, over connections of before and of meanwhile.
+TEST_F(between, holds_and_passes_on) {
+  caller before{p.at()};
+  EXPECT_EQ(before.ask(), "echo");
+  p.set(proxy_mode::hold);
+  caller meanwhile{p.at()};
+  EXPECT_EQ(before.ask(), "silence");
+  EXPECT_EQ(meanwhile.ask(), "silence");
+  p.set(proxy_mode::pass);
+  EXPECT_EQ(before.hear(), "echo");
+  before.socket.close();  // the server takes one after the other
+  EXPECT_EQ(meanwhile.hear(), "echo");
 }
 
 // A server that is not there looks as it would without the proxy: the connection ends.

@@ -71,17 +71,17 @@ task<void> connection::open(time_point deadline) {
 }
 
 // The path of every command of a run: one coroutine, and one more while it waits for bytes.
-task<outcome<reply>> connection::exchange_on(link& on, time_point deadline, const script* fallback,
+task<outcome<reply>> connection::exchange_on(link& on, time_limit until, const script* fallback,
                                              errors treatment) {
-  if (loop_.now() >= deadline) co_return refusal::deadline;
   std::error_code error;
-  if (!on.is_open()) error = co_await reach(on, deadline);
+  if (!on.is_open() && loop_.now() < until.begin) error = co_await reach(on, until.begin);
   if (is_no_redis(error)) throw no_server(sentence(on.where(), error));
   if (error) co_return refusal::unavailable;
   while (true) {
+    if (loop_.now() >= until.begin) co_return refusal::deadline;
     const std::size_t written = on.begin_write(out_, 1 + followers_, error);
     if (!error && written < out_.size()) {
-      error = co_await on.finish_write(std::string_view{out_}.substr(written), deadline);
+      error = co_await on.finish_write(std::string_view{out_}.substr(written), until.begin);
     }
     // What was not written whole is not executed.
     if (error) {
@@ -92,8 +92,8 @@ task<outcome<reply>> connection::exchange_on(link& on, time_point deadline, cons
     reply r;
     for (++on.owed(); on.owed() > 0; --on.owed()) {
       while (!on.parse(r, error) && !error) {
-        const received got = co_await on.receive(deadline);
-        on.feed(got, deadline, error);
+        const received got = co_await on.receive(until.answer);
+        on.feed(got, until.answer, error);
       }
       if (error) co_return lost(on, error);
     }

@@ -42,6 +42,17 @@ struct replicated_reply {
   std::int64_t confirmed = 0;
 };
 
+// Until when a call may do what. Nothing new begins after `begin`: no connection, no command, no
+// question where the servers are. What was asked by then may be answered until `answer`.
+struct time_limit {
+  time_limit(time_point both) : begin(both), answer(both) {}
+  time_limit(time_point b, time_point a) : begin(b), answer(a) {}
+  time_limit(const request& r) : begin(r.deadline), answer(r.answer_by()) {}
+
+  time_point begin;
+  time_point answer;
+};
+
 class connection {
  public:
   // Shares with others what is known about where the servers are; `at` and `count` must outlive
@@ -54,61 +65,61 @@ class connection {
   // are connected to when they are needed.
   task<void> open(time_point deadline);
 
-  // Asks and waits for the answer, never an error reply. unavailable: nothing was executed. doubt:
-  // it was sent, and not answered. Throws no_server for an error that is no lock's ending.
-  // REQUIRES, of all that follow: the task is awaited at once, one at a time.
+  // Asks and waits for the answer, never an error reply. unavailable, deadline: nothing was
+  // executed. doubt: it was sent, and not answered. Throws no_server for an error that is no lock's
+  // ending. REQUIRES, of all that follow: the task is awaited at once, one at a time.
   template <class... Arguments>
-  task<outcome<reply>> command(time_point deadline, const Arguments&... arguments) {
+  task<outcome<reply>> command(time_limit until, const Arguments&... arguments) {
     out_.clear();
     append_command(out_, arguments...);
-    return exchange(deadline, nullptr);
+    return exchange(until, nullptr);
   }
 
   // The same by a script, whose text is sent again to a server that has lost it.
   template <class... Arguments>
-  task<outcome<reply>> evaluate(time_point deadline, const script& s, int key_count,
+  task<outcome<reply>> evaluate(time_limit until, const script& s, int key_count,
                                 const Arguments&... arguments) {
     out_.clear();
     append_evalsha(out_, s, key_count, arguments...);
-    return exchange(deadline, &s);
+    return exchange(until, &s);
   }
 
   // The same with the script's whole text, and waits besides until the replicas have confirmed what
   // it wrote, or 1 s: Redisson's syncedEval. Nobody undoes what too few have confirmed.
   template <class... Arguments>
-  task<outcome<replicated_reply>> evaluate_replicated(time_point deadline, const script& s,
+  task<outcome<replicated_reply>> evaluate_replicated(time_limit until, const script& s,
                                                       int key_count,
                                                       const Arguments&... arguments) {
     out_.clear();
     append_command(out_, "EVAL", s.text, key_count, arguments...);
-    return exchange_replicated(deadline);
+    return exchange_replicated(until);
   }
 
   // command() and evaluate(), with WAIT behind them for so many replicas, or 1 s.
   template <class... Arguments>
-  task<outcome<replicated_reply>> command_confirmed(time_point deadline, std::int64_t replicas,
+  task<outcome<replicated_reply>> command_confirmed(time_limit until, std::int64_t replicas,
                                                     const Arguments&... arguments) {
     out_.clear();
     append_command(out_, arguments...);
-    return exchange_confirmed(deadline, replicas);
+    return exchange_confirmed(until, replicas);
   }
   template <class... Arguments>
-  task<outcome<replicated_reply>> evaluate_confirmed(time_point deadline, std::int64_t replicas,
+  task<outcome<replicated_reply>> evaluate_confirmed(time_limit until, std::int64_t replicas,
                                                      const script& s, int key_count,
                                                      const Arguments&... arguments) {
     out_.clear();
     append_command(out_, "EVAL", s.text, key_count, arguments...);
-    return exchange_confirmed(deadline, replicas);
+    return exchange_confirmed(until, replicas);
   }
 
   // evaluate() for any number of arguments.
-  task<outcome<reply>> evaluate_all(time_point deadline, const script& s, int key_count,
+  task<outcome<reply>> evaluate_all(time_limit until, const script& s, int key_count,
                                     const std::vector<argument>& arguments) {
     std::vector<argument> all{argument{"EVALSHA"}, argument{s.sha1}, argument{key_count}};
     all.insert(all.end(), arguments.begin(), arguments.end());
     out_.clear();
     append_command(out_, std::as_const(all).data(), all.size());
-    return exchange(deadline, &s);
+    return exchange(until, &s);
   }
 
   // For what is not part of a lock: error replies are answers too, and no answer is no_server.
@@ -150,17 +161,16 @@ class connection {
  private:
   enum class errors : std::uint8_t { throw_them, are_answers };
 
-  task<outcome<reply>> exchange(time_point deadline, const script* fallback,
+  task<outcome<reply>> exchange(time_limit until, const script* fallback,
                                 errors treatment = errors::throw_them) {
-    if (how_ == target::form::cluster) return exchange_routed(deadline, fallback, treatment);
-    return exchange_on(link_, deadline, fallback, treatment);
+    if (how_ == target::form::cluster) return exchange_routed(until, fallback, treatment);
+    return exchange_on(link_, until, fallback, treatment);
   }
-  task<outcome<reply>> exchange_on(link& on, time_point deadline, const script* fallback,
+  task<outcome<reply>> exchange_on(link& on, time_limit until, const script* fallback,
                                    errors treatment);
-  task<outcome<reply>> exchange_routed(time_point deadline, const script* fallback,
-                                       errors treatment);
-  task<outcome<replicated_reply>> exchange_replicated(time_point deadline);
-  task<outcome<replicated_reply>> exchange_confirmed(time_point deadline, std::int64_t replicas);
+  task<outcome<reply>> exchange_routed(time_limit until, const script* fallback, errors treatment);
+  task<outcome<replicated_reply>> exchange_replicated(time_limit until);
+  task<outcome<replicated_reply>> exchange_confirmed(time_limit until, std::int64_t replicas);
   task<std::int64_t> count_replicas(time_point deadline);
   outcome<reply> judged(link& on, const reply& r);
   // Throws no_server for what is no answer to the command in out_.

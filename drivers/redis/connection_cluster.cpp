@@ -84,16 +84,16 @@ task<std::error_code> connection::announce(link& to, time_point deadline) {
   co_return error;
 }
 
-task<outcome<reply>> connection::exchange_routed(time_point deadline, const script* fallback,
+task<outcome<reply>> connection::exchange_routed(time_limit until, const script* fallback,
                                                  errors treatment) {
   const std::uint16_t slot = slot_of(routing_key(out_));
   route r{.next = serving(slot)};
-  if (r.next == nullptr || !r.next->is_open()) r.next = co_await still_serving(slot, deadline);
+  if (r.next == nullptr || !r.next->is_open()) r.next = co_await still_serving(slot, until.begin);
   while (true) {
     outcome<reply> said{refusal::unavailable};
     if (r.next != nullptr) {
-      if (r.asking) co_await announce(*r.next, deadline);
-      said = co_await exchange_on(*r.next, deadline, fallback, errors::are_answers);
+      if (r.asking) co_await announce(*r.next, until.begin);
+      said = co_await exchange_on(*r.next, until, fallback, errors::are_answers);
       last_ = r.next;
     }
     const bool executed = said.in_doubt() || (said.done() && !said.value().is(reply::kind::error));
@@ -107,7 +107,7 @@ task<outcome<reply>> connection::exchange_routed(time_point deadline, const scri
     }
     const bool is_known = r.next != nullptr;
     r.next = nullptr;
-    const bool again = co_await go_on(r, said, deadline);
+    const bool again = co_await go_on(r, said, until.begin);
     if (again) {
       if (r.next == nullptr) r.next = serving(slot);
       continue;

@@ -44,16 +44,16 @@ task<std::int64_t> connection::count_replicas(time_point deadline) {
   co_return count;
 }
 
-task<outcome<replicated_reply>> connection::exchange_replicated(time_point deadline) {
+task<outcome<replicated_reply>> connection::exchange_replicated(time_limit until) {
   std::int64_t replicas = 0;
-  if (at_ != nullptr) replicas = co_await count_replicas(deadline);
-  outcome<replicated_reply> ending = co_await exchange_confirmed(deadline, replicas);
+  if (at_ != nullptr) replicas = co_await count_replicas(until.begin);
+  outcome<replicated_reply> ending = co_await exchange_confirmed(until, replicas);
   const bool other = ending.done() && ending.value().confirmed != replicas;
   if (other && at_ != nullptr) at_->forget_replicas(last_->at());
   co_return ending;
 }
 
-task<outcome<replicated_reply>> connection::exchange_confirmed(time_point deadline,
+task<outcome<replicated_reply>> connection::exchange_confirmed(time_limit until,
                                                                std::int64_t replicas) {
   replicated_reply result;
   result.replicas = replicas;
@@ -61,13 +61,13 @@ task<outcome<replicated_reply>> connection::exchange_confirmed(time_point deadli
     append_command(out_, "WAIT", result.replicas, wait_ms);
     followers_ = 1;
   }
-  const outcome<reply> said = co_await exchange(deadline, nullptr, errors::throw_them);
+  const outcome<reply> said = co_await exchange(until, nullptr, errors::throw_them);
   followers_ = 0;
   if (!said.done()) co_return said.without_value<replicated_reply>();
   result.said = said.value();
   if (result.replicas == 0) co_return result;
   reply confirmed;
-  const std::error_code error = co_await last_->read(confirmed, deadline);
+  const std::error_code error = co_await last_->read(confirmed, until.answer);
   if (error) {
     last_->close();
     if (is_no_redis(error)) throw no_server(sentence(last_->where(), error));

@@ -40,21 +40,21 @@ class getset_session final : public lock_session {
   task<outcome<nothing>> release(request r) override {
     const auto at = mine_.find({r.client, r.key});
     if (at == mine_.end() || has_ended(at->second, clock_.now_ms())) co_return refusal::not_owner;
-    const auto said = co_await client(r).command(r.answer_by(), "DEL", key(r));
+    const auto said = co_await client(r).command(r, "DEL", key(r));
     if (said.done()) mine_.erase({r.client, r.key});
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 
  private:
   task<outcome<grant>> take(request r, std::int64_t until, grant g) {
-    const auto first = co_await client(r).command(r.answer_by(), "SETNX", key(r), until);
+    const auto first = co_await client(r).command(r, "SETNX", key(r), until);
     const auto ending = done_if(first, 1, g, refusal::busy);
     if (!ending.refused(refusal::busy)) co_return ending;
-    const auto said = co_await client(r).command(r.answer_by(), "GET", key(r));
+    const auto said = co_await client(r).command(r, "GET", key(r));
     if (!said.done()) co_return unasked(said);
     const std::string read = said.value().text;
     if (!may_take_over(read, clock_.now_ms())) co_return refusal::busy;
-    const auto old = co_await client(r).command(r.answer_by(), "GETSET", key(r), until);
+    const auto old = co_await client(r).command(r, "GETSET", key(r), until);
     if (!old.done()) co_return old.without_value<grant>();
     if (!took_over(read, old.value())) co_return refusal::busy;
     co_return g;

@@ -103,6 +103,13 @@ class lock_session : public session {
   std::vector<std::string> owners_;
 };
 
+// For taking back what an attempt has taken: no new attempt, so it may begin after the deadline.
+inline request taking_back(request r) {
+  r.deadline = r.answer_by();
+  r.grace = {};
+  return r;
+}
+
 // The ending of a call whose answer is `number` for done and anything else for `otherwise`.
 template <class T>
 outcome<T> done_if(const outcome<reply>& said, std::int64_t number, T done, refusal otherwise) {

@@ -50,15 +50,15 @@ class lua_session final : public lock_session {
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend_if_owner], 1,
-                                                  key(r), owner(r), milliseconds(r.lease));
+    const auto said = co_await client(r).evaluate(r, run_.scripts[extend_if_owner], 1, key(r),
+                                                  owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::not_owner);
   }
 
   task<outcome<nothing>> release(request r) override {
     if (watchdog_) watchdog_->remove({r.key, r.client});
-    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
-                                                  key(r), owner(r));
+    const auto said =
+        co_await client(r).evaluate(r, run_.scripts[delete_if_owner], 1, key(r), owner(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 
@@ -70,22 +70,21 @@ class lua_session final : public lock_session {
  private:
   task<outcome<grant>> take_alone(request r) {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[take_script], 1,
-                                                  key(r), owner(r), milliseconds(r.lease));
+    const auto said = co_await client(r).evaluate(r, run_.scripts[take_script], 1, key(r), owner(r),
+                                                  milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::busy);
   }
 
   task<outcome<grant>> take_confirmed(request r) {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said =
-        co_await client(r).evaluate_confirmed(r.answer_by(), replicas_, run_.scripts[take_script],
-                                              1, key(r), owner(r), milliseconds(r.lease));
+    const auto said = co_await client(r).evaluate_confirmed(
+        r, replicas_, run_.scripts[take_script], 1, key(r), owner(r), milliseconds(r.lease));
     if (!said.done()) co_return said.without_value<grant>();
     const bool taken = said.value().said.number == 1;
     if (!taken) co_return refusal::busy;
     if (said.value().confirmed >= replicas_) co_return g;
-    const auto undone = co_await client(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
-                                                    key(r), owner(r));
+    const auto undone = co_await client(r).evaluate(taking_back(r), run_.scripts[delete_if_owner],
+                                                    1, key(r), owner(r));
     co_return ending_of_undone(done_if(undone, 1, nothing{}, refusal::not_owner));
   }
 

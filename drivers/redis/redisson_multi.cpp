@@ -100,7 +100,7 @@ task<vote> multi_session::take_part(request r, std::size_t i, duration wait, dur
   const auto said = co_await take(part(r, i), one);
   if (said.refused(refusal::deadline)) co_return vote::no;
   if (!said.in_doubt()) co_return vote_of(said, true);
-  const auto undone = co_await give_up(part(r, i), r);
+  const auto undone = co_await give_up(part(r, i), taking_back(r));
   const bool is_gone = undone.done() || undone.refused(refusal::not_owner);
   co_return is_gone ? vote::unasked : vote_of(said, true);
 }
@@ -115,7 +115,7 @@ task<void> multi_session::give_back(request r, std::vector<vote>& held) {
     }
     co_return;
   }
-  const std::vector<vote> said = co_await ask_parts(r, step::give_up, which);
+  const std::vector<vote> said = co_await ask_parts(taking_back(r), step::give_up, which);
   for (std::size_t i = 0; i < parts_; ++i) {
     const bool answered = said[i] == vote::yes || said[i] == vote::no;
     if (which[i] && answered) held[i] = vote::no;
@@ -129,8 +129,8 @@ task<std::size_t> multi_session::set_lease(request r, const std::vector<vote>& h
   for (std::size_t i = 0; i < parts_; ++i) {
     if (held[i] != vote::yes) continue;
     const rlock one = part(r, i);
-    const auto said = co_await client(r, one.place)
-                          .command(r.answer_by(), "PEXPIRE", one.name, milliseconds(r.lease));
+    const auto said =
+        co_await client(r, one.place).command(r, "PEXPIRE", one.name, milliseconds(r.lease));
     if (said.done()) ++bounded;
   }
   co_return bounded;

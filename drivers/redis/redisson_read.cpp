@@ -110,7 +110,7 @@ class read_session final : public redisson_session {
   }
 
   task<outcome<reply>> ask_more(const rlock& what, const request& r) override {
-    return client(r).evaluate(r.answer_by(), run_.scripts[extend_script], 2, what.name, timeouts(r),
+    return client(r).evaluate(r, run_.scripts[extend_script], 2, what.name, timeouts(r),
                               milliseconds(r.lease), what.holder);
   }
 

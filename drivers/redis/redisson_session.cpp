@@ -62,8 +62,7 @@ std::optional<redisson_session::answer> redisson_session::read(const reply& r) c
 
 task<outcome<reply>> redisson_session::ask_more(const rlock& what, const request& r) {
   return client(r, what.place)
-      .evaluate(r.answer_by(), run_.scripts[extend_script], 1, what.name, milliseconds(r.lease),
-                what.holder);
+      .evaluate(r, run_.scripts[extend_script], 1, what.name, milliseconds(r.lease), what.holder);
 }
 
 task<outcome<reply>> redisson_session::tell(const rlock& what, const request& r,
@@ -95,7 +94,7 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
     const answer a = *understood;
     if (a.taken && watchdog_) watchdog_->add({r.key, r.client}, r.lease);
     if (a.taken && unconfirmed_[r.client]) {
-      const auto undone = co_await give_up(what, r);
+      const auto undone = co_await give_up(what, taking_back(r));
       ending = ending_of_undone(undone);
       break;
     }
@@ -108,6 +107,7 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
       ending = refusal::busy;
       break;
     }
+    if (!in_time(r)) break;
     if (!place) {
       scratch_.clear();
       append_channel_of(scratch_, what);

@@ -98,10 +98,10 @@ class redisson_session : public lock_session {
     connection& c = client(r, what.place);
     const script& text = run_.scripts[which];
     if (!replicated_) {
-      return c.evaluate(r.answer_by(), text, key_count, arguments...);
+      return c.evaluate(r, text, key_count, arguments...);
     }
     unconfirmed_[r.client] = false;
-    return confirmed(r.client, c.evaluate_replicated(r.answer_by(), text, key_count, arguments...));
+    return confirmed(r.client, c.evaluate_replicated(r, text, key_count, arguments...));
   }
 
   // For keys that `wipe` is to remove besides those it knows.

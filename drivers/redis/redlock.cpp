@@ -11,7 +11,8 @@
 // what another has taken.
 //
 // Tries once: the random delay before the next try is the workload's retry policy. Waits for every
-// place and not just for the quickest majority, so that no answer is left on a connection.
+// place and not just for the quickest majority, so that no answer is left on a connection. Taking
+// back is no new attempt: it may begin after the deadline, within the grace.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +57,8 @@ class redlock_session final : public lock_session {
       held_[{r.client, r.key}] = value;
       co_return g;
     }
-    const std::vector<vote> undoing = co_await ask_all(r, step::give_up, value);
+    const std::vector<vote> undoing =
+        co_await ask_all(taking_back(r), step::give_up, value, &taking);
     const auto ending = ending_of_failure(taken, left_over(taking, undoing), needed_);
     if (ending.in_doubt()) held_.try_emplace({r.client, r.key}, value);
     co_return ending;
@@ -87,17 +89,23 @@ class redlock_session final : public lock_session {
     return at == held_.end() ? owner(r) : at->second;
   }
 
-  // `value` must stay until the answers are there.
-  task<std::vector<vote>> ask_all(request r, step what, const std::string& value) {
+  // All but those that were not asked `before`, if that is given: there is nothing to take back.
+  // `value` and `before` must stay until the answers are there.
+  task<std::vector<vote>> ask_all(request r, step what, const std::string& value,
+                                  const std::vector<vote>* before = nullptr) {
     std::vector<vote> each(places(), vote::unasked);
     scope asking{loop_};
-    for (std::size_t i = 0; i < places(); ++i) asking.spawn(ask(r, what, value, i, each[i]));
+    for (std::size_t i = 0; i < places(); ++i) {
+      const bool nothing_there = before != nullptr && (*before)[i] == vote::unasked;
+      if (!nothing_there) asking.spawn(ask(r, what, value, i, each[i]));
+    }
     co_await asking.join();
     co_return each;
   }
 
   task<void> ask(request r, step what, const std::string& value, std::size_t place, vote& to) {
-    const time_point limit = std::min(r.answer_by(), loop_.now() + node_timeout_);
+    const time_point patience = loop_.now() + node_timeout_;
+    const time_limit limit{std::min(r.deadline, patience), std::min(r.answer_by(), patience)};
     const auto said = co_await asked(r, what, value, client(r, place), limit);
     to = vote_of(said, said.done() && is_yes(said.value()));
   }
@@ -108,7 +116,7 @@ class redlock_session final : public lock_session {
   }
 
   task<outcome<reply>> asked(const request& r, step what, const std::string& value, connection& c,
-                             time_point limit) {
+                             time_limit limit) {
     switch (what) {
       case step::take:
         return c.command(limit, "SET", key(r), value, "NX", "PX", milliseconds(r.lease));

@@ -38,31 +38,31 @@ class set_nx_px_session final : public lock_session {
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[extend_if_owner], 1,
-                                                  key(r), owner(r), milliseconds(r.lease));
+    const auto said = co_await client(r).evaluate(r, run_.scripts[extend_if_owner], 1, key(r),
+                                                  owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::not_owner);
   }
 
   task<outcome<nothing>> release(request r) override {
     if (way_ == release_by::script) {
-      const auto said = co_await client(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
-                                                    key(r), owner(r));
+      const auto said =
+          co_await client(r).evaluate(r, run_.scripts[delete_if_owner], 1, key(r), owner(r));
       co_return done_if(said, 1, nothing{}, refusal::not_owner);
     }
     if (way_ == release_by::compare_then_del) {
-      const auto said = co_await client(r).command(r.answer_by(), "GET", key(r));
+      const auto said = co_await client(r).command(r, "GET", key(r));
       if (!said.done()) co_return said.without_value<nothing>();
       if (said.value().text != owner(r)) co_return refusal::not_owner;
     }
-    const auto said = co_await client(r).command(r.answer_by(), "DEL", key(r));
+    const auto said = co_await client(r).command(r, "DEL", key(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 
  private:
   task<outcome<grant>> acquire_alone(request r) {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).command(r.answer_by(), "SET", key(r), owner(r), "NX", "PX",
-                                                 milliseconds(r.lease));
+    const auto said =
+        co_await client(r).command(r, "SET", key(r), owner(r), "NX", "PX", milliseconds(r.lease));
     if (!said.done()) co_return said.without_value<grant>();
     if (said.value().is(reply::kind::nil)) co_return refusal::busy;
     co_return g;
@@ -70,13 +70,13 @@ class set_nx_px_session final : public lock_session {
 
   task<outcome<grant>> acquire_confirmed(request r) {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await client(r).command_confirmed(
-        r.answer_by(), replicas_, "SET", key(r), owner(r), "NX", "PX", milliseconds(r.lease));
+    const auto said = co_await client(r).command_confirmed(r, replicas_, "SET", key(r), owner(r),
+                                                           "NX", "PX", milliseconds(r.lease));
     if (!said.done()) co_return said.without_value<grant>();
     if (said.value().said.is(reply::kind::nil)) co_return refusal::busy;
     if (said.value().confirmed >= replicas_) co_return g;
-    const auto undone = co_await client(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
-                                                    key(r), owner(r));
+    const auto undone = co_await client(r).evaluate(taking_back(r), run_.scripts[delete_if_owner],
+                                                    1, key(r), owner(r));
     co_return ending_of_undone(done_if(undone, 1, nothing{}, refusal::not_owner));
   }
 

@@ -13,12 +13,12 @@ class setnx_session final : public lock_session {
   using lock_session::lock_session;
 
   task<outcome<grant>> acquire(request r) override {
-    const auto said = co_await client(r).command(r.answer_by(), "SETNX", key(r), "1");
+    const auto said = co_await client(r).command(r, "SETNX", key(r), "1");
     co_return done_if(said, 1, grant{}, refusal::busy);
   }
 
   task<outcome<nothing>> release(request r) override {
-    const auto said = co_await client(r).command(r.answer_by(), "DEL", key(r));
+    const auto said = co_await client(r).command(r, "DEL", key(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 };

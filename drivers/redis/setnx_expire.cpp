@@ -15,18 +15,18 @@ class setnx_expire_session final : public lock_session {
 
   task<outcome<grant>> acquire(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto taken = co_await client(r).command(r.answer_by(), "SETNX", key(r), "1");
+    const auto taken = co_await client(r).command(r, "SETNX", key(r), "1");
     const auto ending = done_if(taken, 1, g, refusal::busy);
     if (!ending.done()) co_return ending;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(r.lease).count();
-    const auto bounded = co_await client(r).command(r.answer_by(), "EXPIRE", key(r), seconds);
+    const auto bounded = co_await client(r).command(r, "EXPIRE", key(r), seconds);
     // The key is taken, so this is no refusal; and nobody knows for how long.
     if (bounded.refused()) co_return doubt::connection_lost;
     co_return done_if(bounded, 1, g, refusal::busy);
   }
 
   task<outcome<nothing>> release(request r) override {
-    const auto said = co_await client(r).command(r.answer_by(), "DEL", key(r));
+    const auto said = co_await client(r).command(r, "DEL", key(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 };

@@ -17,8 +17,8 @@ class sharded_session final : public lock_session {
 
   task<outcome<grant>> acquire(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await home(r).command(r.answer_by(), "SET", key(r), owner(r), "NX", "PX",
-                                               milliseconds(r.lease));
+    const auto said =
+        co_await home(r).command(r, "SET", key(r), owner(r), "NX", "PX", milliseconds(r.lease));
     if (!said.done()) co_return said.without_value<grant>();
     if (said.value().is(reply::kind::nil)) co_return refusal::busy;
     co_return g;
@@ -26,14 +26,14 @@ class sharded_session final : public lock_session {
 
   task<outcome<grant>> renew(request r) override {
     const grant g{.valid_until = end_of(r.lease)};
-    const auto said = co_await home(r).evaluate(r.answer_by(), run_.scripts[extend_if_owner], 1,
-                                                key(r), owner(r), milliseconds(r.lease));
+    const auto said = co_await home(r).evaluate(r, run_.scripts[extend_if_owner], 1, key(r),
+                                                owner(r), milliseconds(r.lease));
     co_return done_if(said, 1, g, refusal::not_owner);
   }
 
   task<outcome<nothing>> release(request r) override {
-    const auto said = co_await home(r).evaluate(r.answer_by(), run_.scripts[delete_if_owner], 1,
-                                                key(r), owner(r));
+    const auto said =
+        co_await home(r).evaluate(r, run_.scripts[delete_if_owner], 1, key(r), owner(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 

@@ -85,6 +85,7 @@ bool subscription::place::confirmed() const {
 task<bool> subscription::place::confirm(time_point deadline) {
   while (!channel_.confirmed) {
     if (owner_.refused_) std::rethrow_exception(owner_.refused_);
+    if (owner_.loop_.now() >= deadline) break;
     const unsigned redirected = channel_.redirected;
     woken_.clear();
     channel_.confirming.push_back(this);
