@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# What quickstart and check have in common: the Debian 12 packages that lockmark needs, how they
-# come onto a machine, and how it is built. Sourced; does nothing by itself. Removes no package.
+# What quickstart and check have in common: the packages of Debian 12 and 13 that lockmark needs,
+# how they come onto a machine, and how it is built. Sourced; does nothing by itself. Removes no
+# package.
 
 # The libraries of the tests are among them, because CMake configures the tests with the rest.
 build_packages=(

@@ -57,9 +57,14 @@ void add_run(fault_cell& cell, const json& content) {
   if (last.at("agrees") == true) ++cell.agreeing;
 }
 
+// nlohmann's comparison of text with JSON is not in every version.
+bool says(const json& value, const std::string& text) {
+  return value.is_string() && value.get_ref<const std::string&>() == text;
+}
+
 bool is_one(const fault_cell& cell, const json& content) {
   const json& run = content.at("run");
-  return cell.scenario == run.at("scenario") && cell.topology == run.at("topology") &&
+  return says(run.at("scenario"), cell.scenario) && says(run.at("topology"), cell.topology) &&
          cell.lock == lock_of(content);
 }
 
