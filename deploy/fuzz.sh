@@ -53,14 +53,17 @@ lay_seeds() {
 
 # fuzz_one NAME LIMIT...: runs it and prints a line; LIMIT is libFuzzer's.
 fuzz_one() {
-  local name=$1 work=build/fuzz log=build/fuzz/logs/$1 found longest
+  local name=$1 work=build/fuzz log=build/fuzz/logs/$1 found longest options
   shift
   lay_seeds "$name"
   mkdir -p "$work/corpus/$name" "$work/findings/$name" "$work/logs"
   rm -f "$log.passed"
   longest=$(head -1 "$work/fuzzers/$name")
+  # Half the time goes into what would only make a report longer; who runs it again gets that.
+  options=detect_stack_use_after_return=0:malloc_context_size=1:quarantine_size_mb=8
+  options+=:external_symbolizer_path=$(command -v addr2line)
   # A reply, a line or a file may make nobody take much memory or time, whatever it announces.
-  if ASAN_OPTIONS=external_symbolizer_path=$(command -v addr2line):quarantine_size_mb=16 \
+  if ASAN_OPTIONS=$options \
     "$work/bin/$name" "$@" -max_len="$longest" -timeout=20 -rss_limit_mb=1024 \
     -malloc_limit_mb=64 -print_final_stats=1 -artifact_prefix="$work/findings/$name/" \
     "$work/corpus/$name" "$work/seeds/$name" </dev/null >"$log" 2>&1; then

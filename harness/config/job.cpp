@@ -128,11 +128,16 @@ std::string place_of(const places& where, const std::string& key, const std::str
   return is_beside ? beside->second : fmt::format("{}: ", file);
 }
 
+// Made once, for it is asked for every key of every job.
+const option_table<job>& the_options() {
+  static const option_table<job> all = job_options();
+  return all;
+}
+
 void read_file_into(job& target, places& where, const std::string& yaml, const std::string& file) {
-  const auto table = job_options();
   for (const setting& given : read_settings(yaml, file)) {
     const std::string place = fmt::format("{}:{}: ", file, given.line);
-    if (const auto wrong = apply(table, target, given)) {
+    if (const auto wrong = apply(the_options(), target, given)) {
       throw config_error(fmt::format("{}{}: {}", place, given.key, wrong->sentence));
     }
     where[given.key] = place;
@@ -150,7 +155,7 @@ std::string apply_assignment(job& target, std::string_view assignment) {
   }
   const setting given{std::string{assignment.substr(0, equals)},
                       std::string{assignment.substr(equals + 1)}, setting::form::text, 0};
-  if (const auto wrong = apply(job_options(), target, given)) {
+  if (const auto wrong = apply(the_options(), target, given)) {
     throw config_error(fmt::format("--set {}: {}", given.key, wrong->sentence));
   }
   return given.key;
@@ -238,9 +243,12 @@ option_table<job> job_options() {
 // clang-format on
 
 job default_job() {
-  job result;
-  apply_defaults(job_options(), result);
-  return result;
+  static const job made = [] {
+    job result;
+    apply_defaults(the_options(), result);
+    return result;
+  }();
+  return made;
 }
 
 job parse_job(const std::string& yaml, const std::string& file,
@@ -284,11 +292,11 @@ void check_job(const job& checked) {
 }
 
 std::string print_job(const job& printed) {
-  return print_settings(write_all(job_options(), printed));
+  return print_settings(write_all(the_options(), printed));
 }
 
 std::string help_text() {
-  return help_for(job_options());
+  return help_for(the_options());
 }
 
 }  // namespace lockmark::config

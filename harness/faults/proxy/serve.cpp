@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "harness/faults/proxy/command.hpp"
 #include "harness/faults/proxy/switchboard.hpp"
 #include "harness/time/thread.hpp"
 
@@ -21,7 +22,7 @@ using nlohmann::json;
 
 // Lines are short, and whoever reads them does so all the time.
 void write_line(int out, const json& line) {
-  const std::string text = line.dump() + "\n";
+  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t size = write(out, text.data() + done, text.size() - done);
     if (size < 0 && errno == EINTR) continue;
@@ -30,47 +31,33 @@ void write_line(int out, const json& line) {
   }
 }
 
-link_mode mode_from(const std::string& name) {
-  if (name == "pass") return link_mode::pass;
-  if (name == "cut") return link_mode::cut;
-  if (name == "stall") return link_mode::stall;
-  if (name == "delay") return link_mode::delay;
-  throw std::runtime_error(fmt::format("there is no mode '{}' of a link", name));
-}
-
-json obey(switchboard& board, const json& command) {
-  const std::string what = command.at("do");
-  if (what == "open") {
-    const std::size_t link = board.open(command.at("host"), command.at("port"),
-                                        command.value("listen", std::uint16_t{0}));
+json obey(switchboard& board, const command& c) {
+  if (!c.wrong.empty()) throw std::runtime_error(c.wrong);
+  if (c.what == command::kind::open) {
+    const std::size_t link = board.open(c.host, c.port, c.listen);
     return {{"link", link}, {"port", board.port(link)}};
   }
-  for (const std::size_t link : command.at("links")) {
+  for (const std::size_t link : c.links) {
     if (link >= board.links()) throw std::runtime_error(fmt::format("there is no link {}", link));
-    if (what == "set") {
-      board.set(link, mode_from(command.at("mode")),
-                duration{command.value("by_ns", std::int64_t{0})});
-    } else if (what == "await") {
-      board.await(link, command.at("word"), command.at("nth"), command.value("answer", ""));
-    } else if (what == "go") {
-      board.go(link);
-    } else {
-      throw std::runtime_error(fmt::format("there is no command '{}'", what));
+    switch (c.what) {
+      case command::kind::set: board.set(link, c.mode, c.by); break;
+      case command::kind::await: board.await(link, c.word, c.nth, c.answer); break;
+      case command::kind::go: board.go(link); break;
+      case command::kind::open: break;
     }
   }
   return json::object();
 }
 
 json answer_to(switchboard& board, const std::string& line) {
+  const command told = read_command(line);
   json answer;
-  json command;
   try {
-    command = json::parse(line);
-    answer = obey(board, command);
+    answer = obey(board, told);
   } catch (const std::exception& error) {
     answer = {{"error", error.what()}};
   }
-  if (command.is_object() && command.contains("id")) answer["id"] = command["id"];
+  if (told.id) answer["id"] = *told.id;
   return answer;
 }
 

@@ -1,0 +1,42 @@
+// What the parent tells the process of proxies: lines of JSON to values. Knows no socket.
+//
+//   {"id": 1, "do": "open", "host": "db", "port": 6379, "listen": 0}
+//   {"id": 2, "do": "set", "links": [0], "mode": "delay", "by_ns": 1000000}
+//   {"id": 3, "do": "await", "links": [0, 1], "word": "SETNX", "nth": 1, "answer": ":1"}
+//   {"id": 4, "do": "go", "links": [0]}
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/faults/proxy/switchboard.hpp"
+
+namespace lockmark::faults {
+
+struct command {
+  enum class kind : std::uint8_t { open, set, await, go };
+  kind what = kind::go;
+  std::optional<std::uint64_t> id{};  // comes back with the answer
+
+  std::string host{};  // open
+  std::uint16_t port = 0;
+  std::uint16_t listen = 0;  // 0: any free port
+
+  std::vector<std::size_t> links{};  // all others
+
+  link_mode mode = link_mode::pass;  // set
+  duration by{};
+
+  std::string word{};  // await; not empty
+  std::uint64_t nth = 1;
+  std::string answer{};
+
+  std::string wrong{};  // not empty: why this is no command; then only id may be given
+};
+
+command read_command(std::string_view line);
+
+}  // namespace lockmark::faults
