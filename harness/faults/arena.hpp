@@ -44,6 +44,9 @@ class arena {
   // The window is over: every awaited() in progress ends with false.
   virtual void stop_waiting() noexcept {}
 
+  // Whether the clients' connections lead through proxies of the arena's.
+  virtual bool has_proxies() const { return false; }
+
   // In force when this returns. Throws no_server or usage_error where it could not be done; the run
   // then ends with that sentence.
   virtual task<wound> begin(loop& l, config::fault_plan plan) = 0;

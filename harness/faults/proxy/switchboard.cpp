@@ -1,9 +1,7 @@
 #include "harness/faults/proxy/switchboard.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -12,9 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <stdexcept>
 
+#include "harness/faults/proxy/sockets.hpp"
 #include "harness/faults/proxy/watchword.hpp"
 
 namespace lockmark::faults {
@@ -27,39 +25,8 @@ constexpr int backlog = 4096;
 constexpr std::uint32_t readable = EPOLLIN;
 constexpr std::uint32_t writable = EPOLLOUT;
 constexpr duration longest_wait = 1h;
-
-struct address {
-  sockaddr_storage bytes{};
-  socklen_t size = 0;
-  const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&bytes); }
-};
-
-address resolve(const std::string& host, std::uint16_t port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const std::string service = fmt::format("{}", port);
-  const int error = getaddrinfo(host.c_str(), service.c_str(), &hints, &found);
-  if (error != 0) {
-    throw std::runtime_error(
-        fmt::format("the host '{}' is unknown: {}", host, gai_strerror(error)));
-  }
-  address first;
-  std::memcpy(&first.bytes, found->ai_addr, found->ai_addrlen);
-  first.size = found->ai_addrlen;
-  freeaddrinfo(found);
-  return first;
-}
-
-void set_option(int socket, int level, int name, int value) {
-  setsockopt(socket, level, name, &value, sizeof value);
-}
-
-// A close that the other side sees as a reset, whatever it has not read yet.
-void abort_at_close(int socket) {
-  const linger at_once{1, 0};
-  setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-}
+// Descriptors that others have taken come back unseen.
+constexpr duration pause_of_accepting = 1s;
 
 }  // namespace
 
@@ -138,8 +105,26 @@ void switchboard::listen(link& at) {
   if (::listen(at.door.get(), backlog) != 0) {
     throw std::runtime_error(fmt::format("no proxy on port {}: {}", at.here, std::strerror(errno)));
   }
-  want(at.door.get(), at.door_events, readable,
+  watch_door(at);
+}
+
+// Those who connect to a stalled server wait in the queue of the door, and so do all while there
+// are no descriptors: an accept that fails for that would be told of again at once.
+void switchboard::watch_door(link& at) {
+  if (at.mode == link_mode::cut) return;
+  const bool waits = at.mode == link_mode::stall || accept_again_;
+  want(at.door.get(), at.door_events, waits ? 0 : readable,
        at.number << 2 | static_cast<std::uint64_t>(role::door));
+}
+
+void switchboard::pause_accepting() {
+  accept_again_ = clock_.now() + pause_of_accepting;
+  for (const auto& each : links_) watch_door(*each);
+}
+
+void switchboard::go_on_accepting() {
+  accept_again_.reset();
+  for (const auto& each : links_) watch_door(*each);
 }
 
 // --- modes ---
@@ -155,9 +140,7 @@ void switchboard::set(std::size_t number, link_mode mode, duration by) {
     return;
   }
   if (before == link_mode::cut) listen(at);
-  // Those who connect to a stalled server wait in the queue of the door.
-  want(at.door.get(), at.door_events, mode == link_mode::stall ? 0 : readable,
-       at.number << 2 | static_cast<std::uint64_t>(role::door));
+  watch_door(at);
   for (const std::uint64_t each : std::vector(at.connections)) {
     const auto found = connections_.find(each);
     if (found == connections_.end()) continue;
@@ -220,6 +203,7 @@ void switchboard::carry_until_readable(int other) {
     const timespec limit{wait_ns / 1'000'000'000, wait_ns % 1'000'000'000};
     const int count =
         epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()), &limit, nullptr);
+    ++turns_;
     for (int n = 0; n < count; ++n) {
       const epoll_event& e = events[static_cast<std::size_t>(n)];
       spoken = spoken || e.data.u64 == static_cast<std::uint64_t>(role::other);
@@ -255,11 +239,13 @@ void switchboard::happened(std::uint64_t tag, std::uint32_t events) {
 
 void switchboard::accept(link& at) {
   if (at.mode == link_mode::stall || at.mode == link_mode::cut) return;
-  unique_fd client{accept4(at.door.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
-  if (!client) return;
+  if (accept_again_) return;  // told of together with what has used up the descriptors
+  // This one first: whoever is let in must be served.
   unique_fd server{
       socket(at.server.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  if (!server) return abort_at_close(client.get());
+  if (!server) return pause_accepting();
+  unique_fd client{accept4(at.door.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+  if (!client) return is_shortage(errno) ? pause_accepting() : void();
   for (const int each : {client.get(), server.get()}) {
     set_option(each, IPPROTO_TCP, TCP_NODELAY, 1);
   }
@@ -363,16 +349,20 @@ void switchboard::settle(connection& c) {
 
 void switchboard::drop(std::uint64_t number) {
   connections_.erase(number);  // closing takes the sockets out of epoll
+  if (accept_again_) go_on_accepting();
 }
 
 // --- what is due later ---
 
 duration switchboard::until_due() const {
-  if (due_.empty()) return longest_wait;
-  return std::max<duration>(due_.top().first - clock_.now(), 0ns);
+  time_point next = accept_again_.value_or(time_point::max());
+  if (!due_.empty()) next = std::min(next, due_.top().first);
+  if (next == time_point::max()) return longest_wait;
+  return std::max<duration>(next - clock_.now(), 0ns);
 }
 
 void switchboard::deliver_due() {
+  if (accept_again_ && clock_.now() >= *accept_again_) go_on_accepting();
   if (due_.empty()) return;
   const time_point now = clock_.now();
   while (!due_.empty() && due_.top().first <= now) {

@@ -1,14 +1,16 @@
 // Many TCP links on one thread, each of which can be cut, stalled, delayed, or held at one answer.
 //
-// Forwards bytes and knows no protocol; a request is what a client sends, and its answer the next
-// bytes that its server sends. Passing bytes on costs one read and one write. Not a process: see
-// serve.hpp.
+// Without file descriptors for another connection, whoever wants one waits in the queue of the door
+// until one has ended. Forwards bytes and knows no protocol; a request is what a client sends, and
+// its answer the next bytes that its server sends. Passing bytes on costs one read and one write.
+// Not a process: see serve.hpp.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <unordered_map>
@@ -52,6 +54,8 @@ class switchboard {
 
   // Carries bytes until `other` is readable, or has ended.
   void carry_until_readable(int other);
+  // How often that has woken up.
+  std::uint64_t turns() const { return turns_; }
 
  private:
   struct connection;
@@ -71,6 +75,9 @@ class switchboard {
   void cut_all(link& at);
   void keep_port(link& at);
   void listen(link& at);
+  void watch_door(link& at);
+  void pause_accepting();
+  void go_on_accepting();
   bool frozen(const connection& c) const;
   void want(int descriptor, std::uint32_t& has, std::uint32_t events, std::uint64_t tag);
   duration until_due() const;
@@ -81,6 +88,9 @@ class switchboard {
   std::vector<std::unique_ptr<link>> links_;
   std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;
   std::uint64_t last_number_ = 0;
+  std::uint64_t turns_ = 0;
+  // Set while there are no descriptors: when to try again, if no connection ends before.
+  std::optional<time_point> accept_again_;
   // Connections whose next piece is due, as (due, number); some of them long gone.
   using due_at = std::pair<time_point, std::uint64_t>;
   std::priority_queue<due_at, std::vector<due_at>, std::greater<>> due_;

@@ -1,0 +1,28 @@
+// What the proxies need of the system's sockets.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <string>
+
+namespace lockmark::faults {
+
+struct address {
+  sockaddr_storage bytes{};
+  socklen_t size = 0;
+  const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&bytes); }
+};
+
+// Throws std::runtime_error with a sentence.
+address resolve(const std::string& host, std::uint16_t port);
+
+void set_option(int socket, int level, int name, int value);
+
+// A close that the other side sees as a reset, whatever it has not read yet.
+void abort_at_close(int socket);
+
+// Whether a socket could not be made because there are too many.
+bool is_shortage(int error);
+
+}  // namespace lockmark::faults
