@@ -53,7 +53,7 @@ task<void> read_as_much(tls_stream& s, std::string& text, std::error_code& e, ti
 
 task<void> talk(loop& l, tls_stream& s, std::string host, std::uint16_t port, std::string& text,
                 std::error_code& e) {
-  const time_point soon = l.now() + 10s;
+  const time_point soon = l.now() + 60s;
   e = co_await s.connect(host, port, soon);
   if (e) co_return;
   const std::string sent = text;

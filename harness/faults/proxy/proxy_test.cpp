@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <future>
+#include <memory>
 #include <thread>
 
 #include "harness/async/scope.hpp"
@@ -32,6 +34,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+
+// With which something is waited for that will come, on however busy a machine.
+constexpr duration patience = 30s;
 
 sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in where{};
@@ -64,7 +69,7 @@ void say(const unique_fd& to, std::string_view text) {
 std::string hear(const unique_fd& from, std::size_t size) {
   std::string text;
   std::array<char, 65536> room;
-  while (text.size() < size && readable_within(from, 5s)) {
+  while (text.size() < size && readable_within(from, patience)) {
     const ssize_t got = recv(from.get(), room.data(), std::min(room.size(), size - text.size()), 0);
     if (got <= 0) break;
     text.append(room.data(), static_cast<std::size_t>(got));
@@ -74,7 +79,7 @@ std::string hear(const unique_fd& from, std::size_t size) {
 
 bool has_ended(const unique_fd& connection) {
   char byte = 0;
-  return readable_within(connection, 5s) && recv(connection.get(), &byte, 1, 0) <= 0;
+  return readable_within(connection, patience) && recv(connection.get(), &byte, 1, 0) <= 0;
 }
 
 class server {
@@ -90,7 +95,7 @@ class server {
   }
   std::uint16_t port() const { return port_; }
   // No socket when nobody came.
-  unique_fd accepted(duration limit = 5s) const {
+  unique_fd accepted(duration limit = patience) const {
     if (!readable_within(door_, limit)) return unique_fd{};
     return unique_fd{accept(door_.get(), nullptr, nullptr)};
   }
@@ -228,11 +233,22 @@ TEST_F(proxies, keep_links_apart) {
 class awaited_answers : public proxies {
  protected:
   // Waits in the loop on a thread of its own, as a run does, while the test plays both ends.
-  void await(std::string word, std::uint64_t nth, duration limit = 10s, std::string answer = "") {
-    waiting_ = std::thread([this, word, nth, limit, answer] {
-      run_to_end(loop_, wait(word, nth, clock_.now() + limit, answer));
+  void await(std::string word, std::uint64_t nth, duration limit = patience,
+             std::string answer = "") {
+    const auto known = std::make_shared<std::promise<void>>();
+    waiting_ = std::thread([this, word, nth, limit, answer, known] {
+      scope both{loop_};
+      both.spawn(wait(word, nth, clock_.now() + limit, answer));
+      both.spawn(tell(known));
+      loop_.run();
+      both.rethrow_failure();
     });
-    poll(nullptr, 0, 50);  // until the process knows
+    known->get_future().wait();
+  }
+  // The process obeys one command after the other: once this one is answered, it knows of the wait.
+  task<void> tell(std::shared_ptr<std::promise<void>> known) {
+    co_await process_.go(loop_, {});
+    known->set_value();
   }
   task<void> wait(std::string word, std::uint64_t nth, time_point deadline, std::string answer) {
     try {
@@ -284,7 +300,7 @@ TEST_F(awaited_answers, are_held_back_until_told_to_go_on) {
 TEST_F(awaited_answers, are_told_from_others_by_what_they_say) {
   const auto [loser, refused] = join();
   const auto [winner, granted] = join();
-  await("SETNX", 1, 10s, ":1");
+  await("SETNX", 1, patience, ":1");
   say(loser, "SETNX");
   say(winner, "SETNX");
   EXPECT_EQ(hear(refused, 5), "SETNX");
