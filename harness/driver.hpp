@@ -87,6 +87,9 @@ struct traffic {
   std::uint64_t wakeups = 0;  // waiters woken by the server (message, watch event)
   std::uint64_t reconnects = 0;
   std::uint64_t pipe_ns = 0;  // between the harness and lock clients in processes of their own
+  // Of the renewals that a session makes by itself: what was not renewed before its lease could
+  // have ended, once for each time.
+  std::uint64_t late_renewals = 0;
 
   traffic& operator+=(const traffic& t) {
     commands += t.commands;
@@ -96,6 +99,7 @@ struct traffic {
     wakeups += t.wakeups;
     reconnects += t.reconnects;
     pipe_ns += t.pipe_ns;
+    late_renewals += t.late_renewals;
     return *this;
   }
   traffic& operator-=(const traffic& t) {
@@ -106,6 +110,7 @@ struct traffic {
     wakeups -= t.wakeups;
     reconnects -= t.reconnects;
     pipe_ns -= t.pipe_ns;
+    late_renewals -= t.late_renewals;
     return *this;
   }
 };
@@ -135,12 +140,22 @@ class session {
   virtual traffic sent() const = 0;
 };
 
+// So many connections are opened at a time, over the whole run: fewer than the smallest queue that
+// servers keep for those to be accepted (MySQL and ZooKeeper: 50; Redis: 511), and enough that a
+// server with two thousand clients is reached in some forty round trips.
+inline constexpr std::uint32_t logins_in_all = 48;
+
 // One simulated application process.
 struct instance {
   std::string id;              // unique: what real clients use a UUID for
   std::uint32_t number = 0;    // of the instance within the run, from 0
   std::uint32_t clients = 1;   // request::client is below this
   duration session_timeout{};  // ZooKeeper's
+  // How open() connects: so many connections at a time, each within this time of its own; told of
+  // each client that is connected (not necessarily: also of none).
+  std::uint32_t logins = logins_in_all;
+  duration login_within = std::chrono::seconds{5};
+  std::function<void()> on_login{};
 };
 
 // What a run is going to ask of the servers.
@@ -186,7 +201,14 @@ class driver {
   // Another process's driver does the rest. Throws no_server.
   virtual task<void> tidy(loop&, time_point) { co_return; }
 
+  // Several sessions may be opened at once. Throws no_server and usage_error.
   virtual task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) = 0;
+
+  // How many connections to servers all sessions of this load have together. 0: not known.
+  virtual std::uint64_t connections(const demand&) const { return 0; }
+
+  // How many connections (or whatever a session is made of) may be opened at a time.
+  virtual std::uint32_t logins_at_once() const { return logins_in_all; }
 
   virtual task<server_counters> counters(loop& l, time_point deadline) = 0;
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "drivers/exec/session.hpp"
 
@@ -18,6 +19,10 @@ class exec_driver final : public driver {
   task<void> wipe(loop& l, time_point deadline) override;
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override;
   task<server_counters> counters(loop&, time_point) override { co_return server_counters{}; }
+  // A program that starts, a Java machine at the worst, keeps a core busy.
+  std::uint32_t logins_at_once() const override {
+    return std::clamp(std::thread::hardware_concurrency(), 1U, logins_in_all);
+  }
   task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override {
     throw std::logic_error("commits() was called on a lock that is not optimistic");
     co_return 0;

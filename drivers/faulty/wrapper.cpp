@@ -230,6 +230,8 @@ class faulty_driver final : public driver {
   task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override {
     return inside_->commits(l, key, deadline);
   }
+  std::uint64_t connections(const demand& d) const override { return inside_->connections(d); }
+  std::uint32_t logins_at_once() const override { return inside_->logins_at_once(); }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
     const std::uint32_t number = who.number;
     co_await breaks_.meet(l, "open", number);

@@ -3,36 +3,26 @@
 #include <algorithm>
 
 #include "drivers/mysql/errors.hpp"
-#include "harness/async/scope.hpp"
+#include "harness/async/lanes.hpp"
 
 namespace lockmark::mysql {
-namespace {
-
-// So many logins at a time: fewer than the smallest queue that servers keep for new connections.
-constexpr std::uint32_t logins_at_once = 16;
-
-}  // namespace
 
 pool::pool(loop& l, route& way, std::string greeting, const instance& who)
-    : loop_(l),
-      way_(way),
-      instance_(who.number),
-      greeting_(std::move(greeting)),
-      places_(who.clients) {}
+    : loop_(l), way_(way), who_(who), greeting_(std::move(greeting)), places_(who.clients) {}
 
 task<void> pool::fill(time_point deadline) {
-  const auto clients = static_cast<std::uint32_t>(places_.size());
-  const std::uint32_t lanes = std::min(logins_at_once, clients);
-  scope logins{loop_};
-  for (std::uint32_t i = 0; i < lanes; ++i) logins.spawn(fill_every(lanes, i, deadline));
-  co_await logins.join();
+  std::function<task<void>(std::size_t)> one = [this, deadline](std::size_t client) {
+    return log_in(static_cast<std::uint32_t>(client), deadline);
+  };
+  co_await in_lanes(loop_, places_.size(), who_.logins, std::move(one));
+  who_.on_login = nullptr;
 }
 
-task<void> pool::fill_every(std::uint32_t stride, std::uint32_t first, time_point deadline) {
-  for (std::uint32_t client = first; client < places_.size(); client += stride) {
-    const std::string why = co_await make_ready(idle_place(client), deadline);
-    if (!why.empty()) throw no_server(why);
-  }
+task<void> pool::log_in(std::uint32_t client, time_point deadline) {
+  const time_point by = std::min(deadline, loop_.now() + who_.login_within);
+  const std::string why = co_await make_ready(idle_place(client), by);
+  if (!why.empty()) throw no_server(why);
+  if (who_.on_login) who_.on_login();
 }
 
 pool::place& pool::idle_place(std::uint32_t client) {
@@ -46,10 +36,10 @@ pool::place& pool::idle_place(std::uint32_t client) {
 
 // Returns why it cannot be made ready; empty when it is.
 task<std::string> pool::make_ready(place& p, time_point deadline) {
-  if (!p.link->broken() && way_.leads_to(p.link->where(), instance_)) co_return std::string{};
+  if (!p.link->broken() && way_.leads_to(p.link->where(), who_.number)) co_return std::string{};
   p.link->drop();
   if (p.was_connected) ++sent_.reconnects;
-  std::string why = co_await way_.reach(loop_, *p.link, instance_, deadline);
+  std::string why = co_await way_.reach(loop_, *p.link, who_.number, deadline);
   if (!why.empty()) co_return why;
   p.was_connected = true;
   const answer greeted = co_await p.link->query(greeting_, deadline);

@@ -30,7 +30,7 @@ class pool {
   void quit();
 
   // Where its instance works now.
-  const endpoint& where() const { return way_.at(instance_); }
+  const endpoint& where() const { return way_.at(who_.number); }
   traffic& sent() { return sent_; }
   const traffic& sent() const { return sent_; }
 
@@ -41,12 +41,12 @@ class pool {
     bool was_connected = false;
   };
   task<std::string> make_ready(place& p, time_point deadline);
-  task<void> fill_every(std::uint32_t stride, std::uint32_t first, time_point deadline);
+  task<void> log_in(std::uint32_t client, time_point deadline);
   place& idle_place(std::uint32_t client);
 
   loop& loop_;
   route& way_;
-  std::uint32_t instance_;
+  instance who_;  // as it is to be filled
   std::string greeting_;
   traffic sent_;
   std::vector<std::vector<std::unique_ptr<place>>> places_;  // by client

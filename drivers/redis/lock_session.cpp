@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "harness/async/lanes.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::redis {
@@ -19,7 +20,8 @@ std::string lock_key(const std::string& run, const std::string& key) {
   return fmt::format("lockmark:{}:{}", run, key);
 }
 
-lock_session::lock_session(loop& l, run_data& run, const instance& who) : loop_(l), run_(run) {
+lock_session::lock_session(loop& l, run_data& run, const instance& who)
+    : loop_(l), run_(run), who_(who) {
   for (const target& where : run.places) {
     whereabouts& at = *whereabouts_.emplace_back(std::make_unique<whereabouts>(l, where, sent_));
     auto& here = clients_.emplace_back();
@@ -34,16 +36,25 @@ lock_session::lock_session(loop& l, run_data& run, const instance& who) : loop_(
 
 task<void> lock_session::connect_to(std::size_t place, time_point deadline,
                                     std::exception_ptr& failure) {
+  std::function<task<void>(std::size_t)> one = [=, this](std::size_t client) {
+    return log_in(place, client, deadline);
+  };
   try {
-    for (const auto& c : clients_[place]) co_await c->open(deadline);
+    co_await in_lanes(loop_, clients_[place].size(), who_.logins, std::move(one));
   } catch (const no_server&) {
     failure = std::current_exception();
   }
 }
 
+task<void> lock_session::log_in(std::size_t place, std::size_t client, time_point deadline) {
+  const time_point by = std::min(deadline, loop_.now() + who_.login_within);
+  co_await clients_[place][client]->open(by);
+  if (place == 0 && who_.on_login) who_.on_login();
+}
+
 task<void> lock_session::connect(time_point deadline) {
   if (run_.expendable() > 0) {
-    deadline = std::min(deadline, loop_.now() + patience_for_optional_commands);
+    who_.login_within = std::min(who_.login_within, patience_for_optional_commands);
   }
   std::vector<std::exception_ptr> failures(places());
   scope connecting{loop_};
@@ -51,6 +62,7 @@ task<void> lock_session::connect(time_point deadline) {
     connecting.spawn(connect_to(i, deadline, failures[i]));
   }
   co_await connecting.join();
+  who_.on_login = nullptr;
   std::erase(failures, nullptr);
   if (failures.size() > run_.expendable()) std::rethrow_exception(failures.front());
 }

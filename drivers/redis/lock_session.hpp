@@ -97,10 +97,12 @@ class lock_session : public session {
 
  private:
   task<void> connect_to(std::size_t place, time_point deadline, std::exception_ptr& failure);
+  task<void> log_in(std::size_t place, std::size_t client, time_point deadline);
 
   std::vector<std::unique_ptr<whereabouts>> whereabouts_;          // by place
   std::vector<std::vector<std::unique_ptr<connection>>> clients_;  // by place, by client
   std::vector<std::string> owners_;
+  instance who_;  // until it is connected
 };
 
 // For taking back what an attempt has taken: no new attempt, so it may begin after the deadline.

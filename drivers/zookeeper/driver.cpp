@@ -30,6 +30,7 @@ class zookeeper_driver final : public driver {
   task<std::vector<finding>> preflight(loop& l, demand load, time_point deadline) override;
   task<void> wipe(loop& l, time_point deadline) override;
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override;
+  std::uint64_t connections(const demand& d) const override { return d.instances; }
   task<server_counters> counters(loop& l, time_point deadline) override;
   task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override;
 

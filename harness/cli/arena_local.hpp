@@ -70,6 +70,7 @@ class local_arena final : public faults::arena {
   task<faults::wound> begin(loop& l, config::fault_plan plan) override;
   task<void> end(loop& l, config::fault_plan plan, faults::wound which) override;
   task<void> end_all(loop& l) override;
+  bool has_proxies() const override { return network_ != nullptr; }
   std::string trouble() const override;
 
  private:

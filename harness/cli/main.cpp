@@ -13,6 +13,7 @@
 #include "harness/config/settings.hpp"
 #include "harness/config/target.hpp"
 #include "harness/driver.hpp"
+#include "harness/run/descriptors.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -107,6 +108,7 @@ int main(int argc, char** argv) {
     lockmark::cli::hide_passwords(argc, argv);
     // A limit on the size of files (ulimit -f) then is what a full disk is: a sentence.
     std::signal(SIGXFSZ, SIG_IGN);
+    lockmark::run::raise_descriptor_limit();
     // What lockmark starts for itself is no command of the user's, and in no help.
     if (words.size() == 2 && words[1] == "participant") {
       return lockmark::cli::be_participant(lockmark::cli::catalogue());

@@ -113,6 +113,9 @@ line measuring(const run::progress& p, const form& f, std::optional<double> rest
 line other_phase(const run::progress& p, const form& f) {
   line l{piece{name_of(p.now), tone::doubtful}};
   const bool loaded = p.now == run::phase::warming_up || p.now == run::phase::draining;
+  if (p.now == run::phase::opening && p.clients > 1) {
+    l.push_back({fmt::format("{} of {} clients", p.connected, p.clients)});
+  }
   if (f.elapsed && p.elapsed_s >= 1) l.push_back({time_left(p.elapsed_s)});
   if (f.rate && p.now == run::phase::warming_up) {
     l.push_back({fmt::format("{}/s", report::rate_text(p.tps))});

@@ -97,6 +97,9 @@ TEST(progress_line, names_the_phase) {
   run::progress p = half_way();
   p.now = run::phase::opening;
   EXPECT_EQ(progress_line("herd", p, 79), "herd  connecting");
+  p.connected = 812;
+  p.clients = 2000;
+  EXPECT_EQ(progress_line("herd", p, 79), "herd  connecting  812 of 2000 clients");
   p.now = run::phase::warming_up;
   p.elapsed_s = 3;
   EXPECT_EQ(progress_line("herd", p, 79), "herd  warming up  3 s  4568/s  16 in flight");

@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/faults/arena.hpp"
 #include "harness/run/controller_times.hpp"
+#include "harness/run/descriptors.hpp"
 #include "harness/stats/stationarity.hpp"
 
 namespace lockmark::run {
@@ -108,8 +110,12 @@ task<void> run_controller::look_ahead(result& r) {
   d.lease = job_.lease;
   d.session_timeout = job_.session_timeout;
   const time_point by = loop_.now() + first_contact_within;
-  const auto found =
-      co_await calls_.wait_for(setup_.behind.preflight(loop_, d, by), by, "preflight");
+  auto found = co_await calls_.wait_for(setup_.behind.preflight(loop_, d, by), by, "preflight");
+  if (setup_.arena != nullptr && setup_.arena->has_proxies()) {
+    // Lockmark's own program as well, which has the same limit.
+    auto few = judge_proxies(setup_.behind.connections(d), descriptor_limit());
+    if (few) found.push_back(std::move(*few));
+  }
   for (const finding& f : found) {
     if (f.fatal) throw usage_error(f.sentence);
     r.preflight.push_back(f.sentence);
@@ -120,22 +126,45 @@ task<void> run_controller::look_ahead(result& r) {
 task<void> run_controller::open() {
   crew_started_ = true;
   crew_ended_ = false;
-  const time_point by = loop_.now() + first_contact_within;
-  crew_.start(by);
+  crew_.start();
   tick_at_ = loop_.now();
   const time_point since = tick_at_;
-  while (!crew_.all_ready()) {
-    if (const auto why = crew_.failure()) std::rethrow_exception(why);
+  time_point last_login = since;
+  for (std::int64_t connected = 0; !crew_.all_ready();) {
+    if (const auto why = crew_.failure()) throw_with_count(why, loop_.now() - since);
     if (interrupts() > 0) co_return;  // a measurement without a window says so
-    if (loop_.now() > by + calls_.patience()) throw stuck_call(calls_.sentence("open"));
+    const std::int64_t now_connected = gathering_->sum(&gauges::connected);
+    if (std::exchange(connected, now_connected) != now_connected) last_login = loop_.now();
+    if (loop_.now() > last_login + first_contact_within + calls_.patience()) {
+      throw stuck_call(calls_.sentence("open"));
+    }
     co_await next_tick();
     run_tick(phase::opening, since);
   }
   // Who failed is ready, too: it has nothing left to open.
-  if (const auto why = crew_.failure()) std::rethrow_exception(why);
+  if (const auto why = crew_.failure()) throw_with_count(why, loop_.now() - since);
   const time_point counted_by = loop_.now() + first_contact_within;
   server_before_ =
       co_await calls_.wait_for(setup_.behind.counters(loop_, counted_by), counted_by, "counters");
+}
+
+// What kept a session from opening, and how far the others had come by then.
+void run_controller::throw_with_count(const std::exception_ptr& why, duration elapsed) const {
+  const std::int64_t connected = gathering_->sum(&gauges::connected);
+  if (connected == 0) std::rethrow_exception(why);
+  const auto so_far = [&](const std::exception& e) {
+    return fmt::format("{}; {} of {} clients were connected after {:.1f} s", e.what(), connected,
+                       job_.clients_in_all(), std::chrono::duration<double>(elapsed).count());
+  };
+  try {
+    std::rethrow_exception(why);
+  } catch (const no_server& e) {
+    throw no_server(so_far(e));
+  } catch (const usage_error& e) {
+    throw usage_error(so_far(e));
+  } catch (const std::exception& e) {
+    throw std::runtime_error(so_far(e));
+  }
 }
 
 void run_controller::run_tick(phase now, time_point since) {

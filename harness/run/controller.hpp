@@ -38,6 +38,7 @@ class run_controller {
   task<void> begin(result& r);
   task<void> look_ahead(result& r);
   task<void> open();
+  [[noreturn]] void throw_with_count(const std::exception_ptr& why, duration elapsed) const;
   task<void> warm_up(result& r);
   task<void> measure(result& r);
   void end_window(result& r);

@@ -34,7 +34,7 @@ class crew {
   virtual ~crew() = default;
 
   // Throws where a thread or a process cannot be started.
-  virtual void start(time_point open_by) = 0;
+  virtual void start() = 0;
   // The first exception that a member told of; null: none did. The load of that member has ended,
   // or is about to; that of the others has not.
   virtual std::exception_ptr failure() = 0;

@@ -16,10 +16,12 @@ enum class phase : std::uint8_t { opening, warming_up, measuring, draining, clea
 // A glance, five times a second.
 struct progress {
   run::phase now = phase::opening;
-  double elapsed_s = 0;    // of the phase
-  double fraction = 0;     // of the measurement that is done, 0 to 1
-  double remaining_s = 0;  // of the measurement, an estimate
-  double tps = 0;          // grants since the last glance, counted or not
+  double elapsed_s = 0;        // of the phase
+  double fraction = 0;         // of the measurement that is done, 0 to 1
+  double remaining_s = 0;      // of the measurement, an estimate
+  double tps = 0;              // grants since the last glance, counted or not
+  std::int64_t connected = 0;  // clients
+  std::int64_t clients = 0;    // in all
   std::int64_t in_flight = 0;
   std::int64_t attempts = 0;  // counted so far
   std::uint64_t violations = 0;

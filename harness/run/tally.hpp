@@ -24,10 +24,11 @@ enum class counter : std::uint8_t {
   release_unavailable,
   renewals,
   renewals_lost,    // the lease could not be extended: the hold went on without the lock
+  renewals_late,    // came after the lease could have ended, also those of a lock's own watchdog
   broken_promises,  // a nested acquire or release that the lock refused
 };
 
-inline constexpr std::array<std::string_view, 16> counter_names{"granted",
+inline constexpr std::array<std::string_view, 17> counter_names{"granted",
                                                                 "refused_busy",
                                                                 "refused_deadline",
                                                                 "refused_conflict",
@@ -42,6 +43,7 @@ inline constexpr std::array<std::string_view, 16> counter_names{"granted",
                                                                 "release_unavailable",
                                                                 "renewals",
                                                                 "renewals_lost",
+                                                                "renewals_late",
                                                                 "broken_promises"};
 
 class tally {

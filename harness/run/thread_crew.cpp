@@ -25,9 +25,9 @@ struct thread_crew::member final : crew_member {
   traffic sent() const override { return work.sent(); }
 
   // Runs the worker to its end. What it throws is what it tells as its failure.
-  task<void> live(time_point open_by) {
+  task<void> live() {
     try {
-      co_await work.live(open_by);
+      co_await work.live();
     } catch (...) {
       failure = std::current_exception();
     }
@@ -61,16 +61,16 @@ thread_crew::thread_crew(loop& l, const cast& c) : guard_(c.guard) {
 
 thread_crew::~thread_crew() = default;
 
-void thread_crew::start(time_point open_by) {
+void thread_crew::start() {
   for (const auto& m : members_) {
     if (m->own_loop == nullptr) {
       m->here = std::make_unique<scope>(m->where);
-      m->here->spawn(m->live(open_by));
+      m->here->spawn(m->live());
       continue;
     }
-    m->thread = std::thread([&one = *m, open_by] {
+    m->thread = std::thread([&one = *m] {
       punctual_thread();
-      run_to_end(one.where, one.live(open_by));
+      run_to_end(one.where, one.live());
     });
   }
 }

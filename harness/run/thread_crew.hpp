@@ -20,7 +20,7 @@ class thread_crew final : public crew {
   // REQUIRES: join() has returned true, or start() was never called.
   ~thread_crew() override;
 
-  void start(time_point open_by) override;
+  void start() override;
   std::exception_ptr failure() override;
   bool all_ready() override;
   bool all_quiet() override;

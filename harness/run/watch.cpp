@@ -80,6 +80,8 @@ void watch::show_progress(phase now, double elapsed_s, double fraction) {
   p.now = now;
   p.elapsed_s = elapsed_s;
   p.attempts = gathering_.sum(&gauges::counted);
+  p.connected = gathering_.sum(&gauges::connected);
+  p.clients = static_cast<std::int64_t>(setup_.job.clients_in_all());
   p.in_flight = gathering_.sum(&gauges::in_flight);
   p.violations = gathering_.history().violations_so_far();
   p.server_silent_s = went_ == time_point{} ? 0 : seconds(server_silent());

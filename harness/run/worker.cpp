@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/async/lanes.hpp"
 #include "harness/run/driver_calls.hpp"
 
 namespace lockmark::run {
@@ -89,12 +90,8 @@ void worker::fail(std::exception_ptr why) {
   hurry_clients();
 }
 
-task<void> worker::live(time_point open_by) {
-  try {
-    co_await open_sessions(open_by);
-  } catch (...) {
-    fail(std::current_exception());
-  }
+task<void> worker::live() {
+  co_await open_sessions();
   if (!failure_) {
     ready_.store(true, std::memory_order_release);
     co_await go_.wait();
@@ -121,31 +118,73 @@ task<void> worker::carry_load() {
   sent_ -= sent_before_;
 }
 
-task<void> worker::open_sessions(time_point open_by) {
+// This worker's share of what may be opened or closed at a time.
+std::size_t worker::lanes() const {
+  return std::max(1U, cast_.behind.logins_at_once() / mine_.workers);
+}
+
+task<void> worker::open_sessions() {
+  const std::size_t all = cast_.job.instances;
+  sessions_.resize((all + mine_.workers - 1 - mine_.worker) / mine_.workers);
+  std::function<task<void>(std::size_t)> open = [this](std::size_t n) { return open_session(n); };
+  co_await in_lanes(loop_, sessions_.size(), lanes(), std::move(open));
+  seat_clients();
+}
+
+// Each has a deadline of its own: how many there are before it is not the server's fault.
+task<void> worker::open_session(std::size_t n) {
+  if (stopping_) co_return;
   const auto clients = static_cast<std::uint32_t>(cast_.job.clients);
-  for (std::uint32_t i = mine_.worker; i < cast_.job.instances; i += mine_.workers) {
-    if (stopping_) co_return;
-    instance who;
-    who.id = fmt::format("{}-{:04x}", cast_.run_id, i);
-    who.number = i;
-    who.clients = clients;
-    who.session_timeout = cast_.job.session_timeout;
-    sessions_.push_back(co_await const_cast<driver&>(cast_.behind).open(loop_, who, open_by));
+  const std::size_t beside = std::min(lanes(), sessions_.size());
+  std::int64_t told = 0;
+  instance who;
+  who.number = instance_number(n);
+  who.id = fmt::format("{}-{:04x}", cast_.run_id, who.number);
+  who.clients = clients;
+  who.session_timeout = cast_.job.session_timeout;
+  who.logins = static_cast<std::uint32_t>(std::max<std::size_t>(1, lanes() / beside));
+  who.login_within = cast_.login_within;
+  who.on_login = [this, &told] {
+    ++told;
+    gauges::add(gauges_.connected, 1);
+  };
+  const std::uint32_t turns = (clients + who.logins - 1) / who.logins;
+  const time_point by = loop_.now() + turns * cast_.login_within;
+  try {
+    auto& behind = const_cast<driver&>(cast_.behind);
+    sessions_[n] = co_await behind.open(loop_, std::move(who), by);
+    gauges::add(gauges_.connected, clients - told);
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+// In the order of the instances, whichever was open first.
+void worker::seat_clients() {
+  const auto clients = static_cast<std::uint32_t>(cast_.job.clients);
+  for (std::size_t n = 0; n < sessions_.size(); ++n) {
+    if (sessions_[n] == nullptr) continue;
+    const std::uint32_t first = instance_number(n) * clients;
     for (std::uint32_t c = 0; c < clients; ++c) {
-      seats_.push_back(
-          std::make_unique<seat>(loop_, stage_, *sessions_.back(), i * clients + c, c));
+      seats_.push_back(std::make_unique<seat>(loop_, stage_, *sessions_[n], first + c, c));
     }
   }
+  std::erase(sessions_, nullptr);
 }
 
 // Each of them, whatever the others throw: an open one would outlive the run.
 task<void> worker::close_sessions() {
-  for (const auto& s : sessions_) {
-    try {
-      co_await s->close();
-    } catch (...) {
-      fail(std::current_exception());
-    }
+  std::function<task<void>(std::size_t)> close = [this](std::size_t n) {
+    return close_session(*sessions_[n]);
+  };
+  co_await in_lanes(loop_, sessions_.size(), lanes(), std::move(close));
+}
+
+task<void> worker::close_session(session& s) {
+  try {
+    co_await s.close();
+  } catch (...) {
+    fail(std::current_exception());
   }
 }
 
@@ -307,6 +346,7 @@ void worker::end_interval(time_point now) {
   meanwhile -= sent_until_now_;
   sent_until_now_ = so_far;
   recorder_.sent(meanwhile);
+  recorder_.count(counter::renewals_late, meanwhile.late_renewals);
   recorder_.swap(to_ns(now));
 }
 

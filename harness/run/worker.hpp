@@ -34,6 +34,8 @@ struct cast {
   std::string lock{};             // its name
   // How long after its deadline a client's call is taken for a defect of the driver.
   duration stuck_after = std::chrono::seconds{10};
+  // In which a server has to answer each connection.
+  duration login_within = std::chrono::seconds{5};
 };
 
 // Where a worker puts what its conductor reads at any moment, when that is another process. Null:
@@ -52,7 +54,7 @@ class worker {
   ~worker();
 
   // The whole life of the worker; ends when every session is closed. Throws failure().
-  task<void> live(time_point open_by);
+  task<void> live();
 
   // Called on any thread. `hurry` cuts holds and think times short.
   void go(time_point start);
@@ -82,9 +84,12 @@ class worker {
     lateness why;
   };
 
-  task<void> open_sessions(time_point open_by);
+  task<void> open_sessions();
+  task<void> open_session(std::size_t n);
+  void seat_clients();
   task<void> carry_load();
   task<void> close_sessions();
+  task<void> close_session(session& s);
   task<void> keep_busy(seat& s);
   task<void> call_clients();
   task<void> closed_loop(seat& s);
@@ -111,7 +116,13 @@ class worker {
   check::journal journal_;
   stage stage_;
 
-  std::vector<std::unique_ptr<session>> sessions_;
+  // Of this worker's n-th session.
+  std::uint32_t instance_number(std::size_t n) const {
+    return mine_.worker + static_cast<std::uint32_t>(n) * mine_.workers;
+  }
+  std::size_t lanes() const;
+
+  std::vector<std::unique_ptr<session>> sessions_;  // while they open: null until it is
   std::vector<std::unique_ptr<seat>> seats_;
   std::deque<seat*> idle_;          // open loops: clients without an attempt, longest idle first
   std::deque<time_point> backlog_;  // open loops: due, but no client was free

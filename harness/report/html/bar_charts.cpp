@@ -25,13 +25,14 @@ std::uint64_t ended(const subject& s, std::size_t e) {
 }
 
 // What is counted beside the attempts; shown only where there is some.
-constexpr std::array<ending, 7> besides{
+constexpr std::array<ending, 8> besides{
     ending{"dropped", "dropped: due, but the backlog was full; no attempts"},
     ending{"release_not_owner", "releases of a lock that was gone"},
     ending{"release_doubt", "releases that were never answered"},
     ending{"release_unavailable", "releases that reached no server"},
     ending{"renewals", "renewals of the lease"},
     ending{"renewals_lost", "renewals that failed: the hold went on without the lock"},
+    ending{"renewals_late", "renewals that came after the lease could have ended"},
     ending{"broken_promises", "nested acquires or releases that the lock refused"}};
 
 // "refused" of "refused: busy, and not tried again": two lines are what a bar has room for.

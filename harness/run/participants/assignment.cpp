@@ -45,7 +45,6 @@ std::string to_text(const assignment& a) {
   j["run_id"] = a.run_id;
   j["number"] = a.number;
   j["participants"] = a.participants;
-  j["open_by_ns"] = a.open_by_ns;
   j["notes_answers"] = a.notes_answers;
   j["registers"] = a.common.registers;
   j["events"] = a.own.events;
@@ -66,7 +65,6 @@ assignment read_assignment(const std::string& text) {
   j.at("run_id").get_to(a.run_id);
   j.at("number").get_to(a.number);
   j.at("participants").get_to(a.participants);
-  j.at("open_by_ns").get_to(a.open_by_ns);
   j.at("notes_answers").get_to(a.notes_answers);
   j.at("registers").get_to(a.common.registers);
   j.at("events").get_to(a.own.events);

@@ -90,11 +90,11 @@ void read(byte_reader& in, histogram& h) {
 template <class Traffic, class Visit>
 void for_each_number(Traffic& t, Visit&& visit) {
   for (auto* n : {&t.commands, &t.round_trips, &t.bytes_out, &t.bytes_in, &t.wakeups, &t.reconnects,
-                  &t.pipe_ns}) {
+                  &t.pipe_ns, &t.late_renewals}) {
     visit(*n);
   }
 }
-static_assert(sizeof(traffic) == 7 * sizeof(std::uint64_t), "a number of traffic is forgotten");
+static_assert(sizeof(traffic) == 8 * sizeof(std::uint64_t), "a number of traffic is forgotten");
 
 }  // namespace
 

@@ -58,7 +58,7 @@ class go_between {
         orders_(l, control_fd) {}
 
   // The worker's whole life. Throws what it threw, after everything it measured was handed over.
-  task<void> live(time_point open_by);
+  task<void> live();
 
  private:
   task<void> obey();
@@ -76,13 +76,13 @@ class go_between {
   bool over_ = false;
 };
 
-task<void> go_between::live(time_point open_by) {
+task<void> go_between::live() {
   scope beside{loop_};
   beside.spawn(obey());
   beside.spawn(report());
   std::exception_ptr failure;
   try {
-    co_await work_.live(open_by);
+    co_await work_.live();
   } catch (...) {
     failure = std::current_exception();
   }
@@ -162,7 +162,7 @@ void work_as(const assignment& a, const outfitter& equip, std::byte* common_memo
   worker work(l, roles, {a.number, a.participants}, {&own.gauges, &events});
   go_between between(l, work, common, own, a.own.interval_room(own_memory));
   punctual_thread();
-  run_to_end(l, between.live(from_ns(a.open_by_ns)));
+  run_to_end(l, between.live());
   try {
     run_to_end(l, with.behind->tidy(l, l.now() + tidying_within));
   } catch (const no_server&) {

@@ -16,8 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration look_again_after = 1ms;
-// The start of each process, which is not the server's fault, comes on top of its time.
-constexpr duration start_allowance = 20ms;
 // Once the load is told to end, nobody may be stopped for longer, and nobody silent for so long.
 constexpr duration wake_after = 2s;
 constexpr duration kill_after = 10s;
@@ -66,9 +64,8 @@ run::window& process_crew::measured() {
   return common().window;
 }
 
-void process_crew::start(time_point open_by) {
-  const time_point ready_by = open_by + members_.size() * start_allowance;
-  for (const auto& m : members_) m->start(program_, memory_.fd(), ready_by);
+void process_crew::start() {
+  for (const auto& m : members_) m->start(program_, memory_.fd());
 }
 
 // One call of the system for all of them.

@@ -51,7 +51,7 @@ class process_crew final : public crew {
   run::window& measured();
 
   // crew
-  void start(time_point open_by) override;
+  void start() override;
   std::exception_ptr failure() override;
   bool all_ready() override;
   bool all_quiet() override;

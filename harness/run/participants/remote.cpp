@@ -19,8 +19,7 @@ remote::remote(assignment task, bool optimistic)
   new (memory_.data()) participant_block;
 }
 
-void remote::start(const std::string& program, int common_memory, time_point open_by) {
-  task_.open_by_ns = to_ns(open_by);
+void remote::start(const std::string& program, int common_memory) {
   process_ = std::make_unique<participant_process>(program, common_memory, memory_.fd());
   send_text(process_->control(), to_text(task_));  // one that is gone already is seen to be so
 }

@@ -17,11 +17,11 @@ namespace lockmark::run {
 
 class remote final : public crew_member {
  public:
-  // `task`: without its times; `optimistic`: the lock is.
+  // `optimistic`: the lock is.
   remote(assignment task, bool optimistic);
 
   // Starts the process and tells it what to do.
-  void start(const std::string& program, int common_memory, time_point open_by);
+  void start(const std::string& program, int common_memory);
   bool started() const { return process_ != nullptr; }
   // REQUIRES: started().
   participant_process& process() { return *process_; }

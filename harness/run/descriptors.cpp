@@ -1,0 +1,33 @@
+#include "harness/run/descriptors.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <limits>
+
+namespace lockmark::run {
+
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::uint64_t descriptor_limit() {
+  rlimit limit{};
+  const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return known ? limit.rlim_cur : std::numeric_limits<std::uint64_t>::max();
+}
+
+std::optional<finding> judge_proxies(std::uint64_t connections, std::uint64_t limit) {
+  constexpr std::uint64_t others = 64;  // doors, pipes, the servers' own connections
+  const std::uint64_t needed = 2 * connections + others;
+  if (needed <= limit) return std::nullopt;
+  return finding{true, fmt::format("the faults of this job need proxies, and these {} file "
+                                   "descriptors, two for each of {} connections, but may have {}: "
+                                   "raise the limit (ulimit -Hn) or lower the number of clients",
+                                   needed, connections, limit)};
+}
+
+}  // namespace lockmark::run
