@@ -7,6 +7,7 @@
 
 #include "drivers/redis/answer_shape.hpp"
 #include "drivers/redis/preflight.hpp"
+#include "drivers/redis/watchdog.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::redis {
@@ -60,13 +61,22 @@ class redis_driver final : public driver {
   }
 
   task<std::vector<finding>> preflight(loop& l, demand load, time_point deadline) override {
-    connections_ = std::uint64_t{load.instances} * (load.clients + recipe_.connections_beside);
+    connections_ = connections(load) / run_.places.size();
     const auto each =
         co_await ask_all<std::vector<finding>>(l, deadline, &redis_driver::preflight_at);
     std::vector<finding> all;
     for (const auto& here : each) all.insert(all.end(), here.begin(), here.end());
-    note(all, judge_descriptors(connections_ * run_.places.size(), descriptor_limit()));
+    note(all, judge_descriptors(connections(load), descriptor_limit()));
     co_return all;
+  }
+
+  std::uint64_t connections(const demand& load) const override {
+    std::uint64_t each = std::uint64_t{load.clients} + recipe_.connections_beside;
+    if (recipe_.watchdog_batch > 0) {
+      each +=
+          watchdog::connections_for(load.clients, batch_at(run_.places[0], recipe_.watchdog_batch));
+    }
+    return run_.places.size() * load.instances * each;
   }
 
   task<void> wipe(loop& l, time_point deadline) override {

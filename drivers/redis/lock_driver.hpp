@@ -14,8 +14,10 @@ struct recipe {
   std::vector<std::string_view> scripts;  // run_data::scripts, in this order
   std::unique_ptr<lock_session> (*make_session)(loop&, run_data&, const instance&);
   spread over = spread::one_place;
-  // Of each instance to each place, besides one for each client: for messages, for a watchdog.
+  // Of each instance to each place, besides one for each client: for messages.
   std::uint32_t connections_beside = 0;
+  // How many holds its watchdog renews by one command where it may; 0: it has none.
+  std::size_t watchdog_batch = 0;
   // The names of what stands beside a lock on the server and does not expire by itself, for wipe().
   std::vector<std::string> (*beside)(const std::string& lock, const option_values&) = nullptr;
 };

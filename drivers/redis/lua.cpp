@@ -32,7 +32,7 @@ class lua_session final : public lock_session {
       : lock_session(l, run, who), replicas_(replicas_wanted(run.options)) {
     if (!watched(run.options)) return;
     watchdog_ =
-        std::make_unique<watchdog>(l, servers_of(0), sent_, 1,
+        std::make_unique<watchdog>(l, servers_of(0), sent_, who.clients, 1,
                                    [this](connection& c, const std::vector<watchdog::hold>& one,
                                           duration lease, time_point deadline) {
                                      const request r{.key = one[0].key, .client = one[0].client};
@@ -44,7 +44,9 @@ class lua_session final : public lock_session {
   task<outcome<grant>> acquire(request r) override {
     task<outcome<grant>> asked = replicas_ > 0 ? take_confirmed(r) : take_alone(r);
     const outcome<grant> ending = co_await std::move(asked);
-    if (watchdog_ && ending.done()) watchdog_->add({r.key, r.client}, r.lease);
+    if (watchdog_ && ending.done()) {
+      watchdog_->add({r.key, r.client}, r.lease, ending.value().valid_until);
+    }
     co_return ending;
   }
 
@@ -65,6 +67,7 @@ class lua_session final : public lock_session {
   task<void> close() override {
     if (watchdog_) co_await watchdog_->close();
     co_await lock_session::close();
+    if (watchdog_) watchdog_->throw_failure();
   }
 
  private:
@@ -107,7 +110,7 @@ lock_kind lua() {
           [](const driver_setup& s) {
             return make_driver(s, {.scripts = {delete_if_owner_lua, extend_if_owner_lua, take_lua},
                                    .make_session = make_session<lua_session>,
-                                   .connections_beside = watched(s.options) ? 1U : 0U});
+                                   .watchdog_batch = watched(s.options) ? 1U : 0U});
           },
   };
 }

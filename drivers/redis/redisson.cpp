@@ -32,7 +32,8 @@ lock_kind redisson() {
             return make_driver(
                 s, {.scripts = {redisson_take_lua, redisson_give_up_lua, redisson_extend_lua},
                     .make_session = make_session<rlock_session>,
-                    .connections_beside = watched(s.options) ? 2U : 1U});
+                    .connections_beside = 1,
+                    .watchdog_batch = watched(s.options) ? redisson_batch : 0U});
           },
   };
 }

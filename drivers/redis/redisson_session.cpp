@@ -11,7 +11,6 @@ namespace lockmark::redis {
 namespace {
 
 constexpr duration settle_limit = std::chrono::milliseconds{500};
-constexpr std::size_t watchdog_batch = 100;  // Redisson's lockWatchdogBatchSize
 
 // Redisson goes by what its configuration calls the servers: one alone is never waited for.
 bool is_replicated(const run_data& run) {
@@ -41,10 +40,8 @@ redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
   std::random_device seed;
   random_.seed((std::uint64_t{seed()} << 32) ^ seed());
   if (!watched(run.options)) return;
-  // The keys of one command must live on one node of a Cluster.
-  const bool clustered = run.places[0].how == target::form::cluster;
   watchdog_ = std::make_unique<watchdog>(
-      l, servers_of(0), sent_, clustered ? 1 : watchdog_batch,
+      l, servers_of(0), sent_, who.clients, batch_at(run.places[0], redisson_batch),
       [this](connection& c, const std::vector<watchdog::hold>& some, duration lease,
              time_point deadline) { return renew_batch(c, some, lease, deadline); });
 }
@@ -92,7 +89,7 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
     const auto understood = read(said.value());
     if (!understood) throw_unexpected(what, said.value());
     const answer a = *understood;
-    if (a.taken && watchdog_) watchdog_->add({r.key, r.client}, r.lease);
+    if (a.taken && watchdog_) watchdog_->add({r.key, r.client}, r.lease, g.valid_until);
     if (a.taken && unconfirmed_[r.client]) {
       const auto undone = co_await give_up(what, taking_back(r));
       ending = ending_of_undone(undone);
@@ -191,6 +188,7 @@ task<void> redisson_session::close() {
     if (!said.done()) leave_behind(std::move(latch));
   }
   co_await lock_session::close();
+  if (watchdog_) watchdog_->throw_failure();
 }
 
 task<outcome<reply>> redisson_session::renew_batch(connection& c,

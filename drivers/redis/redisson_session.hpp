@@ -29,6 +29,8 @@ inline constexpr int latch_ms = 18'000;
 // The option `wait` of all of them.
 lock_option wait_option();
 
+constexpr std::size_t redisson_batch = 100;  // lockWatchdogBatchSize
+
 class redisson_session : public lock_session {
  public:
   redisson_session(loop& l, run_data& run, const instance& who);

@@ -2,11 +2,18 @@
 
 #include <algorithm>
 
+#include "harness/async/lanes.hpp"
+
 namespace lockmark::redis {
 namespace {
 
 // However long the lease is, close() must not wait longer for an answer.
 constexpr duration longest_answer = std::chrono::seconds{2};
+
+// With a connection for so many commands, a round takes as many round trips. Behind 10 ms each
+// that still is within a third of two seconds; beyond it more connections would only be more load.
+constexpr std::size_t commands_each = 64;
+constexpr std::size_t most_connections = 32;
 
 }  // namespace
 
@@ -23,18 +30,29 @@ bool watched(const option_values& options) {
   return chosen != options.end() && chosen->second == "true";
 }
 
-watchdog::watchdog(loop& l, whereabouts& at, traffic& count, std::size_t batch, extender how)
-    : loop_(l),
-      connection_(l, at, count),
-      batch_(batch),
-      extend_(std::move(how)),
-      wake_(l),
-      background_(l) {}
+std::uint32_t watchdog::connections_for(std::uint32_t clients, std::size_t batch) {
+  const std::size_t commands = (clients + batch - 1) / batch;
+  const std::size_t wanted = (commands + commands_each - 1) / commands_each;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted, 1, most_connections));
+}
 
-void watchdog::add(hold h, duration lease) {
-  const auto [at, is_new] = held_.try_emplace(h, care{lease, 0, ++added_});
-  at->second.lease = lease;
-  ++at->second.levels;
+watchdog::watchdog(loop& l, whereabouts& at, traffic& count, std::uint32_t clients,
+                   std::size_t batch, extender how)
+    : loop_(l), count_(count), batch_(batch), extend_(std::move(how)), wake_(l), background_(l) {
+  for (std::uint32_t i = 0; i < connections_for(clients, batch); ++i) {
+    connections_.push_back(std::make_unique<connection>(l, at, count));
+    idle_.push_back(connections_.back().get());
+  }
+}
+
+void watchdog::add(hold h, duration lease, time_point ends) {
+  throw_failure();
+  care& c = held_.try_emplace(h, care{lease, 0, ++added_, ends, false}).first->second;
+  if (c.levels > 0) note_if_late(c);
+  c.lease = lease;
+  c.ends = ends;
+  c.counted = false;
+  ++c.levels;
   if (!running_) {
     running_ = true;
     background_.spawn(run());
@@ -46,7 +64,13 @@ void watchdog::add(hold h, duration lease) {
 
 void watchdog::remove(hold h) {
   const auto at = held_.find(h);
-  if (at != held_.end() && --at->second.levels == 0) held_.erase(at);
+  if (at == held_.end()) return;
+  note_if_late(at->second);
+  if (--at->second.levels == 0) held_.erase(at);
+}
+
+void watchdog::throw_failure() const {
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 duration watchdog::period() const {
@@ -55,59 +79,92 @@ duration watchdog::period() const {
   return shortest;
 }
 
+// An exception is no ending of a lock: the next client that takes one will throw it.
 task<void> watchdog::run() {
+  try {
+    co_await renew_in_time();
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+task<void> watchdog::renew_in_time() {
   while (!closing_) {
-    if (loop_.now() >= next_) {
-      const duration until_next = period();
-      next_ = held_.empty() ? time_point::max() : loop_.now() + until_next;
-      co_await renew_all(loop_.now() + std::min(until_next, longest_answer));
-      continue;
-    }
     if (next_ == time_point::max()) {
       co_await wake_.wait();
-    } else {
-      co_await wake_.wait_until(next_);
+      continue;
     }
+    if (loop_.now() < next_) {
+      co_await wake_.wait_until(next_);
+      continue;
+    }
+    const duration until_next = period();
+    next_ = held_.empty() ? time_point::max() : loop_.now() + until_next;
+    const time_point deadline = loop_.now() + std::min(until_next, longest_answer);
+    const std::vector<entries> all = batches();
+    std::function<task<void>(std::size_t)> each = [&](std::size_t n) {
+      return renew(all[n], deadline);
+    };
+    co_await in_lanes(loop_, all.size(), connections_.size(), std::move(each));
   }
 }
 
-// Holds of one lease together, as many as fit into a command.
-task<void> watchdog::renew_all(time_point deadline) {
+// What ends first comes first; holds of one lease together, as many as fit into a command.
+std::vector<watchdog::entries> watchdog::batches() const {
   std::vector<entry> all(held_.begin(), held_.end());
-  const auto by_lease = [](const entry& a, const entry& b) {
-    return a.second.lease < b.second.lease;
-  };
-  std::stable_sort(all.begin(), all.end(), by_lease);
-  for (auto from = all.begin(); from != all.end() && !closing_;) {
-    const auto fits = [&](const entry& e) { return e.second.lease == from->second.lease; };
-    const auto room = from + std::min(all.end() - from, static_cast<std::ptrdiff_t>(batch_));
-    const auto until = std::find_if_not(from, room, fits);
-    std::vector<entry> some(from, until);
-    co_await renew_some(std::move(some), deadline);
-    from = until;
+  std::ranges::stable_sort(all, {}, [](const entry& e) { return e.second.ends; });
+  std::vector<entries> parts;
+  for (const entry& e : all) {
+    const bool fits = !parts.empty() && parts.back().size() < batch_ &&
+                      parts.back().front().second.lease == e.second.lease;
+    if (!fits) parts.emplace_back();
+    parts.back().push_back(e);
   }
+  return parts;
 }
 
-task<void> watchdog::renew_some(std::vector<entry> some, time_point deadline) {
+// What there is no time for any more is the first of the next round.
+task<void> watchdog::renew(const entries& some, time_point deadline) {
+  if (closing_ || loop_.now() >= deadline) co_return;
+  connection& mine = *idle_.back();
+  idle_.pop_back();
   std::vector<hold> holds;
   for (const auto& [h, c] : some) holds.push_back(h);
-  const auto said = co_await extend_(connection_, holds, some.front().second.lease, deadline);
-  if (!said.done()) co_return;
-  const reply& r = said.value();
+  const time_point asked = loop_.now();
+  const auto said = co_await extend_(mine, holds, some.front().second.lease, deadline);
+  idle_.push_back(&mine);
+  if (said.done()) take(some, said.value(), asked);
+}
+
+void watchdog::take(const entries& some, const reply& said, time_point asked) {
   for (std::size_t i = 0; i < some.size(); ++i) {
-    const bool is_list = r.is(reply::kind::array) && i < r.parts.size();
-    if ((is_list ? r.parts[i].number : r.number) != 0) continue;
     const auto at = held_.find(some[i].first);
-    if (at != held_.end() && at->second.since == some[i].second.since) held_.erase(at);
+    if (at == held_.end() || at->second.since != some[i].second.since) continue;
+    care& c = at->second;
+    note_if_late(c);
+    const bool is_list = said.is(reply::kind::array) && i < said.parts.size();
+    if ((is_list ? said.parts[i].number : said.number) == 0) {
+      held_.erase(at);
+      continue;
+    }
+    c.ends = std::max(c.ends, asked + c.lease);
+    c.counted = false;
   }
+}
+
+void watchdog::note_if_late(care& c) {
+  if (c.counted || loop_.now() <= c.ends) return;
+  c.counted = true;
+  ++count_.late_renewals;
 }
 
 task<void> watchdog::close() {
   closing_ = true;
   wake_.set();
-  connection_.close();
+  for (const auto& c : connections_) c->close();
   co_await background_.join();
-  connection_.close();
+  for (const auto& c : connections_) c->close();
+  for (auto& [h, c] : held_) note_if_late(c);
 }
 
 }  // namespace lockmark::redis

@@ -155,6 +155,8 @@ void add_attempts(page& p, const moment& m) {
   p.counter("lockmark_renewals_total", "Renewals of leases.");
   p.add({{"outcome", "extended"}}, counts[counter::renewals]);
   p.add({{"outcome", "lost"}}, counts[counter::renewals_lost]);
+  p.counter("lockmark_renewals_late_total", "Renewals after the lease could have ended.");
+  p.add({}, counts[counter::renewals_late]);
 }
 
 void add_safety(page& p, const moment& m) {

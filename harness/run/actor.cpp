@@ -115,6 +115,7 @@ bool actor::answered(const outcome<grant>& answer) {
   if (answer.done()) {
     granted_ = stage_.where.now();
     token_ = answer.value().token;
+    lease_ends_ = answer.value().valid_until;
     got_it(granted_, answer.value().pipe);
     holding_ = true;
     gauges::add(stage_.gauges.holding, 1);
@@ -192,6 +193,8 @@ task<void> actor::hold() {
     const request r = prompt_request(stage_.where.now());
     const auto answer = co_await lock_.renew(r);
     count(answer.done() ? counter::renewals : counter::renewals_lost);
+    if (stage_.where.now() > lease_ends_) count(counter::renewals_late);
+    if (answer.done()) lease_ends_ = answer.value().valid_until;
     record(series::renewal, stage_.where.now() - renew_at);
     in_no_call();
   }

@@ -130,6 +130,7 @@ class actor final : public client {
   std::uint64_t had_read_ = 0;  // in the guarded register
   time_point intended_, sent_, granted_, release_sent_, finished_;
   time_point due_ = time_point::max();
+  time_point lease_ends_ = time_point::max();  // at the earliest
 };
 
 }  // namespace lockmark::run
