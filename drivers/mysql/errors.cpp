@@ -41,6 +41,8 @@ bool is_permanent(unsigned error) {
     case 1064:  // syntax
     case 1142:  // no right to use the table
     case 1146:  // no such table
+    case 1698:  // wrong user name or password, as a plugin says it
+    case 5010:  // a login that would show the password
       return true;
     default: return false;
   }

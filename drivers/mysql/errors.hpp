@@ -25,7 +25,8 @@ bool ends_connection(unsigned error);
 // Whether the library could make no sense of what came, or was told not to.
 bool is_nonsense(unsigned error);
 
-// Whether no later attempt can fare better: a missing table or database, a missing right.
+// Whether no later attempt can fare better: a missing table or database, a missing right, a login
+// that is refused.
 bool is_permanent(unsigned error);
 
 // Whether the server executes nothing of the kind just now, and another one may: it can only be

@@ -20,8 +20,8 @@ task<void> pool::fill(time_point deadline) {
 
 task<void> pool::log_in(std::uint32_t client, time_point deadline) {
   const time_point by = std::min(deadline, loop_.now() + who_.login_within);
-  const std::string why = co_await make_ready(idle_place(client), by);
-  if (!why.empty()) throw no_server(why);
+  const reached there = co_await make_ready(idle_place(client), by);
+  if (there.failed()) throw no_server(there.why);
   if (who_.on_login) who_.on_login();
 }
 
@@ -34,27 +34,27 @@ pool::place& pool::idle_place(std::uint32_t client) {
   return *own.back();
 }
 
-// Returns why it cannot be made ready; empty when it is.
-task<std::string> pool::make_ready(place& p, time_point deadline) {
-  if (!p.link->broken() && way_.leads_to(p.link->where(), who_.number)) co_return std::string{};
+task<reached> pool::make_ready(place& p, time_point deadline) {
+  if (!p.link->broken() && way_.leads_to(p.link->where(), who_.number)) co_return reached{};
   p.link->drop();
   if (p.was_connected) ++sent_.reconnects;
-  std::string why = co_await way_.reach(loop_, *p.link, who_.number, deadline);
-  if (!why.empty()) co_return why;
+  reached there = co_await way_.reach(loop_, *p.link, who_.number, deadline);
+  if (there.failed()) co_return there;
   p.was_connected = true;
   const answer greeted = co_await p.link->query(greeting_, deadline);
-  if (greeted.done()) co_return why;
-  why = sentence(p.link->where(), "begin a session", greeted);
+  if (greeted.done()) co_return there;
+  there.why = sentence(p.link->where(), "begin a session", greeted);
   p.link->drop();
-  co_return why;
+  co_return there;
 }
 
 task<outcome<connection*>> pool::borrow(std::uint32_t client, time_point deadline) {
   place& p = idle_place(client);
   p.lent = true;
-  const std::string why = co_await make_ready(p, deadline);
-  if (why.empty()) co_return p.link.get();
+  const reached there = co_await make_ready(p, deadline);
+  if (!there.failed()) co_return p.link.get();
   p.lent = false;
+  if (there.for_good) throw no_server(there.why);
   co_return loop_.now() >= deadline ? refusal::deadline : refusal::unavailable;
 }
 

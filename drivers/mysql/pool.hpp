@@ -23,7 +23,7 @@ class pool {
 
   // An idle connection of this client's, not lent to anybody until given back, to the server where
   // its instance works.
-  // Refuses as unavailable or deadline.
+  // Refuses as unavailable or deadline. Throws no_server where no later login can fare better.
   task<outcome<connection*>> borrow(std::uint32_t client, time_point deadline);
   void give_back(std::uint32_t client, connection& c);
 
@@ -40,7 +40,7 @@ class pool {
     bool lent = false;
     bool was_connected = false;
   };
-  task<std::string> make_ready(place& p, time_point deadline);
+  task<reached> make_ready(place& p, time_point deadline);
   task<void> log_in(std::uint32_t client, time_point deadline);
   place& idle_place(std::uint32_t client);
 

@@ -19,45 +19,47 @@ bool is_read_only(std::string_view value) {
   return value != "0" && value != "OFF";
 }
 
-task<std::string> route::reach(loop& l, connection& c, std::uint32_t instance,
-                               time_point deadline) {
+task<reached> route::reach(loop& l, connection& c, std::uint32_t instance, time_point deadline) {
   const std::size_t first = place(instance);
   const std::size_t count = all_.hosts.size();
-  std::string why;
+  reached all{.why = "", .for_good = true};
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t which = (first + i) % count;
     const duration share = (deadline - l.now()) / static_cast<std::int64_t>(count - i);
-    const std::string unfit = co_await try_one(c, all_.hosts[which], l.now() + share);
-    if (unfit.empty()) {
+    const reached unfit = co_await try_one(c, all_.hosts[which], l.now() + share);
+    if (!unfit.failed()) {
       place(instance) = which;
       co_return unfit;
     }
-    why += fmt::format("{}{}", why.empty() ? "" : "; ", unfit);
+    all.why += fmt::format("{}{}", all.failed() ? "; " : "", unfit.why);
+    all.for_good = all.for_good && unfit.for_good;
   }
-  co_return why;
+  co_return all;
 }
 
 // SHOW is what a Galera node executes even when it is not ready.
-task<std::string> route::try_one(connection& c, const endpoint& where, time_point deadline) {
+task<reached> route::try_one(connection& c, const endpoint& where, time_point deadline) {
   const connect_failure failure = co_await c.connect(where, deadline);
-  if (failure.error != 0) co_return sentence(where, failure);
+  if (failure.error != 0) {
+    co_return reached{.why = sentence(where, failure), .for_good = is_permanent(failure.error)};
+  }
   const answer a = co_await c.query(
       all_.galera ? "SHOW STATUS LIKE 'wsrep_ready'" : "SELECT @@global.read_only", deadline);
-  std::string unfit;
+  reached unfit;
   if (!a.done()) {
-    unfit = sentence(where, "ask whether it can be written to", a);
+    unfit.why = sentence(where, "ask whether it can be written to", a);
   } else if (all_.galera && (a.empty() || a.at(0, 2).cell(1) != "ON")) {
-    unfit = fmt::format("{}: not a Galera node that is ready (wsrep_ready)", where.shown());
+    unfit.why = fmt::format("{}: not a Galera node that is ready (wsrep_ready)", where.shown());
   } else if (!all_.galera && is_read_only(a.at(0, 1).text(0))) {
-    unfit = fmt::format("{}: can only be read (read_only is on)", where.shown());
+    unfit.why = fmt::format("{}: can only be read (read_only is on)", where.shown());
   }
-  if (!unfit.empty()) c.drop();
+  if (unfit.failed()) c.drop();
   co_return unfit;
 }
 
 task<void> reach_or_throw(loop& l, connection& c, route& r, time_point deadline) {
-  const std::string why = co_await r.reach(l, c, 0, deadline);
-  if (!why.empty()) throw no_server(why);
+  const reached there = co_await r.reach(l, c, 0, deadline);
+  if (there.failed()) throw no_server(there.why);
 }
 
 }  // namespace lockmark::mysql

@@ -13,6 +13,14 @@
 
 namespace lockmark::mysql {
 
+// Whether there is a connection to a server that is fit.
+struct reached {
+  std::string why;        // a sentence about each server; empty: there is one
+  bool for_good = false;  // all of them refused the login in a way that no later one can better
+
+  bool failed() const { return !why.empty(); }
+};
+
 class route {
  public:
   explicit route(servers all);
@@ -28,15 +36,14 @@ class route {
   }
 
   // Connects to the server that can be written to: the known one, or the first of the others that
-  // answers and is fit. Each gets its share of the time. Returns why there is none, as a sentence
-  // about each server; empty when connected. REQUIRES: not connected.
-  task<std::string> reach(loop& l, connection& c, std::uint32_t instance, time_point deadline);
+  // answers and is fit. Each gets its share of the time. REQUIRES: not connected.
+  task<reached> reach(loop& l, connection& c, std::uint32_t instance, time_point deadline);
 
  private:
   std::atomic<std::size_t>& place(std::uint32_t instance) {
     return places_[instance % places_.size()];
   }
-  task<std::string> try_one(connection& c, const endpoint& where, time_point deadline);
+  task<reached> try_one(connection& c, const endpoint& where, time_point deadline);
 
   const servers all_;
   std::vector<std::atomic<std::size_t>> places_;  // indices of hosts; instances take them in turn

@@ -50,8 +50,8 @@ task<void> sweeper::sweep_once() {
   const time_point limit = loop_.now() + statement_limit;
   if (link_.broken() || !way_.leads_to(link_.where(), instance_)) {
     link_.drop();
-    const std::string why = co_await way_.reach(loop_, link_, instance_, limit);
-    if (!why.empty()) co_return;
+    const reached there = co_await way_.reach(loop_, link_, instance_, limit);
+    if (there.failed()) co_return;
   }
   const answer a = co_await link_.query(sql_, limit);
   if (!a.done() && is_for_another_server(a.error)) link_.drop();
