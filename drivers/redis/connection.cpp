@@ -74,7 +74,11 @@ task<void> connection::open(time_point deadline) {
 task<outcome<reply>> connection::exchange_on(link& on, time_limit until, const script* fallback,
                                              errors treatment) {
   std::error_code error;
-  if (!on.is_open() && loop_.now() < until.begin) error = co_await reach(on, until.begin);
+  if (!on.is_open()) {
+    // Without a connection it is no matter of time: whether anybody is there is not known.
+    if (loop_.now() >= until.begin) co_return refusal::unavailable;
+    error = co_await reach(on, until.begin);
+  }
   if (is_no_redis(error)) throw no_server(sentence(on.where(), error));
   if (error) co_return refusal::unavailable;
   while (true) {

@@ -122,6 +122,29 @@ TEST_F(deadlines, hold_for_who_connects_again) {
   }
 }
 
+// Who comes too late says no more of a server that is gone than who comes in time: a refusal by the
+// deadline would count as a sign of life.
+TEST_F(deadlines, are_no_sign_of_life) {
+  auto gone = std::make_unique<slow_server>();
+  driver_setup setup{.target = gone->url(), .run_names = {"test", {"a"}}, .options = {}};
+  const auto d = setnx().make(setup);
+  const auto trial = [](loop& on, driver& asked, std::unique_ptr<slow_server>& there,
+                        outcome<grant>& ending) -> task<void> {
+    co_await asked.prepare(on, on.now() + 5s);
+    instance who{.id = "i"};
+    const auto s = co_await asked.open(on, std::move(who), on.now() + 5s);
+    there.reset();
+    attempt first;
+    co_await acquire_once(on, *s, first);  // finds out that the connection is gone
+    const request late{.lease = 10s, .deadline = on.now(), .grace = grace};
+    ending = co_await s->acquire(late);
+    co_await s->close();
+  };
+  outcome<grant> ending = doubt::connection_lost;
+  run_to_end(l, trial(l, *d, gone, ending));
+  EXPECT_TRUE(ending.refused(refusal::unavailable));
+}
+
 struct late_answer {
   lock_kind kind;
   const char* slow;
