@@ -133,7 +133,7 @@ struct server::state {
         if (r.pause.count() > 0 && !ready(-1, 0, static_cast<int>(r.pause.count()))) return false;
       }
     } while (r.for_ever);
-    return true;
+    return !r.then_hangs_up;
   }
   bool read(int fd, std::string& into, std::size_t bytes) {
     into.clear();

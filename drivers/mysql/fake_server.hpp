@@ -46,6 +46,7 @@ struct reply {
   std::size_t piece = 0;
   std::chrono::milliseconds pause{};
   bool for_ever = false;
+  bool then_hangs_up = false;
 };
 
 // What it says. Each is called on a thread of the server's.

@@ -24,10 +24,10 @@ std::string lock_of(const json& content) {
 
 std::string theory_of(const json& predicted) {
   if (predicted.is_null()) return "";
-  const std::int64_t least_ns = predicted.at("least_ns");
+  const std::int64_t least_ns = whole_number(predicted.at("least_ns"));
   const std::string why = predicted.at("why");
   if (predicted.at("most_ns").is_null()) return fmt::format("never: {}", why);
-  const std::int64_t most_ns = predicted.at("most_ns");
+  const std::int64_t most_ns = whole_number(predicted.at("most_ns"));
   if (least_ns == most_ns) return fmt::format("{}: {}", duration_text(least_ns), why);
   return fmt::format("{} to {}: {}", duration_text(least_ns), duration_text(most_ns), why);
 }
@@ -38,21 +38,21 @@ void add_run(fault_cell& cell, const json& content) {
   const json& violations = content.at("verdict").at("violations");
   if (!violations.is_null() && violations > 0) {
     ++cell.violated;
-    cell.violations += violations.get<std::uint64_t>();
+    cell.violations += whole_count(violations);
   }
   if (content.at("safety").contains("guard") && !content.at("safety").at("guard").is_null()) {
     const json& guard = content.at("safety").at("guard");
-    cell.stale_accesses += guard.at("stale_accesses").get<std::uint64_t>();
+    cell.stale_accesses += whole_count(guard.at("stale_accesses"));
     cell.fenced = guard.at("fenced");
   }
   if (!content.contains("faults") || content.at("faults").empty()) return;
   for (const json& fault : content.at("faults")) {
-    cell.among_others += fault.at("violations_among_others").get<std::uint64_t>();
+    cell.among_others += whole_count(fault.at("violations_among_others"));
   }
   const json& last = content.at("faults").back();
   const json& recovery = last.at("recovery_ns");
   cell.recoveries_ns.push_back(recovery.is_null() ? std::nullopt
-                                                  : std::optional<std::int64_t>(recovery));
+                                                  : std::optional(whole_number(recovery)));
   cell.theory = theory_of(last.at("predicted"));
   if (last.at("agrees") == true) ++cell.agreeing;
 }

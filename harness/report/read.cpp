@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <fstream>
 
 #include "harness/driver.hpp"
@@ -14,16 +15,24 @@ using json = nlohmann::ordered_json;
 
 constexpr std::string_view known_major = "1";
 
-json parse(const fs::path& file) {
+std::string text_in(const fs::path& file) {
   std::ifstream in(file);
-  if (!in) {
-    throw usage_error(
-        fmt::format("{}: cannot be read; expected the folder of a run that has begun to measure, "
-                    "or its run.json",
-                    file.string()));
+  std::string text;
+  std::array<char, 16 * 1024> block;
+  while (in.read(block.data(), block.size()), in.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
   }
+  // A directory opens but cannot be read.
+  if (in.is_open() && !in.bad()) return text;
+  throw usage_error(
+      fmt::format("{}: cannot be read; expected the folder of a run that has begun to measure, "
+                  "or its run.json",
+                  file.string()));
+}
+
+json parse(std::string_view text, const fs::path& file) {
   try {
-    return json::parse(in);
+    return json::parse(text);
   } catch (const json::parse_error& e) {
     throw usage_error(fmt::format("{}: is not JSON: damaged at byte {}", file.string(), e.byte));
   }
@@ -46,8 +55,12 @@ void check_version(const fs::path& file, const json& content) {
 
 recorded_run read_run(const fs::path& path) {
   const fs::path file = fs::is_directory(path) ? path / "run.json" : path;
+  return run_in(text_in(file), file);
+}
+
+recorded_run run_in(std::string_view text, const fs::path& file) {
   recorded_run run;
-  run.content = parse(file);
+  run.content = parse(text, file);
   check_version(file, run.content);
   run.name = fs::weakly_canonical(file).parent_path().filename().string();
   return run;

@@ -54,6 +54,12 @@ TEST_F(read_test, by_folder_or_file) {
   }
 }
 
+// A folder can have the name of a file.
+TEST_F(read_test, a_folder_called_run_json) {
+  fs::create_directories(path_ / "run.json");
+  EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
+}
+
 // Every figure of the row, from a result written to disk.
 TEST_F(read_test, row_of_a_complete_run) {
   write(run::sample_run{}.r);

@@ -79,15 +79,18 @@ row read_row(const json& content) {
   r.scenario = text_or_empty(run.at("scenario"));
   r.success_rate = maybe<double>(content.at("success_rate"));
   r.tps = maybe<double>(content.at("tps"));
-  r.samples = content.at("samples");
+  r.samples = whole_count(content.at("samples"));
   read_quantiles(content.at("quantiles").at("response"), r);
   const json& transfer = content.at("handoff").at("transfer");
-  if (!transfer.is_null()) r.handoff_p50_ns = maybe<std::int64_t>(transfer.at("p50_ns"));
+  if (!transfer.is_null() && !transfer.at("p50_ns").is_null()) {
+    r.handoff_p50_ns = whole_number(transfer.at("p50_ns"));
+  }
   r.fairness = maybe<double>(content.at("fairness").at("jain_windowed"));
   const json& cost = content.at("cost_per_acquire");
   r.commands_per_acquire = maybe<double>(cost.at("client_commands_per_grant"));
   r.safety_class = verdict.at("safety_class");
-  r.violations = maybe<std::uint64_t>(verdict.at("violations"));
+  const json& violations = verdict.at("violations");
+  if (!violations.is_null()) r.violations = whole_count(violations);
   r.complete = run.at("complete");
   r.valid = r.complete && verdict.at("valid") == true;
   r.bound = r.valid && !verdict.at("bound").is_null();

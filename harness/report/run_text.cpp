@@ -44,9 +44,12 @@ std::string share(const json& value) {
 
 std::string verdict_text(const subject& s) {
   const json& verdict = s.at("verdict");
-  if (verdict.at("held").is_null()) return "unknown: " + s.in_table.reasons.front();
+  if (verdict.at("held").is_null()) {
+    const auto& reasons = s.in_table.reasons;
+    return reasons.empty() ? "unknown" : "unknown: " + reasons.front();
+  }
   const json& exposure = verdict.at("exposure");
-  const auto chances = exposure.at("chances").get<std::uint64_t>();
+  const auto chances = whole_count(exposure.at("chances"));
   const std::string of = exposure.at("of");
   if (!verdict.at("held").get<bool>()) {
     return fmt::format("NOT HELD: {} violations in {} {}", verdict.at("violations").dump(), chances,

@@ -110,6 +110,14 @@ TEST(run_text, markdown) {
   EXPECT_LT(text.size(), 60'000U);
 }
 
+// Nobody knows whether it held, and nobody says why.
+TEST(run_text, unknown_without_a_reason) {
+  nlohmann::ordered_json content = run::to_json(run::sample_run{}.r);
+  content["verdict"]["held"] = nullptr;
+  content["verdict"]["reasons"] = nlohmann::ordered_json::array();
+  EXPECT_EQ(verdict_sentence({"first", content}), "unknown");
+}
+
 // Something missing is wrong usage, with the run's name.
 TEST(run_text, damaged_run) {
   nlohmann::ordered_json content = run::to_json(run::sample_run{}.r);

@@ -18,6 +18,19 @@ std::string three_digits(double value) {
   return text;
 }
 
+[[noreturn]] void refuse(const nlohmann::ordered_json& value, const char* what) {
+  const std::string shown = value.is_structured() ? value.type_name() : value.dump();
+  throw nlohmann::ordered_json::type_error::create(302, fmt::format("{} is no {}", shown, what),
+                                                   &value);
+}
+
+// Means have fractions of nanoseconds.
+std::int64_t rounded_down(const nlohmann::ordered_json& value) {
+  const double ns = value.get<double>();
+  if (!(std::abs(ns) < 9e18)) refuse(value, "time");
+  return static_cast<std::int64_t>(ns);
+}
+
 }  // namespace
 
 std::string duration_text(std::int64_t ns) {
@@ -51,16 +64,30 @@ std::string number_text(const std::optional<double>& value, int decimals) {
   return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
 }
 
+std::int64_t whole_number(const nlohmann::ordered_json& value) {
+  const bool fits = value.is_number_integer() &&
+                    !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
+  if (!fits) refuse(value, "whole number");
+  return value.get<std::int64_t>();
+}
+
+std::uint64_t whole_count(const nlohmann::ordered_json& value) {
+  const bool fits = value.is_number_integer() &&
+                    (value.is_number_unsigned() || value.get<std::int64_t>() >= 0);
+  if (!fits) refuse(value, "whole number from 0");
+  return value.get<std::uint64_t>();
+}
+
 std::optional<time_value> time_of(const nlohmann::ordered_json& value) {
   if (value.is_null()) return std::nullopt;
-  if (!value.is_string()) return time_value{value.get<std::int64_t>(), false};
+  if (value.is_number_float()) return time_value{rounded_down(value), false};
+  if (!value.is_string()) return time_value{whole_number(value), false};
   const auto text = value.get<std::string>();
   try {
     if (text.starts_with("> ")) return time_value{std::stoll(text.substr(2)), true};
   } catch (const std::logic_error&) {
   }
-  throw nlohmann::ordered_json::type_error::create(302, fmt::format("\"{}\" is no time", text),
-                                                   &value);
+  refuse(value, "time");
 }
 
 std::string time_text(const nlohmann::ordered_json& value, bool bound) {

@@ -22,6 +22,11 @@ std::string rate_text(double per_s);
 std::string share_text(double share);
 std::string number_text(const std::optional<double>& value, int decimals);
 
+// A whole number in run.json, or one from 0. Throws json's exception for anything else: to convert
+// 1e300, or a negative fraction to a count, would be undefined.
+std::int64_t whole_number(const nlohmann::ordered_json& value);
+std::uint64_t whole_count(const nlohmann::ordered_json& value);
+
 // A time in run.json: a number, "> N", or nothing for null.
 std::optional<time_value> time_of(const nlohmann::ordered_json& value);
 std::string time_text(const nlohmann::ordered_json& value, bool bound = false);

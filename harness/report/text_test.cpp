@@ -44,6 +44,20 @@ TEST(text, times_of_json) {
   EXPECT_THROW(time_of(json(true)), json::exception);
 }
 
+// What does not fit is refused, not converted.
+TEST(text, numbers_of_json) {
+  EXPECT_EQ(whole_number(json(-5)), -5);
+  EXPECT_EQ(whole_count(json(UINT64_MAX)), UINT64_MAX);
+  EXPECT_EQ(time_of(json(7.9)), (time_value{7, false}));
+  for (const json& wrong : {json(1e300), json(0.5), json("5"), json(), json(UINT64_MAX)}) {
+    EXPECT_THROW(whole_number(wrong), json::exception) << wrong;
+  }
+  for (const json& wrong : {json(1e300), json(-5.5), json(-1), json(true)}) {
+    EXPECT_THROW(whole_count(wrong), json::exception) << wrong;
+  }
+  EXPECT_THROW(time_of(json(1e300)), json::exception);
+}
+
 // A success rate just below one must not be rounded to it.
 TEST(text, shares) {
   EXPECT_EQ(share_text(0), "0 %");

@@ -45,7 +45,7 @@ curve curve_of_summary(std::string name, const json& quantiles, bool bound) {
     const json& value = look(entry, {"value_ns"});
     if (!(q > 0 && q < 1) || value.is_null()) continue;
     c.shown[q] = shown_time(value, bound);
-    if (value.is_number()) c.points.push_back({1 / (1 - q), value.get<std::int64_t>()});
+    if (value.is_number_integer()) c.points.push_back({1 / (1 - q), value.get<std::int64_t>()});
   }
   return c;
 }

@@ -14,7 +14,7 @@ curve floor_curve(const subject& s) {
   for (const auto& [q, key] :
        {std::pair(0.5, "response_p50_ns"), std::pair(0.99, "response_p99_ns")}) {
     const json& value = look(floor, {key});
-    if (!value.is_number()) continue;
+    if (!value.is_number_integer()) continue;
     c.points.push_back({1 / (1 - q), value.get<std::int64_t>()});
     c.shown[q] = shown_time(value);
   }
