@@ -13,6 +13,8 @@ task<party> warm_party(stage& s) {
   const party a = (co_await s.join_through_proxy()).with_short_lease();
   co_await a.take();
   co_await a.give_up();
+  // A lock may not wait for the last answer to a release, but it comes before the answer to this.
+  if (a.has(feature::renewable)) co_await a.renew(patience);
   co_return a;
 }
 
