@@ -65,8 +65,9 @@ fuzz_one() {
   # A reply, a line or a file may make nobody take much memory or time, whatever it announces.
   if ASAN_OPTIONS=$options \
     "$work/bin/$name" "$@" -max_len="$longest" -timeout=20 -rss_limit_mb=1024 \
-    -malloc_limit_mb=64 -print_final_stats=1 -artifact_prefix="$work/findings/$name/" \
-    "$work/corpus/$name" "$work/seeds/$name" </dev/null >"$log" 2>&1; then
+    -malloc_limit_mb=64 -print_funcs=0 -print_final_stats=1 \
+    -artifact_prefix="$work/findings/$name/" "$work/corpus/$name" "$work/seeds/$name" \
+    </dev/null >"$log" 2>&1; then
     touch "$log.passed"
     printf '%s: %s executions, %s a second\n' "$name" \
       "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
