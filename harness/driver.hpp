@@ -151,10 +151,10 @@ struct instance {
   std::uint32_t number = 0;    // of the instance within the run, from 0
   std::uint32_t clients = 1;   // request::client is below this
   duration session_timeout{};  // ZooKeeper's
-  // How open() connects: so many connections at a time, each within this time of its own; told of
-  // each client that is connected (not necessarily: also of none).
+  // How open() connects: so many connections at a time, each within this time of its own and by the
+  // deadline of all; told of each client that is connected (not necessarily: also of none).
   std::uint32_t logins = logins_in_all;
-  duration login_within = std::chrono::seconds{5};
+  duration login_within = std::chrono::hours{1};
   std::function<void()> on_login{};
 };
 

@@ -129,10 +129,11 @@ task<void> exec_driver::wipe(loop& l, time_point deadline) {
 }
 
 task<std::unique_ptr<session>> exec_driver::open(loop& l, instance who, time_point deadline) {
+  const time_point by = std::min(deadline, l.now() + who.login_within);  // one program, one login
   auto client = start(l);
   std::exception_ptr failure;
   try {
-    co_await greet(*client, l, std::move(who), deadline);
+    co_await greet(*client, l, std::move(who), by);
   } catch (...) {
     failure = std::current_exception();
   }

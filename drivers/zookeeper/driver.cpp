@@ -177,7 +177,8 @@ task<void> zookeeper_driver::wipe(loop& l, time_point deadline) {
 task<std::unique_ptr<session>> zookeeper_driver::open(loop& l, instance who, time_point deadline) {
   session_setup setup{settings(timeout_or_preset(who.session_timeout)), keys_, options_};
   auto opened = lock_.open(l, who, std::move(setup));
-  const bool connected = co_await opened->connect(deadline);
+  const time_point by = std::min(deadline, l.now() + who.login_within);  // one session, one login
+  const bool connected = co_await opened->connect(by);
   if (connected) co_return opened;
   const std::string why = opened->last_failure();
   co_await opened->close();

@@ -119,7 +119,7 @@ TEST(participants, that_are_killed_owe_no_arrivals) {
   const run::result r = run_apart(
       {.lock = "memory/lock",
        .job = "load: {loop: open, instances: 2, clients: 8, rate: 400/s}\nparticipants: 2\n"
-              "keys: own\nwarmup: 50ms\nstop: {duration: 2s}\nfloor: 0s\n",
+              "keys: own\nwarmup: 50ms\nstop: {duration: 3s}\nfloor: 0s\n",
        .target = "memory:",
        .each_glance = [&](run::process_crew& crew, const run::progress& p) {
          if (done || p.now != phase::measuring || p.elapsed_s < 0.8) return;

@@ -89,7 +89,7 @@ task<void> run_controller::end_workers(result& r) {
   crew_.close();
   // Clients that were given up on will not end any sooner now; the other sessions close.
   const duration more = crew_.all_quiet() ? calls_.patience() : duration::zero();
-  crew_ended_ = co_await crew_.join(loop_, loop_.now() + closing_within + more);
+  crew_ended_ = co_await crew_.join(loop_, closing_within + more);
   if (!crew_ended_) end_as(r, ending::failed, calls_.sentence("close"));
   if (const std::string why = load_failure(); !why.empty()) end_as(r, ending::failed, why);
 }
@@ -112,7 +112,7 @@ task<void> run_controller::end_the_stuck(result& r) {
   const bool all_ended = crew_ended_ && !calls_.any_left();
   if (!all_ended) on_stuck_(r, r.why.empty() ? calls_.sentence("wipe") : r.why);
   co_await calls_.join();
-  if (!crew_ended_) crew_ended_ = co_await crew_.join(loop_, time_point::max());
+  if (!crew_ended_) crew_ended_ = co_await crew_.join(loop_, duration::max());
 }
 
 void run_controller::draw_conclusions(result& r) {

@@ -6,8 +6,10 @@
 // waited for too long, it goes on with close and join.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/run/worker.hpp"
@@ -29,6 +31,26 @@ class crew_member {
   virtual bool gone() const { return false; }
 };
 
+// Sees whether the sessions of a crew still close: with many of them that takes its time.
+class closing_progress {
+ public:
+  closing_progress(std::vector<crew_member*> all, time_point now)
+      : all_(std::move(all)), changed_at_(now) {}
+
+  // How long nobody's session has closed.
+  duration idle(time_point now) {
+    std::int64_t connected = 0;
+    for (const crew_member* m : all_) connected += m->gauges().connected.load();
+    if (std::exchange(connected_, connected) != connected) changed_at_ = now;
+    return now - changed_at_;
+  }
+
+ private:
+  const std::vector<crew_member*> all_;
+  std::int64_t connected_ = 0;
+  time_point changed_at_;
+};
+
 class crew {
  public:
   virtual ~crew() = default;
@@ -48,8 +70,9 @@ class crew {
   virtual void close() = 0;
   // Ends those who are not quiet, where that can be done without them. True: they are gone.
   virtual bool kill_the_stuck() { return false; }
-  // True: every member has ended. False: one had not by then, and what it uses must not be freed.
-  virtual task<bool> join(loop& conductor, time_point by) = 0;
+  // True: every member has ended. False: one has not, though for so long no session has closed, and
+  // what it uses must not be freed.
+  virtual task<bool> join(loop& conductor, duration patience) = 0;
 
   // Always the same ones.
   virtual std::vector<crew_member*> members() = 0;

@@ -20,12 +20,14 @@ using testing::HasSubstr;
 // A server to which a login takes a while, and that notes how many came at once.
 struct slow_door {
   duration takes = 100ms;
+  duration leaving_takes = 100ms;
   std::uint32_t silent_to = 1'000'000;  // this instance is never answered
   bool counts_clients = false;          // and its sessions tell of each of theirs
 
   int under_way = 0;
   int most = 0;
   int opened = 0;
+  duration each_allowed{};        // of a session's connections
   std::vector<duration> allowed;  // until the deadline of each session, when it was asked for
 
   task<void> pass(loop& l, duration how_long) {
@@ -44,7 +46,7 @@ class slow_session final : public session {
   task<outcome<nothing>> release(request r) override { return inside_->release(r); }
   bool alive() const override { return inside_->alive(); }
   task<void> close() override {
-    co_await door_.pass(loop_, 100ms);
+    co_await door_.pass(loop_, door_.leaving_takes);
     co_await inside_->close();
     --door_.opened;
   }
@@ -70,6 +72,7 @@ class slow_driver final : public driver {
   }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
     door_.allowed.push_back(by - l.now());
+    door_.each_allowed = who.login_within;
     if (who.number == door_.silent_to) {
       co_await l.sleep_until(by);
       throw no_server("the server did not answer in time");
@@ -149,11 +152,20 @@ TEST_F(opening, gives_each_session_its_own_time) {
   EXPECT_GT(began, 40s);
 }
 
+// So have those that are closed.
+TEST_F(opening, is_not_stuck_while_sessions_close) {
+  door.leaving_takes = 4s;
+  EXPECT_EQ(run(480, 1), "");
+  EXPECT_EQ(door.opened, 0);
+  EXPECT_GT(clock.now() - started, 40s);
+}
+
 // A session with many connections of its own has time for all of them, also in lanes.
 TEST_F(opening, gives_a_large_session_more_time) {
   EXPECT_EQ(run(1, 480), "");
   ASSERT_EQ(door.allowed.size(), 1U);
   EXPECT_EQ(door.allowed[0], 50s);
+  EXPECT_EQ(door.each_allowed, 5s);
 }
 
 // Whoever watches sees how far it has come, also within a session.

@@ -31,7 +31,7 @@ struct alignas(64) gauges {
   std::atomic<std::int64_t> reached_ns{0};  // when a server last answered anything
   std::atomic<std::int64_t> failed_ns{0};   // when an attempt last ended unanswered
   std::atomic<std::int64_t> busy_ns{0};     // CPU time of the worker's thread
-  std::atomic<std::int64_t> connected{0};   // clients, once and for all
+  std::atomic<std::int64_t> connected{0};   // clients whose sessions are open
 
   static void add(std::atomic<std::int64_t>& gauge, std::int64_t by) {
     gauge.store(gauge.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);

@@ -109,11 +109,12 @@ void thread_crew::close() {
   for (const auto& m : members_) m->work.close();
 }
 
-task<bool> thread_crew::join(loop& conductor, time_point by) {
+task<bool> thread_crew::join(loop& conductor, duration patience) {
+  closing_progress closing(members(), conductor.now());
   for (const auto& m : members_) {
     if (!m->started()) continue;
     while (!m->ended.load(std::memory_order_acquire)) {
-      if (conductor.now() >= by) co_return false;
+      if (closing.idle(conductor.now()) >= patience) co_return false;
       co_await conductor.sleep_for(look_again_after);
     }
     if (m->thread.joinable()) m->thread.join();

@@ -28,7 +28,7 @@ class thread_crew final : public crew {
   void stop() override;
   void hurry() override;
   void close() override;
-  task<bool> join(loop& conductor, time_point by) override;
+  task<bool> join(loop& conductor, duration patience) override;
   std::vector<crew_member*> members() override;
   const check::guard* guard() const override { return guard_; }
 

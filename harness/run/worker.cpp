@@ -186,6 +186,7 @@ task<void> worker::close_session(session& s) {
   } catch (...) {
     fail(std::current_exception());
   }
+  gauges::add(gauges_.connected, -static_cast<std::int64_t>(cast_.job.clients));
 }
 
 traffic worker::traffic_so_far() const {

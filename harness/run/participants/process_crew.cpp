@@ -154,15 +154,17 @@ void process_crew::close() {
   for (const auto& m : members_) m->tell(order::close);
 }
 
-task<bool> process_crew::join(loop& conductor, time_point by) {
+task<bool> process_crew::join(loop& conductor, duration patience) {
   const time_point since = conductor.now();
+  closing_progress closing(members(), since);
   const auto is_over = [](const auto& m) { return !m->started() || m->over(); };
   while (!std::all_of(members_.begin(), members_.end(), is_over)) {
     const duration waited = conductor.now() - since;
+    const bool is_stuck = closing.idle(conductor.now()) >= patience;
     for (const auto& m : members_) {
       if (is_over(m)) continue;
       if (waited > wake_after) m->process().resume();
-      if (conductor.now() < by) continue;
+      if (!is_stuck) continue;
       if (ended_by_force_.empty()) {
         ended_by_force_ = fmt::format(
             "participant {} did not close its sessions in time, and was killed", m->number());

@@ -61,7 +61,7 @@ class process_crew final : public crew {
   void close() override;
   bool kill_the_stuck() override;
   // Kills those who do not end, which then is a failure(): always true.
-  task<bool> join(loop& conductor, time_point by) override;
+  task<bool> join(loop& conductor, duration patience) override;
   std::vector<crew_member*> members() override;
   void fetch() override;
   const check::guard* guard() const override;
