@@ -25,8 +25,8 @@ demand load_of(std::uint32_t instances, std::uint32_t clients) {
 struct preflight : server {
   // Throws what prepare throws.
   static task<void> look(server& s, driver& d, demand load, std::vector<finding>& found) {
-    co_await d.prepare(s.l, s.in(5s));
-    found = co_await d.preflight(s.l, load, s.in(5s));
+    co_await d.prepare(s.l, s.in(enough));
+    found = co_await d.preflight(s.l, load, s.in(enough));
   }
   std::vector<finding> of(driver& d, demand load) {
     std::vector<finding> found;
@@ -34,11 +34,11 @@ struct preflight : server {
     return found;
   }
   static task<void> set(server& s, std::string sql) {
-    if (!s.admin.connected()) co_await connect_or_throw(s.admin, s.where, s.in(5s));
-    co_await must(s.admin, "set", std::move(sql), s.in(5s));
+    if (!s.admin.connected()) co_await connect_or_throw(s.admin, s.where, s.in(enough));
+    co_await must(s.admin, "set", std::move(sql), s.in(enough));
   }
   void as_admin(const std::string& sql) { run_to_end(l, set(*this, sql)); }
-  static task<void> clear(server& s) { co_await s.locks->wipe(s.l, s.in(5s)); }
+  static task<void> clear(server& s) { co_await s.locks->wipe(s.l, s.in(enough)); }
   ~preflight() override { run_to_end(l, clear(*this)); }
 };
 
