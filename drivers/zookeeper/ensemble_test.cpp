@@ -83,7 +83,8 @@ task<void> come_and_go(world& w, session& s, std::uint32_t client, crowd& all) {
 
 // Lets them run, kills who leads, and lets them run until the lock has gone on for a while.
 task<void> kill_the_leader(world& w, crowd& all) {
-  co_await w.here.sleep_for(milliseconds(700));
+  const time_point warm = w.in(seconds(20));
+  while (all.granted < 50 && w.here.now() < warm) co_await w.here.sleep_for(milliseconds(20));
   const std::string first = co_await leader(w);
   EXPECT_NE(first, "");
   ensemble().kill(first, SIGKILL);
@@ -113,7 +114,8 @@ task<void> survive(world& w) {
   EXPECT_EQ(all.tokens_fell, 0);
   EXPECT_EQ(all.lost_holds, 0) << "sessions of 8 s outlive an election";
   EXPECT_GE(all.after_the_kill, 100) << "it did not go on";
-  EXPECT_LT(all.longest_overrun, seconds(1)) << "a call outlasted its deadline";
+  // Less than what ends it otherwise: its session, after 8 s.
+  EXPECT_LT(all.longest_overrun, seconds(5)) << "a call outlasted its deadline";
   for (const auto& s : sessions) co_await s->close();
 }
 

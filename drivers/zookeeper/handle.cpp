@@ -1,7 +1,9 @@
 // The C client's rules that shape this file:
 //   * it handles one message per zookeeper_process, and sends each request as it is made, so in
 //     an established session zookeeper_interest is only needed for pings and time-outs;
-//   * it closes its socket inside zookeeper_process and zookeeper_interest, hence the duplicate;
+//   * it closes its socket inside zookeeper_process and zookeeper_interest, and in a request that
+//     it cannot send, hence the duplicate;
+//   * it believes what it reads, hence the look into the socket before it (inbox.hpp);
 //   * every request that was queued gets exactly one callback, in zookeeper_close at the latest;
 //   * what is asked for while there is no connection stays in its queue until the next flush;
 //   * it sends a request's length and the request by two calls, which on the wire would be two
@@ -20,6 +22,7 @@
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -70,9 +73,10 @@ std::string describe_failure(const reply& r) {
 // A request under way. The coroutine that asked and the library hold one reference each, so an
 // answer that comes after the deadline finds its place and is dropped with it.
 struct handle::call {
-  call(handle& h, std::shared_ptr<node_watch> w)
-      : owner(h), answered(h.loop_), watch(std::move(w)) {}
+  call(handle& h, body b, std::shared_ptr<node_watch> w)
+      : owner(h), awaited(b), answered(h.loop_), watch(std::move(w)) {}
   handle& owner;
+  const body awaited;
   signal answered;
   reply result;
   std::shared_ptr<node_watch> watch;
@@ -178,7 +182,7 @@ static void silence_library() {
 }
 
 handle::handle(loop& l, const handle_settings& s)
-    : loop_(l), has_login_(!s.login.empty()), open_path_(s.open_path), poked_(l) {
+    : loop_(l), hosts_(s.hosts), has_login_(!s.login.empty()), open_path_(s.open_path), poked_(l) {
   silence_library();
   const auto timeout_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(s.session_timeout).count();
@@ -252,6 +256,8 @@ void handle::session_changed(int state) {
     if (std::exchange(was_connected_, true)) ++sent_.reconnects;
     local_address_ = address_of(duplicate_);
     cork(duplicate_);
+    inbox_.forget();
+    if (zoo_recv_timeout(zk_) <= 0) disbelieve("a session that ends at once");
     look_again_at_ = heard_at_;  // to send what was asked for meanwhile
   }
   if (state == ZOO_AUTH_FAILED_STATE) last_failure_ = "the server refuses the user";
@@ -298,13 +304,30 @@ task<void> handle::converse() {
 
 void handle::process(int events) {
   int rc = ZOK;
+  bool read = false;
   do {
-    rc = zookeeper_process(zk_, events);
+    read = (events & ZOOKEEPER_READ) != 0 && may_read();
+    rc = zookeeper_process(zk_, read ? events : events & ~ZOOKEEPER_READ);
     // Most often exactly one answer was waited for, and asking for more would be a system call
     // in vain.
-  } while (rc == ZOK && outstanding_ > 0 && connected());
+  } while (rc == ZOK && read && !asked_.empty() && connected());
   if (rc != ZOK && rc != ZNOTHING) return lose_connection();
-  if (connected()) heard_at_ = loop_.now();
+  if (connected() && read) heard_at_ = loop_.now();
+}
+
+// The handshake, of which the library takes a fixed number of bytes, is left to it.
+bool handle::may_read() {
+  if (!connected()) return true;
+  const auto awaited = asked_.empty() ? std::nullopt : std::optional(asked_.front()->awaited);
+  const inbox::sight seen = inbox_.look(duplicate_, awaited);
+  if (seen == inbox::sight::wrong) disbelieve(inbox_.wrong());
+  return seen == inbox::sight::whole || seen == inbox::sight::wrong;
+}
+
+// The library will see that the connection has ended, and all who wait with it.
+void handle::disbelieve(const std::string& what) {
+  nonsense_ = fmt::format("zookeeper://{}: said what no ZooKeeper server says: {}", hosts_, what);
+  cut(duplicate_);
 }
 
 // Lets the library do what is due (ping, time out, connect), and asks what it waits for.
@@ -327,6 +350,7 @@ void handle::look() {
 void handle::lose_connection() {
   if (errno != 0) last_failure_ = std::strerror(errno);
   if (!watch_) return;
+  watch_->interrupt();
   watch_.reset();
   add_bytes(duplicate_, sent_);
   ::close(std::exchange(duplicate_, -1));
@@ -368,14 +392,14 @@ void handle::free_session() {
 
 // Requests -------------------------------------------------------------------------------------
 
-handle::call* handle::begin(std::shared_ptr<node_watch> w) {
-  ++outstanding_;
+handle::call* handle::begin(body awaited, std::shared_ptr<node_watch> w) {
   ++sent_.commands;
-  return new call(*this, std::move(w));
+  asked_.push_back(new call(*this, awaited, std::move(w)));
+  return asked_.back();
 }
 
 void handle::answered(call* c, int code) {
-  --outstanding_;
+  asked_.erase(std::ranges::find(asked_, c));  // nearly always the first
   c->result.code = code;
   c->result.ended = status_of(code);
   c->answered.set();
@@ -386,6 +410,8 @@ void handle::answered(call* c, int code) {
 task<reply> handle::finish(call* c, int queued, time_point deadline) {
   const call_ref mine{c};
   if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c, queued);
+  // The library has closed its socket, and must not be taken for the owner of the duplicate.
+  if (queued == ZCONNECTIONLOSS) lose_connection();
   ++sent_.round_trips;
   push(duplicate_);
   reply result;
@@ -393,6 +419,7 @@ task<reply> handle::finish(call* c, int queued, time_point deadline) {
     result = std::move(c->result);
   else
     result.ended = status::silent;
+  if (!nonsense_.empty()) throw no_server(nonsense_);
   co_return result;
 }
 
@@ -400,7 +427,7 @@ task<reply> handle::create(const std::string& path, const std::string& data, nod
                            time_point deadline) {
   const ACL_vector* rights =
       has_login_ && path != open_path_ ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
-  call* c = begin();
+  call* c = begin(body::path_and_stat);
   const int queued =
       zk_ == nullptr ? ZINVALIDSTATE
                      : zoo_acreate2(zk_, path.c_str(), data.data(), static_cast<int>(data.size()),
@@ -411,7 +438,7 @@ task<reply> handle::create(const std::string& path, const std::string& data, nod
 task<reply> handle::get(const std::string& path, std::shared_ptr<node_watch> w,
                         time_point deadline) {
   node_watch* const watch = w.get();
-  call* c = begin(std::move(w));
+  call* c = begin(body::data_and_stat, std::move(w));
   const int queued = zk_ == nullptr ? ZINVALIDSTATE
                                     : zoo_awget(zk_, path.c_str(), callbacks::on_event_for(watch),
                                                 watch, callbacks::on_data, c);
@@ -421,7 +448,7 @@ task<reply> handle::get(const std::string& path, std::shared_ptr<node_watch> w,
 task<reply> handle::children(const std::string& path, std::shared_ptr<node_watch> w,
                              time_point deadline) {
   node_watch* const watch = w.get();
-  call* c = begin(std::move(w));
+  call* c = begin(body::names, std::move(w));
   const int queued = zk_ == nullptr
                          ? ZINVALIDSTATE
                          : zoo_awget_children(zk_, path.c_str(), callbacks::on_event_for(watch),
@@ -432,7 +459,7 @@ task<reply> handle::children(const std::string& path, std::shared_ptr<node_watch
 task<reply> handle::exists(const std::string& path, std::shared_ptr<node_watch> w,
                            time_point deadline) {
   node_watch* const watch = w.get();
-  call* c = begin(std::move(w));
+  call* c = begin(body::stat, std::move(w));
   const int queued = zk_ == nullptr
                          ? ZINVALIDSTATE
                          : zoo_awexists(zk_, path.c_str(), callbacks::on_event_for(watch), watch,
@@ -441,14 +468,14 @@ task<reply> handle::exists(const std::string& path, std::shared_ptr<node_watch> 
 }
 
 task<reply> handle::remove(const std::string& path, time_point deadline) {
-  call* c = begin();
+  call* c = begin(body::nothing);
   const int queued =
       zk_ == nullptr ? ZINVALIDSTATE : zoo_adelete(zk_, path.c_str(), -1, callbacks::on_nothing, c);
   return finish(c, queued, deadline);
 }
 
 task<reply> handle::sync(const std::string& path, time_point deadline) {
-  call* c = begin();
+  call* c = begin(body::path);
   const int queued =
       zk_ == nullptr ? ZINVALIDSTATE : zoo_async(zk_, path.c_str(), callbacks::on_text, c);
   return finish(c, queued, deadline);

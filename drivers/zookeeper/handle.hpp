@@ -9,11 +9,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "drivers/zookeeper/inbox.hpp"
 #include "harness/async/fd_watch.hpp"
 #include "harness/async/scope.hpp"
 #include "harness/async/signal.hpp"
@@ -94,7 +96,8 @@ class handle {
   // Why the last attempt to connect failed, in words; empty when it was never told.
   const std::string& last_failure() const { return last_failure_; }
 
-  // Each sends its request at once and ends by the deadline.
+  // Each sends its request at once and ends by the deadline. They throw no_server once the server
+  // has said what no ZooKeeper server says (frames.hpp).
   task<reply> create(const std::string& path, const std::string& data, node_kind kind,
                      time_point deadline);
   // Reads. A watch `w`, if there is one, is set to fire at the next change of what was read, if the
@@ -124,19 +127,22 @@ class handle {
   task<void> say_goodbye();
   void look();
   void process(int events);
+  bool may_read();
+  void disbelieve(const std::string& what);
   void lose_connection();
   void session_changed(int state);
   task<bool> changed_by(time_point deadline);
   void wake_everybody();
   void free_session();
 
-  call* begin(std::shared_ptr<node_watch> w = nullptr);
+  call* begin(body awaited, std::shared_ptr<node_watch> w = nullptr);
   task<reply> finish(call* c, int queued, time_point deadline);
   void answered(call* c, int code);
 
   loop& loop_;
   _zhandle* zk_ = nullptr;
   bool closing_ = false;
+  const std::string hosts_;
   const bool has_login_;
   const std::string open_path_;
 
@@ -146,7 +152,9 @@ class handle {
   time_point look_again_at_{};
   signal poked_;
 
-  std::size_t outstanding_ = 0;
+  std::deque<call*> asked_;  // in the order of their requests, which is that of the answers
+  inbox inbox_;
+  std::string nonsense_;  // the sentence about what the server has said
   time_point heard_at_{};
   bool was_connected_ = false;
   std::string local_address_;

@@ -14,6 +14,7 @@ task<outcome<grant>> node_queue::wait_for_turn(node& mine, limits until) {
     const reply queue = co_await mine.zk->children(mine.parent, nullptr, until.answer_by);
     if (queue.ended == status::rejected || queue.ended == status::no_rights)
       co_return co_await nodes_.give_up(std::move(place_taken), refusal::unavailable, until);
+    if (queue.ended == status::no_node) co_return refusal::unavailable;  // somebody deleted all
     if (queue.ok()) {
       const place here = kind_.find(queue.names, base_name(mine.path));
       if (!here.listed) co_return refusal::unavailable;  // somebody deleted it

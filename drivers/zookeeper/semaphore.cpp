@@ -54,7 +54,8 @@ class semaphore_session final : public node_session {
     while (true) {
       const auto watch = std::make_shared<node_watch>(loop_);
       const reply leases = co_await mine.zk->children(mine.parent, watch, until.answer_by);
-      if (leases.ended == status::rejected || leases.ended == status::no_rights)
+      const bool deleted = leases.ended == status::no_node;
+      if (deleted || leases.ended == status::rejected || leases.ended == status::no_rights)
         co_return refusal::unavailable;
       if (leases.ok()) {
         if (std::ranges::find(leases.names, base_name(mine.path)) == leases.names.end())
