@@ -67,7 +67,7 @@ std::uint64_t evidence::violations(std::string_view label) const {
   std::uint64_t sum = 0;
   for (const auto& r : of_label(label)) {
     const json& found = r.content.at("verdict").at("violations");
-    if (found.is_number()) sum += found.get<std::uint64_t>();
+    if (!found.is_null()) sum += report::whole_count(found);
   }
   return sum;
 }

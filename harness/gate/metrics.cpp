@@ -30,7 +30,7 @@ optional_number quantile(const report::recorded_run& run, double q, std::string_
     throw usage_error(fmt::format(
         "{} needs {} attempts a run, and {} had {}; measure longer (--block), or leave it out "
         "(--metrics)",
-        name, stats::samples_needed(q), who, entry.at("n").get<std::int64_t>()));
+        name, stats::samples_needed(q), who, report::whole_number(entry.at("n"))));
   }
   return std::nullopt;
 }
@@ -144,7 +144,7 @@ block block_of(const std::vector<metric>& metrics, const report::recorded_run& r
   }
   const json& floor = run.content.at("harness").at("floor");
   if (!floor.is_null()) b.control = number(floor.at("cycles_per_s"));
-  b.violations = run.content.at("verdict").at("violations").get<std::uint64_t>();
+  b.violations = report::whole_count(run.content.at("verdict").at("violations"));
   return b;
 }
 

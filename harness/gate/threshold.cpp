@@ -86,7 +86,7 @@ json quantile_of(const threshold& t, double q, const json& content) {
     if (entry.at("supported").get<bool>()) return entry.at("value_ns");
     throw usage_error(fmt::format("--fail {}: {} needs {} attempts, and the run had {}", t.text,
                                   t.figure, stats::samples_needed(q),
-                                  entry.at("n").get<std::int64_t>()));
+                                  report::whole_number(entry.at("n"))));
   }
   return {};
 }
