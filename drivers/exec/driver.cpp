@@ -37,6 +37,8 @@ class exec_driver final : public driver {
   driver_setup setup_;
   recipe what_;
   config::target server_;
+  // prepare() failed: no client has reached a server, so nothing is left on one.
+  bool never_ready_ = false;
 };
 
 config::target read_target(const std::string& url, const recipe& what) {
@@ -74,18 +76,22 @@ task<answer> exec_driver::greet(link& client, loop& l, instance who, time_point 
                    .who = std::move(who),
                    .within = deadline - l.now()};
   std::string hello = hello_line(g);
-  const time_point limit = std::max(deadline, l.now() + what_.hello_within);
+  const time_point limit = l.now() + what_.hello_within;
   answer ready = co_await client.greet(std::move(hello), limit);
   check(ready);
   co_return ready;
 }
 
+features named_by(const answer& ready) {
+  features said;
+  for (const std::string& name : ready.features) said = said | feature_named(name);
+  return said;
+}
+
 // A client that says what it can do must be able to do what the lock's row promises.
 void exec_driver::check(const answer& ready) const {
   if (ready.features.empty()) return;
-  features said;
-  for (const std::string& name : ready.features) said = said | feature_named(name);
-  const features missing = what_.has.without(said);
+  const features missing = what_.has.without(named_by(ready));
   if (missing.empty()) return;
   throw usage_error(
       fmt::format("{}: the program says that it lacks: {}", name(), to_string(missing)));
@@ -100,8 +106,12 @@ task<description> exec_driver::prepare(loop& l, time_point deadline) {
     const answer ready = co_await greet(*client, l, std::move(nobody), deadline);
     about = ready.about;
     about.emplace_back("client.version", ready.text);
+    if (!ready.features.empty()) {
+      about.emplace_back("client.features", fmt::format("{}", fmt::join(ready.features, ", ")));
+    }
   } catch (...) {
     failure = std::current_exception();
+    never_ready_ = true;
   }
   co_await client->end();
   if (failure) std::rethrow_exception(failure);
@@ -109,6 +119,7 @@ task<description> exec_driver::prepare(loop& l, time_point deadline) {
 }
 
 task<void> exec_driver::wipe(loop& l, time_point deadline) {
+  if (never_ready_) co_return;
   const auto client = start(l);
   std::exception_ptr failure;
   try {
@@ -132,8 +143,10 @@ task<std::unique_ptr<session>> exec_driver::open(loop& l, instance who, time_poi
   const time_point by = std::min(deadline, l.now() + who.login_within);  // one program, one login
   auto client = start(l);
   std::exception_ptr failure;
+  bool renews = true;
   try {
-    co_await greet(*client, l, std::move(who), by);
+    const answer ready = co_await greet(*client, l, std::move(who), by);
+    renews = !what_.may_have.has(feature::renewable) || named_by(ready).has(feature::renewable);
   } catch (...) {
     failure = std::current_exception();
   }
@@ -141,7 +154,7 @@ task<std::unique_ptr<session>> exec_driver::open(loop& l, instance who, time_poi
     co_await client->end();
     std::rethrow_exception(failure);
   }
-  co_return std::make_unique<exec_session>(l, std::move(client));
+  co_return std::make_unique<exec_session>(l, std::move(client), renews);
 }
 
 }  // namespace

@@ -15,9 +15,10 @@ struct recipe {
   std::vector<std::string> argv;     // argv[0] is looked up in PATH
   std::vector<std::string> schemes;  // of targets that it understands: "redis", "redis+sentinel"
   features has;                      // what the client must not say that it lacks
+  features may_have{};               // what it has only if it says so
   std::string program{};  // for errors, as the user gave it; empty: the lock and its target
-  // In which hello is to be answered, even where the deadline comes first: a Java machine alone may
-  // take longer to start, on a busy machine, than a server is given.
+  // In which each child is to answer hello, whatever the call's deadline: that is the server's, and
+  // on a busy machine a Java machine alone may take longer to start than a server is given.
   duration hello_within = std::chrono::seconds{25};
 };
 

@@ -78,22 +78,57 @@ const std::vector<std::string> every_scheme{
     "redis+cluster", "rediss+cluster", "zookeeper", "redis+independent", "rediss+independent",
     "mysql",         "mysql+galera"};
 
-// Any program: the target is its command line, the option its server.
+// A command without a login in it: options are written into run folders.
+bool is_open_command(std::string_view value) {
+  if (value.empty()) return true;
+  const auto t = config::parse_target(fmt::format("exec:{}", value));
+  return t && t->redacted() == fmt::format("exec:{}", t->path);
+}
+
+bool is_seconds(std::string_view value) {
+  const std::string_view number = value.substr(0, value.size() - (value.ends_with('s') ? 1 : 0));
+  std::uint32_t n = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), n);
+  return error == std::errc{} && end == value.data() + value.size() - 1 && n >= 1 && n <= 60;
+}
+
+// What lockmark checks of a program's, if it has it.
+constexpr features of_programs = feature::lease | feature::renewable | feature::fencing_token;
+
+// Any program. Either the target is its command line and an option its server, or the other way
+// round; the second is for servers that lockmark starts, or hurts.
 std::unique_ptr<driver> make_any(const driver_setup& given) {
-  const auto command = config::parse_target(given.target);
-  if (!command) throw usage_error(command.error().sentence);
-  if (command->scheme != "exec") {
-    throw usage_error("exec/lock runs on exec:COMMAND; the server is its option \"server\"");
-  }
   driver_setup setup = given;
+  auto command = config::parse_target(given.target);
+  if (!command) throw usage_error(command.error().sentence);
+  const std::string own = option(given.options, "command");
   const std::string server = option(given.options, "server");
-  if (!server.empty()) setup.target = server;
-  return make_driver(setup, {.lock = "exec/lock",
-                             .argv = words_of(command->path),
-                             .schemes = every_scheme,
-                             .has = feature::lease,
-                             .program = command->redacted(),
-                             .hello_within = std::chrono::seconds{5}});
+  if (command->scheme == "exec") {
+    if (!own.empty()) {
+      throw usage_error("exec/lock: the target is its program already, and so is options.command");
+    }
+    if (!server.empty()) setup.target = server;
+  } else {
+    if (own.empty()) {
+      throw usage_error(
+          "exec/lock: which program? --set 'options.command=python3 my_lock.py', or "
+          "--on 'exec:python3 my_lock.py' --set options.server=URL");
+    }
+    if (!server.empty()) {
+      throw usage_error("exec/lock: the target is its server already, and so is options.server");
+    }
+    command = config::parse_target(fmt::format("exec:{}", own));
+    if (!command) throw usage_error(command.error().sentence);
+  }
+  const std::string within = option(given.options, "hello_within");
+  return make_driver(
+      setup, {.lock = "exec/lock",
+              .argv = words_of(command->path),
+              .schemes = every_scheme,
+              .has = {},
+              .may_have = of_programs,
+              .program = command->redacted(),
+              .hello_within = std::chrono::seconds{within.empty() ? 5 : std::stoi(within)}});
 }
 
 // What an adapter cannot do must not be left out in silence.
@@ -189,16 +224,31 @@ lock_kind curator(std::string_view name, std::string_view source, auto* make) {
 
 lock_kind any_program() {
   return {.name = "exec/lock",
-          .summary = "any program that speaks the line protocol of drivers/exec",
-          .has = feature::lease,
+          .summary =
+              "any program that speaks the line protocol of drivers/exec; its features are "
+              "those that it names",
+          .has = of_programs,
           .promises = safety::best_effort,
-          .topologies = "exec",
+          .topologies =
+              "exec redis redis-sentinel redis-cluster redis-independent zookeeper "
+              "zookeeper-3 zookeeper-5 mysql mysql-replicated mysql-galera",
           .algorithm = "the program's",
           .options = {{.name = "server",
                        .values = "a target URL, its password by ?password-env= or password-file=",
                        .preset = "",
-                       .help = "the server that the program is told to use",
-                       .accepts = is_open_url}},
+                       .help = "the server that the program is told to use, where the target is "
+                               "the program: --on 'exec:python3 my_lock.py'",
+                       .accepts = is_open_url},
+                      {.name = "command",
+                       .values = "the program's command line, without passwords",
+                       .preset = "",
+                       .help = "the program, where the target is its server: --on local:redis",
+                       .accepts = is_open_command},
+                      {.name = "hello_within",
+                       .values = "1s to 60s",
+                       .preset = "5s",
+                       .help = "how long the program may take to start and to answer hello",
+                       .accepts = is_seconds}},
           .make = make_any};
 }
 

@@ -75,8 +75,7 @@ task<std::optional<answer>> link::ask(std::uint64_t id, std::string line, time_p
   if (dead_) throw no_server(sentence());
   pending mine{loop_, loop_.now(), line};
   waiting_.emplace(id, &mine);
-  last_id_ = std::max(last_id_, id);
-  last_request_.assign(line, 0, line.find('\n'));
+  remember(id, line);
   write(std::move(line));
   co_await mine.arrived.wait_until(limit);
   waiting_.erase(id);
@@ -86,8 +85,13 @@ task<std::optional<answer>> link::ask(std::uint64_t id, std::string line, time_p
 
 void link::tell(std::uint64_t id, std::string line) {
   give_up(id, loop_.now());
-  last_id_ = std::max(last_id_, id);
+  remember(id, line);
   write(std::move(line));
+}
+
+void link::remember(std::uint64_t id, const std::string& line) {
+  last_id_ = std::max(last_id_, id);
+  last_request_.assign(line, 0, line.find('\n'));
 }
 
 void link::give_up(std::uint64_t id, time_point asked) {

@@ -66,6 +66,7 @@ class link {
     std::optional<answer> said;
   };
 
+  void remember(std::uint64_t id, const std::string& line);
   void write(std::string line);
   void give_up(std::uint64_t id, time_point asked);
   task<void> read_answers();

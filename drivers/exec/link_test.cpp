@@ -184,6 +184,18 @@ TEST(Link, ALineThatIsNotOfTheProtocolIsTheEnd) {
        });
 }
 
+// Requests wait for it in bounded room, and then for nothing any more.
+TEST(Link, AChildThatDoesNotReadIsTheEnd) {
+  play(ready + "exec sleep 60", [](loop& l, link& talk) -> task<void> {
+    co_await greeted(l, talk);
+    std::uint64_t id = 0;
+    while (!talk.dead() && id < 100) talk.tell(++id, std::string(100'000, 'x') + '\n');
+    EXPECT_LT(id, 20U) << "1 MiB, and what the socket takes";
+    EXPECT_EQ(talk.sentence().find("exec/test on nowhere: does not read its requests: 1"), 0U)
+        << talk.sentence();
+  });
+}
+
 TEST(Link, AProgramThatIsNotThereIsASentence) {
   const real_clock clock;
   loop l{clock};

@@ -90,7 +90,7 @@ class adapter {
     acquires_ += op == "acquire" ? 1 : 0;
     const bool odd = acquires_ > good_acquires;
     if (odd && mode_ == "never_answers") return;
-    if (mode_ == "answers_nothing") return;
+    if (mode_ == "answers_nothing" && op != "wipe") return;
     const json good = answer_to(call);
     if (odd) break_off(mode_, good);
     say(odd ? spoil(mode_, good) : good);

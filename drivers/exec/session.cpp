@@ -13,7 +13,8 @@ constexpr std::size_t doubts_remembered = 10'000;
 
 }  // namespace
 
-exec_session::exec_session(loop& l, std::unique_ptr<link> talk) : loop_(l), link_(std::move(talk)) {
+exec_session::exec_session(loop& l, std::unique_ptr<link> talk, bool renews)
+    : loop_(l), link_(std::move(talk)), renews_(renews) {
   link_->on_late = [this](const answer& late) { give_back(late); };
 }
 
@@ -22,6 +23,11 @@ task<outcome<grant>> exec_session::acquire(request r) {
 }
 
 task<outcome<grant>> exec_session::renew(request r) {
+  if (!renews_) {
+    throw usage_error(link_->sentence(
+        "is asked to renew a lease and does not say that it can: its answer to hello has no "
+        "\"renewable\" among its \"features\""));
+  }
   return call(operation::renew, r);
 }
 

@@ -198,6 +198,17 @@ TEST(token_order, a_token_that_does_not_grow_is_stale) {
   EXPECT_EQ(t.stale(), 2U);
 }
 
+// A lock client of a user's may give no tokens; one that gave some must go on.
+TEST(token_order, no_tokens_at_all_are_in_order) {
+  token_order t(1);
+  t.granted({1, 0, 0, 1, granted});
+  t.granted({2, 0, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 0U);
+  t.granted({3, 9, 0, 1, granted});
+  t.granted({4, 0, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 1U);
+}
+
 // Two commits that replaced the same version: one of them is lost.
 TEST(lost_updates, a_version_replaced_twice_is_found) {
   lost_updates l(1);
@@ -243,7 +254,8 @@ TEST(handoffs, a_scripted_trace_gives_the_hand_computed_values) {
   h.began({200, 0, 0, 1, began});
   EXPECT_EQ(h.granted({205, 0, 0, 1, granted}).kind, handoff_kind::idle);
   // 0-10, 50-57, 90-94 and 200-205: somebody waited and nobody held.
-  EXPECT_EQ(h.idle_while_wanted_ns(), 10 + 7 + 4 + 5);
+  EXPECT_EQ(h.idle_while_wanted_ns(205), 10 + 7 + 4 + 5);
+  EXPECT_EQ(h.idle_while_wanted_ns(300), 10 + 7 + 4 + 5) << "it is held";
 }
 
 // Events of two threads come out in the order of time, and none before both have reported.

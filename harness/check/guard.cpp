@@ -24,13 +24,13 @@ void guard::write(std::uint32_t key, std::uint64_t token, std::uint64_t had_read
 
 guard_counts guard::counts() const {
   guard_counts all;
-  all.fenced = fenced_;
   for (const guarded_register& r : registers_) {
     all.writes += r.content.load();
     all.lost_updates += r.lost_updates.load();
     all.stale_accesses += r.stale_accesses.load();
     all.writes_without_token += r.without_token.load();
   }
+  all.fenced = fenced_ && (all.writes == 0 || all.writes_without_token < all.writes);
   return all;
 }
 

@@ -2,11 +2,21 @@
 
 namespace lockmark::check {
 
+void handoffs::idle_until(key_state& k, std::int64_t at_ns) {
+  if (at_ns <= k.last_event_ns) return;
+  if (k.waiters > 0 && k.holder == none) idle_while_wanted_ns_ += at_ns - k.last_event_ns;
+  k.last_event_ns = at_ns;
+}
+
 handoffs::key_state& handoffs::advance(const event& e) {
   key_state& k = keys_[e.key];
-  if (k.waiters > 0 && k.holder == none) idle_while_wanted_ns_ += e.at_ns - k.last_event_ns;
-  k.last_event_ns = e.at_ns;
+  idle_until(k, e.at_ns);
   return k;
+}
+
+std::int64_t handoffs::idle_while_wanted_ns(std::int64_t until_ns) {
+  for (key_state& k : keys_) idle_until(k, until_ns);
+  return idle_while_wanted_ns_;
 }
 
 void handoffs::began(const event& e) {

@@ -31,8 +31,9 @@ class handoffs {
   std::int64_t released(const event& e);
   std::int64_t died(const event& e);
 
-  // Sum over keys of the time with a waiter and no holder, up to the last event of each key.
-  std::int64_t idle_while_wanted_ns() const { return idle_while_wanted_ns_; }
+  // Sum over keys of the time with a waiter and no holder, until then. REQUIRES: no event before
+  // `until_ns` is still to come.
+  std::int64_t idle_while_wanted_ns(std::int64_t until_ns);
 
  private:
   static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
@@ -47,6 +48,7 @@ class handoffs {
     bool orphaned = false;  // the last holder died
   };
   key_state& advance(const event& e);
+  void idle_until(key_state& k, std::int64_t at_ns);
 
   std::vector<key_state> keys_;
   std::int64_t idle_while_wanted_ns_ = 0;

@@ -12,7 +12,10 @@ class token_order {
  public:
   explicit token_order(std::size_t keys) : last_(keys) {}
 
+  // Tokens begin at 1. A key whose grants carry none (0) has no order to keep: a lock client of a
+  // user's may have tokens or not.
   void granted(const event& e) {
+    if (e.token == 0 && last_[e.key] == 0) return;
     if (e.token <= last_[e.key]) {
       ++stale_;
     } else {

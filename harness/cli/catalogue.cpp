@@ -51,9 +51,9 @@ std::string_view catalogue::natural_workload(const lock_kind& lock) const {
 }
 
 std::string_view catalogue::usual_lock(std::string_view form, const config::job& job) const {
-  static constexpr std::array usual{"redis/lua",      "redis/redisson",       "redis/redlock",
-                                    "exec/lock",      "zookeeper/sequential", "mysql/for_update",
-                                    "mysql/get_lock", "memory/lock"};
+  static constexpr std::array usual{
+      "redis/lua",        "redis/redisson", "redis/redlock", "zookeeper/sequential",
+      "mysql/for_update", "mysql/get_lock", "memory/lock",   "exec/lock"};
   features wanted;
   if (job.reentrancy > 1) wanted = feature::reentrant;
   for (const std::string_view name : usual) {

@@ -94,6 +94,13 @@ trial trial_of(const faults::scenario& s, const lock_kind& lock, const std::stri
   return t;
 }
 
+// Users' own lock clients take part where their program is named.
+bool lacks_program(const lock_kind& lock, const faults_options& g) {
+  const auto takes_one = [](const lock_option& o) { return o.name == "command"; };
+  const auto names_one = [](const std::string& s) { return s.starts_with("options.command="); };
+  return std::ranges::any_of(lock.options, takes_one) && std::ranges::none_of(g.set, names_one);
+}
+
 std::vector<trial> plan(const catalogue& known, const faults_options& g) {
   std::vector<trial> all;
   for (const faults::scenario& s : faults::catalogue()) {
@@ -104,6 +111,13 @@ std::vector<trial> plan(const catalogue& known, const faults_options& g) {
       for (const lock_kind& lock : known.locks()) {
         if (!matches_any(s.locks, lock.name)) continue;
         if (!matches_any(g.locks, lock.name) || !runs_on(lock, t.name)) continue;
+        if (lacks_program(lock, g)) {
+          if (g.locks == "*") continue;
+          throw usage_error(fmt::format(
+              "lock {} needs a program: --set 'options.command=python3 my_lock.py'; --topologies "
+              "says which servers it is for",
+              lock.name));
+        }
         for (std::uint64_t i = 0; i < g.repeat; ++i) {
           all.push_back(trial_of(s, lock, t.name, g.set, i));
         }

@@ -72,7 +72,7 @@ constexpr std::array variants{
 
 bool wanted(const table_options& g, const lock_kind& lock) {
   if (!g.locks.empty()) return matches_any(g.locks, lock.name);
-  return g.full || backend_of(lock.name) != "exec";
+  return backend_of(lock.name) != "exec" || (g.full && lock.name != "exec/lock");
 }
 
 // A first look needs one server of each kind. TLS is no topology of its own: one that is asked for.

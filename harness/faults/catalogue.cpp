@@ -30,38 +30,50 @@ constexpr std::string_view mysqls =
     "mysql/for_update mysql/unique_key mysql/unique_key_reentrant mysql/get_lock mysql/shedlock";
 constexpr std::string_view redis_failover = "redis-sentinel redis-cluster";
 constexpr std::string_view zookeepers = "zookeeper/ephemeral zookeeper/sequential";
+// A program of the user's, for the servers that it is told of. It is not paused: lockmark stands
+// before it, and would be paused in its place.
+constexpr std::string_view programs = "exec/lock";
 
 }  // namespace
 
 const std::vector<scenario>& catalogue() {
   static const std::vector<scenario> all{
       {"holder_killed", exclusive, plain, "", ""},
+      {"holder_killed", programs, plain, "", ""},
       {"holder_killed", rows, "mysql", "sweep=3s", ""},
       {"holder_killed", rows, "mysql", "sweep=off", ""},
       {"killed_half_way", "redis/setnx_expire", "redis", "", ""},
       {"holder_paused", exclusive, plain, "", ""},
       {"work_outlives_lease", leased, plain, "", ""},
+      {"work_outlives_lease", programs, plain, "", ""},
       {"work_outlives_lease_renewed", renewable, plain, "", ""},
+      {"work_outlives_lease_renewed", programs, plain, "", ""},
       {"stale_release", "redis/set_nx_px", "redis", "release=del", ""},
       {"stale_release", "redis/set_nx_px", "redis", "release=compare_then_del", ""},
       {"stale_release", "redis/set_nx_px redis/lua redis/redisson", "redis", "", ""},
       {"stale_release_between", "redis/set_nx_px", "redis", "release=compare_then_del", ""},
       {"failover_replication_cut", replicated, redis_failover, "", ""},
+      {"failover_replication_cut", programs, redis_failover, "", ""},
       {"failover_replication_cut", plain_strings, redis_failover, "wait_replicas=1", ""},
       {"failover_replication_cut", "redis/redisson", redis_failover, "wait=false", ""},
       {"master_killed", replicated, redis_failover, "", ""},
+      {"master_killed", programs, redis_failover, "", ""},
       {"master_killed", plain_strings, redis_failover, "wait_replicas=1", ""},
       {"failover_planned", replicated, redis_failover, "", ""},
+      {"failover_planned", programs, redis_failover, "", ""},
       {"redlock_two_down", "redis/redlock redis/redisson_red", "redis-independent", "", ""},
       {"redlock_three_down", "redis/redlock redis/redisson_red", "redis-independent", "", ""},
       {"redlock_restart_empty", "redis/redlock", "redis-independent", "", ""},
       {"redlock_clock_jump", "redis/redlock", "redis-independent", "", ""},
       {"redlock_even", "redis/redlock", "redis-independent", "", ""},
       {"leader_killed", zookeepers, "zookeeper-3 zookeeper-5", "", ""},
+      {"leader_killed", programs, "zookeeper-3 zookeeper-5", "", ""},
       {"minority_partition", zookeepers, "zookeeper-3 zookeeper-5", "", ""},
       {"leader_partitioned", zookeepers, "zookeeper-3 zookeeper-5", "", ""},
       {"server_killed", exclusive, plain, "", ""},
+      {"server_killed", programs, plain, "", ""},
       {"holder_cut_off", exclusive, plain, "", ""},
+      {"holder_cut_off", programs, plain, "", ""},
       {"connection_cut", mysqls, "mysql", "", ""},
       {"replica_promoted", "mysql/for_update mysql/unique_key", "mysql-replicated", "", ""},
       {"replica_promoted", "mysql/unique_key", "mysql-replicated", "sweep=3s", ""},

@@ -35,7 +35,9 @@ std::string theory_of(const json& predicted) {
 void add_run(fault_cell& cell, const json& content) {
   ++cell.runs;
   if (!content.at("run").at("complete").get<bool>()) ++cell.incomplete;
-  const json& violations = content.at("verdict").at("violations");
+  const json& verdict = content.at("verdict");
+  if (verdict.contains("held") && verdict.at("held").is_null()) ++cell.untested;
+  const json& violations = verdict.at("violations");
   if (!violations.is_null() && violations > 0) {
     ++cell.violated;
     cell.violations += whole_count(violations);
@@ -165,8 +167,9 @@ std::vector<fault_cell> fault_cells(const std::vector<recorded_run>& runs) {
 }
 
 std::string verdict_text(const fault_cell& cell) {
-  std::string text =
-      cell.violated == 0 ? "safe" : fmt::format("**{}/{} violated**", cell.violated, cell.runs);
+  std::string text = cell.violated > 0 ? fmt::format("**{}/{} violated**", cell.violated, cell.runs)
+                     : cell.untested == cell.runs ? "not tested"
+                                                  : "safe";
   const std::string recovery = recovery_text(cell);
   if (!recovery.empty()) text += fmt::format(", {}", recovery);
   if (cell.incomplete > 0) text += fmt::format(", {} incomplete", cell.incomplete);

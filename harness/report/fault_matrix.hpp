@@ -21,6 +21,7 @@ struct fault_cell {
   std::uint64_t runs = 0;
   std::uint64_t violated = 0;        // runs in which two held it
   std::uint64_t incomplete = 0;      // runs that could not be finished
+  std::uint64_t untested = 0;        // runs in which nobody was granted or refused the lock
   std::uint64_t violations = 0;      // in all of them
   std::uint64_t among_others = 0;    // of these, without the hold that a fault hit
   std::uint64_t stale_accesses = 0;  // by the guard: what a fence would have refused

@@ -46,7 +46,8 @@ std::string verdict_text(const subject& s) {
   const json& verdict = s.at("verdict");
   if (verdict.at("held").is_null()) {
     const auto& reasons = s.in_table.reasons;
-    return reasons.empty() ? "unknown" : "unknown: " + reasons.front();
+    if (reasons.empty()) return "unknown";
+    return (s.in_table.complete ? "not tested: " : "unknown: ") + reasons.front();
   }
   const json& exposure = verdict.at("exposure");
   const auto chances = whole_count(exposure.at("chances"));
@@ -57,6 +58,9 @@ std::string verdict_text(const subject& s) {
   }
   if (chances == 0) return fmt::format("held, but there were no {} that could have gone wrong", of);
   const double below = exposure.at("violation_share_below_95");
+  if (below > 0.5) {
+    return fmt::format("held: no violation in {} {}, too few to say how rare one is", chances, of);
+  }
   return fmt::format(
       "held: no violation in {} {} (so, with 95 % confidence, fewer than 1 in {:.0f})", chances, of,
       std::floor(1 / below));

@@ -40,6 +40,31 @@ TEST(run_text, complete_run) {
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 15);
 }
 
+// "Fewer than 1 in 1" would be no statement.
+TEST(run_text, says_nothing_of_how_rare_a_violation_is_after_a_few_chances) {
+  run::sample_run s;
+  s.r.found.transfers = 5;
+  EXPECT_THAT(summary(s.r),
+              HasSubstr("verdict    held: no violation in 5 owner changes, too few to "
+                        "say how rare one is\n"));
+  s.r.found.transfers = 6;
+  EXPECT_THAT(summary(s.r), HasSubstr("fewer than 1 in 2)"));
+}
+
+// Nobody was granted or refused anything.
+TEST(run_text, without_an_answer_of_the_lock_has_no_verdict) {
+  run::sample_run s;
+  s.r.grants_in_all = 0;
+  const run::result none;
+  s.r.totals = none.totals;
+  s.r.totals.counts[run::counter::doubt_deadline] = 12;
+  s.r.verdict.valid = false;
+  s.r.verdict.reasons = {"nothing was measured"};
+  const std::string text = summary(s.r);
+  EXPECT_THAT(text, HasSubstr("verdict    not tested: nothing was measured\n"));
+  EXPECT_THAT(text, HasSubstr("figures    INVALID"));
+}
+
 // No line is wider than the terminal.
 TEST(run_text, fits_the_terminal) {
   std::istringstream lines(summary(run::sample_run{}.r, 80));

@@ -23,19 +23,25 @@ analyst::analyst(const shape& s, const window& w)
   found_.grants_by_client.resize(s.clients);
 }
 
-void analyst::see(const event& e) {
-  const bool inside = window_.contains(e.at_ns);
-  if (inside != in_window_) {
-    if (inside) {
-      idle_before_window_ns_ = handoffs_.idle_while_wanted_ns();
-      last_grant_ns_ = window_.start_ns.load(std::memory_order_relaxed);
-    }
-    if (!inside) {
-      see_gap(window_.end_ns.load(std::memory_order_relaxed));
-      found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns() - idle_before_window_ns_;
-    }
-    in_window_ = inside;
+// Whatever lasts is cut at the window's edges, also where no event comes near them.
+void analyst::cross_edges(std::int64_t at_ns) {
+  const std::int64_t start_ns = window_.start_ns.load(std::memory_order_relaxed);
+  const std::int64_t end_ns = window_.end_ns.load(std::memory_order_relaxed);
+  if (!in_window_ && !past_window_ && at_ns >= start_ns) {
+    in_window_ = true;
+    idle_before_window_ns_ = handoffs_.idle_while_wanted_ns(start_ns);
+    last_grant_ns_ = start_ns;
   }
+  if (in_window_ && at_ns >= end_ns) {
+    in_window_ = false;
+    past_window_ = true;
+    see_gap(end_ns);
+    found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns(end_ns) - idle_before_window_ns_;
+  }
+}
+
+void analyst::see(const event& e) {
+  cross_edges(e.at_ns);
   switch (e.kind) {
     case event_kind::began: return began(e);
     case event_kind::ended: return ended(e);
@@ -60,7 +66,12 @@ void analyst::began(const event& e) {
 void analyst::ended(const event& e) {
   handoffs_.ended(e);
   change_in_flight(e.at_ns, -1);
-  if (in_window_) found_.fairness.add_unfinished(e.at_ns - began_ns_[e.client]);
+  if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - began_ns_[e.client]);
+}
+
+// Whether the client's attempt began in the window: then its wait counts, wherever it ends.
+bool analyst::counts(std::uint32_t client) const {
+  return in_window_ || window_.contains(began_ns_[client]);
 }
 
 void analyst::granted(const event& e) {
@@ -68,6 +79,7 @@ void analyst::granted(const event& e) {
   if (lock_has_.has(feature::fencing_token)) tokens_.granted(e);
   const check::handoff h = handoffs_.granted(e);
   count_grant(e);
+  if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - began_ns_[e.client]);
   if (h.kind == check::handoff_kind::orphaned) {
     found_.longest_orphaned_ns = std::max(found_.longest_orphaned_ns, h.took_ns);
   }
@@ -129,9 +141,10 @@ void analyst::finish(std::int64_t end_ns) {
   integrate_until(end_ns);
   exclusion_.finish(end_ns);
   for (stats::key_fairness& k : fairness_) k.finish(found_.fairness);
+  cross_edges(end_ns);
   if (in_window_) {
-    see_gap(std::min(end_ns, window_.end_ns.load(std::memory_order_relaxed)));
-    found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns() - idle_before_window_ns_;
+    see_gap(end_ns);
+    found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns(end_ns) - idle_before_window_ns_;
   }
   const std::int64_t length_ns = window_.end_ns.load() - window_.start_ns.load();
   if (window_.end_ns.load() != window::never && length_ns > 0) {

@@ -85,6 +85,8 @@ class analyst {
   void released(const check::event& e);
   void died(const check::event& e);
   void count_grant(const check::event& e);
+  void cross_edges(std::int64_t at_ns);
+  bool counts(std::uint32_t client) const;
   void see_gap(std::int64_t until_ns);
   void change_in_flight(std::int64_t at_ns, int by);
   void integrate_until(std::int64_t at_ns);
@@ -106,6 +108,7 @@ class analyst {
   std::int64_t idle_before_window_ns_ = 0;
   std::int64_t last_grant_ns_ = 0;  // or the window's begin
   bool in_window_ = false;
+  bool past_window_ = false;
 };
 
 }  // namespace lockmark::run

@@ -119,6 +119,32 @@ TEST_F(analysis, finds_tokens_that_do_not_grow) {
   }
 }
 
+// However far from the window's edges the events are, nothing is idle for longer than the window.
+TEST_F(analysis, cuts_idle_time_at_the_windows_edges) {
+  struct wait {
+    std::int64_t from, to, in_window;
+  };
+  for (const wait& w : {wait{100, 1'900, 900}, wait{100, 2'500, 1'000}, wait{1'200, 2'500, 800},
+                        wait{100, 900, 0}, wait{2'100, 2'500, 0}}) {
+    analyst a = of({});
+    a.see({w.from, 0, 0, 1, began});
+    a.see({w.to, 0, 0, 1, ended});
+    a.finish(3'000);
+    EXPECT_EQ(a.result().idle_while_wanted_ns, w.in_window) << w.from << " to " << w.to;
+  }
+}
+
+// As long as its response, which counts where the attempt began.
+TEST_F(analysis, sees_the_longest_wait_though_it_ends_after_the_window) {
+  for (const auto ending : {granted, ended}) {
+    analyst a = of({});
+    a.see({1'500, 0, 0, 1, began});
+    a.see({12'600, 0, 0, 1, ending});
+    a.finish(13'000);
+    EXPECT_EQ(a.result().fairness.longest_wait_ns(), 11'100);
+  }
+}
+
 // Two commits of one version; and the server's count, of which those in doubt may be a part.
 TEST_F(analysis, finds_lost_updates) {
   analyst a = of(feature::optimistic);

@@ -1,5 +1,7 @@
 #include "harness/run/judge_run.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "harness/run/conductor.hpp"
@@ -13,6 +15,22 @@ double chance_per_s(const config::job& job, double offered, double window_s) {
   const bool sessions = job.loop == config::loop_kind::partly_open;
   const double each = sessions ? static_cast<double>(job.cycles) : 1;
   return window_s > 0 ? 3 * std::sqrt(offered * each / window_s) : 0;
+}
+
+// Why there is nothing to judge, for a run whose lock answered no attempt of the window.
+std::string nothing_measured(const result& r) {
+  const tally& counts = r.totals.counts;
+  if (r.attempts() == 0) return "nothing was measured: no attempt ended";
+  std::string text = fmt::format(
+      "nothing was measured: not one of {} attempts was granted or refused", r.attempts());
+  const auto add = [&text](std::uint64_t n, std::string_view what) {
+    if (n > 0) text += fmt::format("; {} {}", n, what);
+  };
+  add(counts[counter::doubt_deadline], "had no answer");
+  add(counts[counter::doubt_lost], "lost their connection");
+  add(counts[counter::unavailable], "could not be asked");
+  add(counts[counter::in_flight_at_end], "had not ended");
+  return text;
 }
 
 }  // namespace
@@ -32,6 +50,9 @@ void judge_run(result& r, double cores) {
   m.process_cpu = r.harness_cpu / cores;
   if (r.floor) m.floor_rate_per_s = r.floor->cycles_per_s;
   r.verdict = judge(m);
+  if (r.totals.counts.answered() > 0) return;
+  r.verdict.valid = r.verdict.bound = false;
+  r.verdict.reasons.insert(r.verdict.reasons.begin(), nothing_measured(r));
 }
 
 }  // namespace lockmark::run

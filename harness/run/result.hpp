@@ -126,6 +126,8 @@ struct result {
     return {totals[series::response], static_cast<std::int64_t>(totals.counts.not_granted()),
             job.wait.count()};
   }
+  // Whether the lock has said anything at all: only then may it be said to have held.
+  bool tested() const { return grants_in_all > 0 || totals.counts.answered() > 0; }
   // Times that the lock was proved to be none.
   std::uint64_t violations() const {
     // A grant to a second holder usually shows more than once: as an overlap, by its token, and in

@@ -84,7 +84,7 @@ json exposure(const result& r) {
 json verdict_section(const result& r) {
   const bool bound = r.verdict.valid && r.verdict.bound;
   json j;
-  j["held"] = r.violations() == 0;
+  j["held"] = r.violations() == 0 && !r.tested() ? json() : json(r.violations() == 0);
   j["violations"] = r.violations();
   j["valid"] = r.verdict.valid;
   j["bound"] = bound ? json(">=") : json();

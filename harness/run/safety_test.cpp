@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "harness/run/conductor.hpp"
+#include "harness/run/judge_run.hpp"
+#include "harness/run/result_json.hpp"
 #include "workloads/commit.hpp"
 #include "workloads/mutex.hpp"
 
@@ -81,11 +84,12 @@ class odd_driver final : public driver {
 // Eight clients at one key; `holders`: what the run is told of the lock.
 result simulate(const lock_kind& kind, const std::string& more, std::uint32_t holders = 1,
                 const std::function<void(odd_driver&)>& hurt = {}) {
-  const config::job job = config::parse_job(
-      fmt::format("load: {{loop: closed, instances: 2, clients: 4}}\nkeys: one\nwait: 10s\n"
-                  "warmup: 100ms\nstop: {{duration: 1s}}\n{}{}",
-                  more.find("hold:") == more.npos ? "hold: 1ms\n" : "", more),
-      "test.yaml");
+  const config::job job =
+      config::parse_job(fmt::format("load: {{loop: closed, instances: 2, clients: 4}}\nkeys: one\n"
+                                    "warmup: 100ms\nstop: {{duration: 1s}}\n{}{}{}",
+                                    more.find("hold:") == more.npos ? "hold: 1ms\n" : "",
+                                    more.find("wait:") == more.npos ? "wait: 10s\n" : "", more),
+                        "test.yaml");
   option_values options;
   for (const lock_option& o : kind.options) options[std::string(o.name)] = o.preset;
   for (const auto& [name, value] : job.options) options[name] = value;
@@ -164,6 +168,34 @@ TEST(doubtful_runs, grants_in_doubt_are_counted_as_such) {
   EXPECT_GT(r.totals.counts[counter::doubt_deadline] + r.totals.counts[counter::doubt_lost], 0u);
   EXPECT_GT(r.totals.counts[counter::release_doubt], 0u);
   EXPECT_EQ(r.found.certain_violations, 0u);
+}
+
+// Neither granted nor refused, from the first attempt to the last: no verdict and no figures.
+TEST(untested_runs, are_not_said_to_have_held) {
+  const result silent =
+      simulate(kind_of("faulty/lock"),
+               "wait: 200ms\ngive_up_after: 60s\noptions: {lost_replies: 1, delay: 5ms}\n");
+  const result unreachable = simulate(kind_of("memory/lock"), "wait: 200ms\ngive_up_after: 60s\n",
+                                      1, [](odd_driver& d) { d.gone_from = time_point{}; });
+  for (const result* r : {&silent, &unreachable}) {
+    EXPECT_EQ(r->how, ending::complete) << r->why;
+    EXPECT_GT(r->attempts(), 8u);
+    EXPECT_FALSE(r->tested());
+    EXPECT_FALSE(r->verdict.valid);
+    ASSERT_FALSE(r->verdict.reasons.empty());
+    EXPECT_EQ(r->verdict.reasons[0].find("nothing was measured: not one of "), 0u);
+    EXPECT_TRUE(to_json(*r)["verdict"]["held"].is_null());
+    EXPECT_LE(to_json(*r)["handoff"]["idle_while_wanted_share"].get<double>(), 1.0);
+  }
+}
+
+// One that was refused by a lock that others held has been told something.
+TEST(untested_runs, are_not_those_with_refusals_alone) {
+  result r;
+  ++r.totals.counts[counter::refused_deadline];
+  judge_run(r, 1);
+  EXPECT_TRUE(r.tested());
+  EXPECT_TRUE(r.verdict.valid);
 }
 
 // Every commit was confirmed, and the server has fewer: it lost some.

@@ -59,6 +59,12 @@ class tally {
   // Attempts that ended without the lock, whatever the reason.
   std::uint64_t not_granted() const { return attempts() - (*this)[counter::granted]; }
 
+  // Attempts of which the lock itself said how they end.
+  std::uint64_t answered() const {
+    return (*this)[counter::granted] + (*this)[counter::refused_busy] +
+           (*this)[counter::refused_deadline] + (*this)[counter::refused_conflict];
+  }
+
   std::uint64_t attempts() const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i <= static_cast<std::size_t>(counter::in_flight_at_end); ++i) {

@@ -32,7 +32,10 @@ std::string_view class_of(verdict v) {
 }
 
 std::string grounds(const subject& s, verdict v) {
-  if (v == verdict::unknown) return "The run has no verdict: it did not come to its end.";
+  if (v == verdict::unknown && !s.in_table.complete) {
+    return "The run has no verdict: it did not come to its end.";
+  }
+  if (v == verdict::unknown) return "The run has no verdict: nothing was measured.";
   const json& exposure = s.at({"verdict", "exposure"});
   const std::uint64_t chances = count_of(look(exposure, {"chances"}));
   const std::string of = shown(look(exposure, {"of"}));
@@ -43,7 +46,9 @@ std::string grounds(const subject& s, verdict v) {
   if (chances == 0) return fmt::format("But there were no {} that could have gone wrong.", of);
   const double below = real_of(look(exposure, {"violation_share_below_95"}));
   std::string text = fmt::format("No violation in {} {}", chances, of);
-  if (below > 0) {
+  if (below > 0.5) {
+    text += ", too few to say how rare one is";
+  } else if (below > 0) {
     text += fmt::format(": with 95 % confidence, fewer than 1 in {:.0f} goes wrong",
                         std::floor(1 / below));
   }
@@ -57,7 +62,9 @@ std::string explanation(const subject& s) {
            "are never ranked.";
   }
   if (!s.in_table.valid) {
-    return "The figures are wrong: do not use them. The verdict on the lock stands.";
+    return verdict_of(s) == verdict::unknown
+               ? "Do not use these figures: the lock answered nothing."
+               : "The figures are wrong: do not use them. The verdict on the lock stands.";
   }
   if (s.in_table.bound) {
     return "The harness or the machine was the limit, not the lock: its throughput is at least "
