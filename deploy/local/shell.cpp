@@ -22,6 +22,7 @@ namespace lockmark::local {
 namespace {
 
 constexpr off_t most_output = 2000;
+constexpr int script_fd = 9;  // above what a script may count on to be free, and of one digit
 
 // Not a pipe: what runs on in the background would keep it open.
 std::string end_of(const unique_fd& file) {
@@ -35,12 +36,26 @@ std::string end_of(const unique_fd& file) {
   return text;
 }
 
-pid_t start(const std::string& command, const unique_fd& output) {
+// The command as a file that only this process and its children can open: in the arguments of the
+// shell everybody could read it.
+unique_fd script_of(const std::string& command) {
+  unique_fd script{memfd_create("command", MFD_CLOEXEC)};
+  // The first thing that it does is to close the descriptor by which it was found.
+  const std::string text = fmt::format("exec {}<&-; {}\n", script_fd, command);
+  const auto size = static_cast<ssize_t>(text.size());
+  if (!script || write(script.get(), text.data(), text.size()) != size) {
+    throw start_error(fmt::format("no command for /bin/sh: {}", strerror(errno)));
+  }
+  return script;
+}
+
+pid_t start_shell(const unique_fd& script, const unique_fd& output) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files, output.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, output.get(), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&files, script.get(), script_fd);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   // Whoever calls may block or ignore signals; a command starts as from a terminal.
@@ -52,8 +67,8 @@ pid_t start(const std::string& command, const unique_fd& output) {
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setpgroup(&attributes, 0);
-  std::string shell = "sh", option = "-c", text = command;
-  char* const argv[] = {shell.data(), option.data(), text.data(), nullptr};
+  std::string shell = "sh", file = fmt::format("/dev/fd/{}", script_fd);
+  char* const argv[] = {shell.data(), file.data(), nullptr};
   pid_t pid = -1;
   const int error = posix_spawn(&pid, "/bin/sh", &files, &attributes, argv, environ);
   posix_spawnattr_destroy(&attributes);
@@ -67,7 +82,7 @@ pid_t start(const std::string& command, const unique_fd& output) {
 ran run_shell(const std::string& command, duration time_limit) {
   const unique_fd output{memfd_create("output", MFD_CLOEXEC)};
   if (!output) throw start_error(fmt::format("no output for /bin/sh: {}", strerror(errno)));
-  const pid_t pid = start(command, output);
+  const pid_t pid = start_shell(script_of(command), output);
   ran result;
   result.in_time = wait_until_ended(pid, time_limit);
   if (!result.in_time) kill(-pid, SIGKILL);

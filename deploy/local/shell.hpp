@@ -13,9 +13,9 @@ struct ran {
   std::string output;  // the last of what it said on both streams, without the newline at its end
 };
 
-// By /bin/sh -c, in a process group of its own, with empty input. What has not ended within the
-// limit is killed, with all of its group. What it leaves in the background lives on. Throws
-// start_error where no process can be made.
+// By /bin/sh, which shows nobody the command among its arguments, in a process group of its own,
+// with empty input. What has not ended within the limit is killed, with all of its group. What it
+// leaves in the background lives on. Throws start_error where no process can be made.
 ran run_shell(const std::string& command, duration time_limit);
 
 }  // namespace lockmark::local

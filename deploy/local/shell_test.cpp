@@ -17,6 +17,20 @@ TEST(run_shell, tells_how_a_command_ended_and_what_it_said) {
   EXPECT_EQ(run_shell("/no/such/program", 5s).status, 127);
 }
 
+// The command may hold a password, and arguments can be read by everybody.
+TEST(run_shell, shows_the_command_to_nobody) {
+  const ran seen = run_shell("SECRET=hunter2; tr '\\0' ' ' </proc/$$/cmdline", 5s);
+  EXPECT_EQ(seen.status, 0);
+  EXPECT_EQ(seen.output, "sh /dev/fd/9 ");
+  EXPECT_EQ(run_shell("readlink /proc/self/fd/9; true", 5s).output, "");
+}
+
+TEST(run_shell, is_a_shell) {
+  EXPECT_EQ(run_shell("# a comment\nfor n in 1 2; do\n echo $n; done", 5s).output, "1\n2");
+  EXPECT_EQ(run_shell("a='x y'; echo \"$a\" | tr x z && (exit 4)", 5s).status, 4);
+  EXPECT_NE(run_shell("echo 'no end", 5s).status, 0);
+}
+
 TEST(run_shell, reads_nothing_from_the_terminal) {
   EXPECT_EQ(run_shell("cat", 5s).status, 0);
 }

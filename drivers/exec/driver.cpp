@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "drivers/exec/session.hpp"
+#include "harness/base/echo.hpp"
 
 namespace lockmark::exec {
 namespace {
@@ -62,6 +63,9 @@ std::string exec_driver::name() const {
 
 std::unique_ptr<link> exec_driver::start(loop& l) const {
   std::vector<std::string> secrets = secrets_in(setup_.target, server_);
+  // A user's command may hold more of them, which nobody knows.
+  const auto echoes = echoes_of(fmt::format("{}", fmt::join(what_.argv, " ")));
+  secrets.insert(secrets.end(), echoes.begin(), echoes.end());
   return std::make_unique<link>(l, what_.argv, name(), std::move(secrets));
 }
 
@@ -109,6 +113,7 @@ task<description> exec_driver::prepare(loop& l, time_point deadline) {
     if (!ready.features.empty()) {
       about.emplace_back("client.features", fmt::format("{}", fmt::join(ready.features, ", ")));
     }
+    for (auto& [key, text] : about) text = client->without_secrets(text);
   } catch (...) {
     failure = std::current_exception();
     never_ready_ = true;

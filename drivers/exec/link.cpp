@@ -5,6 +5,8 @@
 #include <array>
 #include <csignal>
 
+#include "harness/base/redact.hpp"
+
 namespace lockmark::exec {
 namespace {
 
@@ -60,8 +62,8 @@ task<answer> link::greet(std::string hello, time_point limit) {
   co_await hello_.arrived.wait_until(limit);
   if (!hello_.said && !dead_) {
     const double seconds = std::chrono::duration<double>(within).count();
-    const std::string begun =
-        unread_.empty() ? "" : fmt::format("; it began a line: {}", quoted_line(unread_));
+    const std::string line = quoted_line(without_secrets(unread_));
+    const std::string begun = line.empty() ? "" : fmt::format("; it began a line: {}", line);
     died(fmt::format("did not answer hello within {:.3g} s{}", seconds, begun));
   }
   if (dead_) throw no_server(sentence());
@@ -267,7 +269,7 @@ task<bool> link::ended_by(signal& over, time_point limit) {
 void link::broke(std::string_view deed, std::string_view line, std::string_view request) {
   const std::string asked{request.substr(0, request.find('\n'))};
   died(fmt::format("{}; the line: {}; the request: {}", deed,
-                   quoted_line(without_secrets(std::string{line})), quoted_line(asked)));
+                   quoted_line(without_secrets(line)), quoted_line(asked)));
 }
 
 void link::died(std::string how) {
@@ -290,14 +292,8 @@ std::string link::sentence(const std::string& deed) const {
                      words.empty() ? "" : fmt::format("; it wrote: {}", words));
 }
 
-std::string link::without_secrets(std::string text) const {
-  for (const std::string& secret : secrets_) {
-    if (secret.empty()) continue;
-    for (auto at = text.find(secret); at != text.npos; at = text.find(secret, at + 3)) {
-      text.replace(at, secret.size(), "***");
-    }
-  }
-  return text;
+std::string link::without_secrets(std::string_view text) const {
+  return without_logins(lockmark::without_secrets(text, secrets_));
 }
 
 task<void> link::end() {

@@ -53,6 +53,9 @@ class link {
   // The program and what it has done, in one sentence, with its last words.
   std::string sentence(const std::string& deed) const;
 
+  // What the child said, without the secrets.
+  std::string without_secrets(std::string_view text) const;
+
   // Ends the child: by the end of its input, then SIGTERM, then SIGKILL, within 4.5 s.
   task<void> end();
 
@@ -81,7 +84,6 @@ class link {
   void broke(std::string_view deed, std::string_view line, std::string_view request);
   void died(std::string how);
   task<void> bury(std::string deed, signal& over);
-  std::string without_secrets(std::string text) const;
 
   loop& loop_;
   std::string what_;

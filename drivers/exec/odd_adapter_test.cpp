@@ -27,6 +27,9 @@ std::string program(std::string_view mode) {
   return fmt::format("exec:{} {}", LOCKMARK_ODD_ADAPTER, mode);
 }
 
+// What else stands in the command may be a secret.
+constexpr const char* shown_program = "exec:odd_adapter ***: ";
+
 std::unique_ptr<driver> driver_of(std::string_view mode) {
   const lock_kind any = kinds().front();
   option_values options;
@@ -97,7 +100,7 @@ std::string name_of(const testing::TestParamInfo<oddity>& info) {
 class at_hello : public testing::TestWithParam<oddity> {};
 TEST_P(at_hello, is_refused_with_a_sentence) {
   const told all = told_of(GetParam().mode);
-  EXPECT_EQ(all.sentence, program(GetParam().mode) + ": " + GetParam().says);
+  EXPECT_EQ(all.sentence, std::string(shown_program) + GetParam().says);
   // The program's own 5 s, or the time that one has which answered to end by itself.
   EXPECT_LT(all.took, 8s);
 }
@@ -121,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
 class in_mid_run : public testing::TestWithParam<oddity> {};
 TEST_P(in_mid_run, ends_it_with_a_sentence) {
   const told all = told_of(GetParam().mode);
-  EXPECT_THAT(all.sentence, StartsWith(program(GetParam().mode) + ": "));
+  EXPECT_THAT(all.sentence, StartsWith(shown_program));
   EXPECT_THAT(all.sentence, HasSubstr(GetParam().says));
   EXPECT_THAT(all.sentence, HasSubstr("{\"op\":\"acquire\",\"id\":11,\"key\":0,\"client\":0,"));
   EXPECT_EQ(all.granted, 5);
@@ -153,13 +156,13 @@ INSTANTIATE_TEST_SUITE_P(
 // What shows later than at the sixth acquire.
 TEST(OddAdapter, AnsweringTwiceIsFound) {
   EXPECT_THAT(told_of("answers_twice").sentence,
-              AllOf(StartsWith(program("answers_twice")),
+              AllOf(StartsWith(shown_program),
                     HasSubstr("answered a request twice; the line: {")));
 }
 
 TEST(OddAdapter, NotReadingIsFoundAtTheNextRequest) {
   EXPECT_THAT(told_of("closes_stdin").sentence,
-              AllOf(StartsWith(program("closes_stdin")),
+              AllOf(StartsWith(shown_program),
                     HasSubstr("closed its standard input after the request {\"op\":")));
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "harness/capacity/queue_model.hpp"
+#include "harness/config/redaction.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::capacity {
@@ -181,7 +182,7 @@ study::study(subject what, config::job job, settings s, runner run, listener gro
       grown_(std::move(grown)) {
   found_.what = std::move(what);
   found_.objectives = settings_.objectives;
-  found_.job = config::print_job(job_);
+  found_.job = config::print_job(config::redacted(job_));
 }
 
 config::job study::closed_job() const {

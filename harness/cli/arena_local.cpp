@@ -10,6 +10,7 @@
 #include "deploy/local/fail_over.hpp"
 #include "deploy/local/roles.hpp"
 #include "deploy/local/shell.hpp"
+#include "harness/base/redact.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::cli {
@@ -395,9 +396,9 @@ task<void> local_arena::command(loop& l, std::string text) {
   const std::string how = said.in_time ? fmt::format("ended with exit status {}", said.status)
                                        : "did not end within 60 s";
   std::ranges::replace(said.output, '\n', ' ');
-  throw usage_error(fmt::format("the command '{}' {}{}{}", config::without_passwords(text), how,
+  throw usage_error(fmt::format("the command '{}' {}{}{}", shown_command(text), how,
                                 said.output.empty() ? "" : ": ",
-                                config::without_passwords(said.output)));
+                                without_logins(without_echo(said.output, text))));
 }
 
 }  // namespace lockmark::cli

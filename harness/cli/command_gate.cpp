@@ -106,7 +106,7 @@ gate_plan plan_of(const gate_options& g) {
   }
   gate_plan plan;
   gate_side common;
-  common.program = "/proc/self/exe";
+  common.program = this_lockmark;
   common.target = g.target;
   common.set = depth_of(g);
   common.set.insert(common.set.end(), g.set.begin(), g.set.end());

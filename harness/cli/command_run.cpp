@@ -127,7 +127,9 @@ command_action run_command(CLI::App& app, const context& c) {
   app.add_option("job", g->job, "a job file, or the name of a shipped job: " + shipped_job_names())
       ->type_name("JOB")
       ->required();
-  app.add_option("--on", g->target, "target: a URL, local:NAME or memory:")->type_name("TARGET");
+  app.add_option("--on", g->target, "target: a URL, local:NAME or memory:")
+      ->type_name("TARGET")
+      ->envname("LOCKMARK_TARGET");
   app.add_option("--set", g->set, "overrides the job; may be given more than once")
       ->type_name("KEY=VALUE")
       ->take_all()

@@ -11,6 +11,7 @@
 
 #include "harness/cli/arena_local.hpp"
 #include "harness/cli/participants.hpp"
+#include "harness/config/redaction.hpp"
 #include "harness/run/folder.hpp"
 #include "harness/run/guarding.hpp"
 #include "harness/run/result_json.hpp"
@@ -103,6 +104,14 @@ void show(const errand& e, run::setup& s, std::atomic<bool>& seen_enough) {
   };
 }
 
+// What is left of a command would be run as one.
+void refuse_hidden(const config::job& job) {
+  const std::string key = config::hidden_command(job);
+  if (key.empty()) return;
+  throw usage_error(fmt::format(
+      "{}: the command was hidden when the job was stored; give it by --set {}=...", key, key));
+}
+
 void check_history(const lock_kind& lock) {
   if (!lock.has.has(feature::optimistic)) return;
   throw usage_error(fmt::format(
@@ -189,6 +198,7 @@ const std::atomic<int>& interrupts() {
 }
 
 executed execute(const catalogue& known, place& where, errand e) {
+  refuse_hidden(e.job);
   const lock_kind& lock = lock_for(known, where, e.job);
   if (e.job.workload == "auto") e.job.workload = known.natural_workload(lock);
   const workload_kind& workload = known.workload(e.job.workload);

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <sstream>
 
 #include "deploy/local/process.hpp"
+#include "harness/base/files.hpp"
 #include "harness/cli/execute.hpp"
+#include "harness/config/redaction.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -32,12 +35,48 @@ std::string last_after(const std::string& log, std::string_view beginning) {
   return found;
 }
 
-local::launch launch_of(const gate_errand& e, const std::filesystem::path& log) {
-  const open_url target = without_password(e.url);
+// Assignments that hold a command of the user's, or another secret, stand in a job of their own:
+// arguments can be read by every user of the machine. The folder is gone with the object.
+class private_job {
+ public:
+  explicit private_job(const gate_errand& e) : job_(e.job), set_(e.set) {
+    const auto is_open = [](const auto& text) { return config::redacted_argument(text) == text; };
+    if (std::ranges::all_of(e.set, is_open)) return;
+    const named_job whole = find_job(e.job, e.set);
+    folder_ = e.runs / fmt::format(".{}-job", e.side.name);
+    std::filesystem::remove_all(folder_);
+    create_private_folders(folder_);
+    const auto stem = whole.name.substr(whole.name.rfind('/') + 1);
+    job_ = (folder_ / fmt::format("{}.yaml", stem)).string();
+    set_.clear();
+    write_whole_file(job_, config::print_job(whole.job));
+  }
+  private_job(const private_job&) = delete;
+  private_job& operator=(const private_job&) = delete;
+  ~private_job() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+
+  const std::string& job() const { return job_; }
+  const std::vector<std::string>& set() const { return set_; }
+
+ private:
+  std::string job_;
+  std::vector<std::string> set_;
+  std::filesystem::path folder_;
+};
+
+local::launch launch_of(const gate_errand& e, const private_job& job,
+                        const std::filesystem::path& log) {
+  const open_url target = without_password(e.url, e.side.program == this_lockmark);
   local::launch what;
-  what.argv = {e.side.program, "run",   e.job,           "--on",
-               target.url,     "--out", e.runs.string(), "--quiet"};
-  for (const std::string& assignment : e.set) {
+  what.argv = {e.side.program, "run", job.job(), "--out", e.runs.string(), "--quiet"};
+  if (!target.url.empty()) {
+    what.argv.push_back("--on");
+    what.argv.push_back(target.url);
+  }
+  for (const std::string& assignment : job.set()) {
     what.argv.push_back("--set");
     what.argv.push_back(assignment);
   }
@@ -66,7 +105,8 @@ int wait_for(pid_t child, const gate_errand& e) {
 report::recorded_run run_apart(const gate_errand& e) {
   const auto log = e.runs / fmt::format("{}.log", e.side.name);
   std::filesystem::remove(log);
-  const int status = wait_for(local::spawn(launch_of(e, log)), e);
+  const private_job job(e);
+  const int status = wait_for(local::spawn(launch_of(e, job, log)), e);
   const std::string said = text_of(log);
   const std::string folder = last_after(said, "run folder: ");
   const int exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "harness/config/redaction.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/config/target.hpp"
 #include "harness/driver.hpp"
@@ -74,7 +75,7 @@ gate_side read_side(gate_side common, const std::string& name,
         throw usage_error(
             fmt::format("--{}: expected on=TARGET, with=LOCKMARK, or a KEY=VALUE of the job "
                         "(lock=redis/lua), not {}",
-                        name, word.find("://") == word.npos ? config::in_quotes(word) : "a URL"));
+                        name, config::in_quotes(config::redacted_argument(word))));
       }
       const std::string key = word.substr(0, equals);
       if (key == "on") {
@@ -88,7 +89,9 @@ gate_side read_side(gate_side common, const std::string& name,
       } else {
         side.set.push_back(word);
       }
-      side.own += fmt::format("{}{}", side.own.empty() ? "" : " ", word);
+      const std::string shown = config::redacted_argument(word);
+      const char* quote = shown.find(' ') == shown.npos ? "" : "'";
+      side.own += fmt::format("{0}{1}{2}{1}", side.own.empty() ? "" : " ", quote, shown);
     }
   }
   return side;
@@ -103,7 +106,10 @@ std::string side_text(const gate_side& side, const named_job& job, const place& 
   return fmt::format("{} on {}{}", lock, where.redacted, rest);
 }
 
-open_url without_password(const std::string& url) {
+open_url without_password(const std::string& url, bool to_this_lockmark) {
+  if (url.starts_with("exec:") && to_this_lockmark) {
+    return {"", fmt::format("LOCKMARK_TARGET={}", url)};
+  }
   const auto target = config::parse_target(url);
   const auto scheme = url.find("://");
   if (!target || scheme == std::string::npos) return {url, ""};

@@ -44,7 +44,7 @@ TEST(gate_side, that_is_none_is_explained) {
       {"with=/no/such/file", "--candidate: with=/no/such/file is no program"},
       {"with=/tmp", "is no program"},
       {"ho?ld=1ms", "--candidate: "},
-      {"redis://u:secret@h", "not a URL"},
+      {"redis://u:secret@h", "not 'redis://u:***@h:6379'"},
   };
   for (const auto& [text, sentence] : cases) {
     try {
@@ -58,12 +58,13 @@ TEST(gate_side, that_is_none_is_explained) {
 
 TEST(gate_password, goes_by_a_variable) {
   const auto expect = [](const char* url, const char* bare, const char* variable) {
-    const open_url o = without_password(url);
+    const open_url o = without_password(url, true);
     EXPECT_EQ(o.url, bare);
     EXPECT_EQ(o.variable, variable);
   };
   expect("redis://h:1/2", "redis://h:1/2", "");
   expect("memory:", "memory:", "");
+  expect("exec:lock secret", "", "LOCKMARK_TARGET=exec:lock secret");
   expect("redis://u:p%40ss@h:1/2", "redis://u@h:1/2?password-env=LOCKMARK_GATE_PASSWORD",
          "LOCKMARK_GATE_PASSWORD=p@ss");
   expect("redis://:pw@h", "redis://h?password-env=LOCKMARK_GATE_PASSWORD",

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 #include "deploy/local/error.hpp"
+#include "harness/base/redact.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/participants.hpp"
+#include "harness/config/redaction.hpp"
 #include "harness/config/settings.hpp"
-#include "harness/config/target.hpp"
 #include "harness/driver.hpp"
 #include "harness/run/descriptors.hpp"
 
@@ -41,37 +43,38 @@ constexpr row commands[] = {
     {"proxy", "", proxy_command},
 };
 
-// A target on the command line may carry a password; what is kept of it never does.
+// The words of the command line as they may be kept.
 std::vector<std::string> redacted(const std::vector<std::string>& words) {
   std::vector<std::string> all;
-  for (const std::string& text : words) {
-    const auto target = config::parse_target(text);
-    if (target) {
-      all.push_back(target->redacted());
-    } else {
-      all.push_back(text.find("://") == std::string::npos ? text : "***");
-    }
-  }
+  std::ranges::transform(words, std::back_inserter(all), config::redacted_argument);
   return all;
 }
 
 // What `ps` shows of this process, and of those that it forks, is this very memory.
-void hide_passwords(int argc, char** argv) {
-  for (int i = 0; i < argc; ++i) {
+void hide_secrets(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
     const std::string_view text = argv[i];
-    for (auto at = text.find("://"); at != text.npos; at = text.find("://", at + 3)) {
-      const auto word_end = std::min(text.find_first_of(" '\"", at), text.size());
-      const auto login_end = text.substr(0, word_end).rfind('@');
-      const auto colon = text.find(':', at + 3);
-      if (login_end == text.npos || colon == text.npos || colon > login_end) continue;
-      std::fill(argv[i] + colon + 1, argv[i] + login_end, '*');
-    }
+    const std::string shown = config::redacted_argument(text);
+    if (shown == text) continue;
+    const auto same = std::ranges::mismatch(text, shown).in1 - text.begin();
+    std::fill(argv[i] + same, argv[i] + text.size(), '*');
   }
 }
 
 int fail(const std::string& sentence) {
-  fmt::print(stderr, "lockmark: {}\n", sentence);
+  fmt::print(stderr, "lockmark: {}\n", without_logins(sentence));
   return 2;
+}
+
+// Of what the parser says, which quotes words that it did not expect.
+int fail_to_parse(std::string sentence, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (const auto shown = config::redacted_argument(word); shown != word) {
+      const auto at = sentence.find(word);
+      if (at != sentence.npos) sentence.replace(at, word.size(), shown);
+    }
+  }
+  return fail(fmt::format("{}; see lockmark --help", sentence));
 }
 
 int run(const std::vector<std::string>& words) {
@@ -93,7 +96,7 @@ int run(const std::vector<std::string>& words) {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    return fail(fmt::format("{}; see lockmark --help", e.what()));
+    return fail_to_parse(e.what(), words);
   }
   return status;
 }
@@ -105,7 +108,7 @@ int main(int argc, char** argv) {
   using lockmark::cli::fail;
   try {
     const std::vector<std::string> words(argv, argv + argc);
-    lockmark::cli::hide_passwords(argc, argv);
+    lockmark::cli::hide_secrets(argc, argv);
     // A limit on the size of files (ulimit -f) then is what a full disk is: a sentence.
     std::signal(SIGXFSZ, SIG_IGN);
     lockmark::run::raise_descriptor_limit();

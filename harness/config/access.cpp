@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -19,10 +20,18 @@ constexpr std::string_view known_names =
 // A longer file is not a password's: perhaps it never ends.
 constexpr std::size_t longest_secret = 64 * 1024;
 
+// Not what somebody took for the place of the password itself.
+bool is_variable(std::string_view name) {
+  return std::ranges::all_of(name, [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
 outcome from_variable(const std::string& name, std::string& secret) {
   const char* const value = std::getenv(name.c_str());
   if (value == nullptr || *value == '\0') {
-    return problem{fmt::format("wants its password from the variable {}, which is not set", name)};
+    return problem{fmt::format("wants its password from the variable {}, which is not set",
+                               is_variable(name) ? name : "(no name of a variable)")};
   }
   secret = value;
   return std::nullopt;
@@ -31,21 +40,23 @@ outcome from_variable(const std::string& name, std::string& secret) {
 // The file's text without the newlines at its end, as every tool that reads such files takes it.
 outcome from_file(const std::string& path, std::string& secret) {
   std::ifstream file(path);
+  // Without a folder, it may be the password itself, in the wrong place.
+  const std::string shown = path.find('/') != path.npos || file.is_open() ? path : "a file";
   std::string text(longest_secret + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   // A directory opens but cannot be read.
   if (!file.is_open() || file.bad()) {
-    return problem{fmt::format("wants its password from {}, which cannot be read", path)};
+    return problem{fmt::format("wants its password from {}, which cannot be read", shown)};
   }
   if (text.size() > longest_secret) {
-    return problem{fmt::format("wants its password from {}, which has more than {} bytes", path,
+    return problem{fmt::format("wants its password from {}, which has more than {} bytes", shown,
                                longest_secret)};
   }
   secret = std::move(text);
   while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
   if (secret.empty()) {
-    return problem{fmt::format("wants its password from {}, which is empty", path)};
+    return problem{fmt::format("wants its password from {}, which is empty", shown)};
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 
+#include "harness/base/redact.hpp"
 #include "harness/config/option.hpp"
 
 namespace lockmark::config {
@@ -404,9 +405,9 @@ std::string describe_kill(const fault_plan& plan, std::string_view was) {
 }
 
 std::string describe_run(const fault_plan& plan) {
-  std::string text = fmt::format("'{}' was run", without_passwords(plan.command));
+  std::string text = fmt::format("'{}' was run", shown_command(plan.command));
   if (plan.undo.empty()) return text;
-  return fmt::format("{}, and '{}' after {}", text, without_passwords(plan.undo),
+  return fmt::format("{}, and '{}' after {}", text, shown_command(plan.undo),
                      spoken(plan.lasts));
 }
 
@@ -473,19 +474,6 @@ std::string describe(const fault_plan& plan) {
     case fault_kind::run: return describe_run(plan);
   }
   return whom;
-}
-
-std::string without_passwords(std::string_view text) {
-  std::string shown{text};
-  for (auto at = shown.find("://"); at != shown.npos; at = shown.find("://", at + 3)) {
-    // A password may hold a slash that was not escaped, so the login ends with the last @.
-    const auto word_end = std::min(shown.find_first_of(" '\"", at), shown.size());
-    const auto login_end = shown.substr(0, word_end).rfind('@');
-    const auto colon = shown.find(':', at + 3);
-    if (login_end == shown.npos || colon == shown.npos || colon > login_end) continue;
-    shown.replace(colon + 1, login_end - colon - 1, "***");
-  }
-  return shown;
 }
 
 }  // namespace lockmark::config

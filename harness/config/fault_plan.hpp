@@ -79,10 +79,8 @@ bool hits_participants(const fault_plan& plan);
 
 // "kill_master", "pause_holder": what a mark and a metric call it; lower case, no number.
 std::string name_of(const fault_plan& plan);
-// "the master was killed and came back without its data after 3 s": a sentence for people.
+// "the master was killed and came back without its data after 3 s": a sentence for people. Of a
+// command it tells the program only.
 std::string describe(const fault_plan& plan);
-
-// A command of the user's as it may be shown: without the passwords of the URLs in it.
-std::string without_passwords(std::string_view text);
 
 }  // namespace lockmark::config

@@ -186,7 +186,7 @@ TEST(fault_plan, has_a_name_and_a_sentence) {
       {"{do: jump_clock, who: server redis, at: 1s, by: -1m}",
        {"jump_clock_server", "the clock of server redis jumped 1 m back"}},
       {"{do: run, command: a b, undo: c, at: 1s, for: 2s}",
-       {"run_command", "'a b' was run, and 'c' after 2 s"}},
+       {"run_command", "'a ***' was run, and 'c' after 2 s"}},
   };
   for (const auto& [fault, told] : cases) {
     const fault_plan plan = plan_of(fault);
@@ -195,11 +195,9 @@ TEST(fault_plan, has_a_name_and_a_sentence) {
 }
 
 TEST(fault_plan, never_tells_a_password) {
-  EXPECT_EQ(without_passwords("x redis://me:hunter2@h:1 'mysql://a:b@c' http://plain:80/x"),
-            "x redis://me:***@h:1 'mysql://a:***@c' http://plain:80/x");
   const fault_plan plan =
       plan_of("{do: run, at: 1s, command: \"redis-cli -u redis://me:hunter2@h:1 SHUTDOWN\"}");
-  EXPECT_THAT(describe(plan), testing::Not(HasSubstr("hunter2")));
+  EXPECT_EQ(describe(plan), "'redis-cli ***' was run");
 }
 
 TEST(fault_plan, knows_whom_it_hits) {

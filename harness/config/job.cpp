@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "harness/config/fault_plan.hpp"
+#include "harness/config/redaction.hpp"
 
 namespace lockmark::config {
 namespace {
@@ -148,7 +149,8 @@ void read_file_into(job& target, places& where, const std::string& yaml, const s
 std::string apply_assignment(job& target, std::string_view assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    throw config_error(fmt::format("--set: {}", expected("KEY=VALUE", assignment).sentence));
+    throw config_error(
+        fmt::format("--set: {}", expected("KEY=VALUE", redacted_argument(assignment)).sentence));
   }
   if (const auto wrong = key_problem(assignment.substr(0, equals))) {
     throw config_error(fmt::format("--set: {}", wrong->sentence));

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "harness/base/redact.hpp"
 #include "harness/config/access.hpp"
 
 namespace lockmark::config {
@@ -242,24 +243,6 @@ class target_parser {
   target result_;
 };
 
-// The command line of a lock client, which may hold URLs with passwords.
-std::string redacted_command(std::string_view command) {
-  std::string text;
-  while (true) {
-    const auto slashes = command.find("://");
-    if (slashes == std::string_view::npos) break;
-    text += command.substr(0, slashes + 3);
-    command.remove_prefix(slashes + 3);
-    const std::string_view word = command.substr(0, command.find_first_of(" \t'\""));
-    const auto at = word.rfind('@');
-    if (at == std::string_view::npos) continue;
-    const auto colon = word.find(':');
-    text += colon < at ? fmt::format("{}:***", word.substr(0, colon)) : std::string{};
-    command.remove_prefix(colon < at ? at : 0);
-  }
-  return text += command;
-}
-
 parsed<target> parse_command(std::string_view command) {
   const auto first = command.find_first_not_of(' ');
   if (first == std::string_view::npos) {
@@ -287,30 +270,64 @@ parsed<target> parse_local(std::string_view scheme, std::string_view rest) {
   return result;
 }
 
-bool is_secret(std::string name) {
-  // Where a secret is kept is none.
-  if (name.ends_with("-env") || name.ends_with("-file")) return false;
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  for (const char* word : {"pass", "pwd", "secret", "token"}) {
-    if (name.find(word) != std::string::npos) return true;
+// Shows the parts of a target, percent-encoded, without what holds a password of it.
+class part_printer {
+ public:
+  explicit part_printer(const target& t) {
+    for (const std::string& password : {t.password, t.sentinel_password}) {
+      // Shorter ones are in many a name.
+      if (password.size() >= 4) passwords_.push_back(password);
+    }
   }
-  return false;
-}
 
-std::string authority_of(const target& t) {
+  std::string show(std::string_view part, std::string_view also_allowed = unreserved) const {
+    return guard(part, percent_encoded(part, also_allowed));
+  }
+  std::string show(const host_port& h) const {
+    const bool is_ipv6 = h.host.find(':') != std::string::npos;
+    return guard(h.host, fmt::format("{0}{2}{1}:{3}", is_ipv6 ? "[" : "", is_ipv6 ? "]" : "",
+                                     h.host, h.port));
+  }
+
+ private:
+  std::string guard(std::string_view part, std::string shown) const {
+    for (const std::string& password : passwords_) {
+      if (part.find(password) != part.npos || shown.find(password) != shown.npos) {
+        return std::string(hidden);
+      }
+    }
+    return shown;
+  }
+
+  std::vector<std::string> passwords_;
+};
+
+std::string shown_authority(const target& t, const part_printer& printer) {
   std::string text;
-  if (!t.user.empty() || !t.password.empty()) {
-    text =
-        fmt::format("{}{}@", percent_encoded(t.user, unreserved), t.password.empty() ? "" : ":***");
+  // Whoever encodes a whole login has a password behind the colon all the same.
+  const auto colon = t.user.find(':');
+  const bool has_password = !t.password.empty() || colon != std::string::npos;
+  if (!t.user.empty() || has_password) {
+    text = printer.show(std::string_view(t.user).substr(0, colon));
+    text += has_password ? ":***@" : "@";
   }
   std::string_view separator;
-  for (const auto& [host, port] : t.hosts) {
-    const bool is_ipv6 = host.find(':') != std::string::npos;
-    const std::string shown = is_ipv6 ? fmt::format("[{}]", host) : host;
-    text += fmt::format("{}{}:{}", separator, shown, port);
+  for (const host_port& h : t.hosts) {
+    text += fmt::format("{}{}", separator, printer.show(h));
     separator = ",";
+  }
+  return text;
+}
+
+// Names and values that any target may have are known; what else there is, nobody knows.
+std::string shown_query(const target& t, const part_printer& printer) {
+  std::string text;
+  for (const auto& [name, value] : t.query) {
+    const bool known = !t.hosts.empty() || all_of(value, unreserved);
+    const bool secret = names_a_secret(name) || !known;
+    text += fmt::format("{}{}={}", text.empty() ? '?' : '&',
+                        all_of(name, unreserved) ? printer.show(name) : std::string(hidden),
+                        secret ? std::string(hidden) : printer.show(value));
   }
   return text;
 }
@@ -344,18 +361,13 @@ parsed<target> parse_target(std::string_view text) {
 }
 
 std::string target::redacted() const {
+  if (scheme == "exec") return fmt::format("exec:{}", shown_command(path));
+  const part_printer printer(*this);
   std::string text = scheme + ":";
-  if (scheme == "exec") return text + redacted_command(path);
-  if (!hosts.empty()) text += "//" + authority_of(*this);
+  if (!hosts.empty()) text += "//" + shown_authority(*this, printer);
   const bool adds_slash = !hosts.empty() && !path.empty() && path.front() != '/';
-  text += fmt::format("{}{}", adds_slash ? "/" : "", percent_encoded(path, "-._~/"));
-  char separator = '?';
-  for (const auto& [name, value] : query) {
-    const std::string shown = is_secret(name) ? "***" : percent_encoded(value, unreserved);
-    text += fmt::format("{}{}={}", separator, percent_encoded(name, unreserved), shown);
-    separator = '&';
-  }
-  return text;
+  return fmt::format("{}{}{}{}", text, adds_slash ? "/" : "", printer.show(path, "-._~/"),
+                     shown_query(*this, printer));
 }
 
 }  // namespace lockmark::config

@@ -68,8 +68,9 @@ struct target {
     return other == nat.end() ? h : other->second;
   }
 
-  // The URL with every port, and "***" for the password and for what the query calls a password,
-  // secret or token. The only form of a target that may be shown or stored.
+  // The URL with every port, and "***" for the password, for what the query calls a password or
+  // secret, and for every other part that holds the password; of a command only its program. The
+  // only form of a target that may be shown or stored.
   std::string redacted() const;
 
   bool operator==(const target&) const = default;

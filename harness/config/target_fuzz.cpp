@@ -14,26 +14,25 @@ bool holds(std::string_view text) {
   return text.find(secret) != std::string_view::npos;
 }
 
-// Whether the secret stands in a command where a URL has its password: SCHEME://USER:PASSWORD@.
-bool is_password_in(std::string_view command) {
+// Anywhere in a command but where the name of its program stands.
+bool is_argument_of(std::string_view command) {
   const auto at = command.find(secret);
-  const auto begin = command.find_last_of(" \t'\"", at) + 1;
-  const std::string_view word = command.substr(begin, command.find_first_of(" \t'\"", at) - begin);
-  const auto slashes = word.find("://");
-  const auto colon = word.find(':', slashes + 3);
-  const auto inside = at - begin;
-  return slashes != word.npos && colon < inside && word.find('@', inside) != word.npos;
+  return at != command.npos && command.find_first_of(" \t=:'\"") < at;
 }
 
 bool is_secret(const target& t) {
   if (holds(t.scheme) || holds(t.user) || t.query.size() > 0) return false;
-  if (t.scheme == "exec") return is_password_in(t.path);
+  if (t.scheme == "exec") return is_argument_of(t.path);
   return holds(t.password);
 }
 
 void check_shown(const target& t, bool once) {
   const std::string shown = t.redacted();
   assert(!once || !is_secret(t) || !holds(shown));
+  const std::string_view behind = std::string_view(shown).substr(t.scheme.size());
+  const bool one_part =
+      t.password.size() >= 4 && t.password.find_first_of("*@:,/?=&") == t.path.npos;
+  assert(!one_part || t.scheme == "exec" || behind.find(t.password) == behind.npos);
   const auto again = parse_target(shown);
   // What has a password, or what could be one, is shown in part only.
   const bool hides = !t.password.empty() || t.user.find(':') != t.user.npos;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "harness/config/redaction.hpp"
 #include "harness/driver.hpp"
 #include "harness/report/text.hpp"
 #include "harness/stats/confidence.hpp"
@@ -166,8 +167,8 @@ std::string host_fingerprint(const report::recorded_run& run) {
 std::string other_job(const report::recorded_run& run, const config::job& job) {
   const auto text = run.content.at("provenance").at("job").get<std::string>();
   const config::job there = config::parse_job(text, fmt::format("job of run {}", run.name));
-  const auto mine = config::write_all(config::job_options(), job);
-  const auto its = config::write_all(config::job_options(), there);
+  const auto mine = config::write_all(config::job_options(), config::redacted(job));
+  const auto its = config::write_all(config::job_options(), config::redacted(there));
   for (const auto& [key, value] : its) {
     if (is_measure(key)) continue;
     const auto same = [&key = key](const auto& setting) { return setting.first == key; };

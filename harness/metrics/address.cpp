@@ -84,7 +84,7 @@ gateway parse_gateway(const std::string& text) {
   if (scheme_end == text.npos) refuse_push("this has no http:// in front");
   const std::string scheme = text.substr(0, scheme_end);
   if (scheme != "http" && scheme != "https") {
-    refuse_push(fmt::format("known schemes are http and https, not {}", config::in_quotes(scheme)));
+    refuse_push("known schemes are http and https");
   }
   const CURLUcode read = curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0);
   if (read != CURLUE_OK) refuse_push(fmt::format("this is none: {}", curl_url_strerror(read)));
@@ -96,6 +96,9 @@ gateway parse_gateway(const std::string& text) {
   g.password = part(url, CURLUPART_PASSWORD, CURLU_URLDECODE);
   const std::string port = part(url, CURLUPART_PORT);
   std::string path = part(url, CURLUPART_PATH);
+  if (path.find('@') != path.npos) {
+    refuse_push("write '/', '?' and '@' in a password as %2F, %3F and %40");
+  }
   while (path.ends_with('/')) path.pop_back();
   g.url = fmt::format("{}://{}{}{}{}", scheme, part(url, CURLUPART_HOST), port.empty() ? "" : ":",
                       port, path);

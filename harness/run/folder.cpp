@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "harness/config/redaction.hpp"
 #include "harness/run/result_json.hpp"
 
 namespace lockmark::run {
@@ -77,7 +78,7 @@ std::string timeline_line(const interval& i, std::int64_t at_ns, std::int64_t le
 run_folder::run_folder(fs::path path, const config::job& job) : path_(std::move(path)) {
   create_empty(path_);
   try {
-    write_whole("job.yaml", config::print_job(job));
+    write_whole("job.yaml", config::print_job(config::redacted(job)));
   } catch (const write_error& e) {
     throw usage_error(e.what());
   }

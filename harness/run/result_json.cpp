@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "harness/config/redaction.hpp"
 #include "harness/run/build_info.hpp"
 
 namespace lockmark::run {
@@ -371,7 +372,8 @@ json provenance_section(const result& r) {
   json server;
   for (const auto& [name, value] : r.server_is) server[name] = value;
   json options = json::object();
-  for (const auto& [name, value] : r.job.options) options[name] = value;
+  const config::job open = config::redacted(r.job);
+  for (const auto& [name, value] : open.options) options[name] = value;
   json j = build_json();
   j["host"] = {{"name", text(r.host.host_name)},
                {"kernel", text(r.host.kernel)},
@@ -382,7 +384,7 @@ json provenance_section(const result& r) {
   j["server"] = std::move(server);
   j["preflight"] = r.preflight;
   j["lock_options"] = std::move(options);
-  j["job"] = config::print_job(r.job);
+  j["job"] = config::print_job(open);
   return j;
 }
 
