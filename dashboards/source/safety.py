@@ -65,8 +65,10 @@ def leases():
         lines("Renewals", "ops", "Extended leases. One that was lost: the hold went on without the "
               "lock.", [over_time(total(rate("lockmark_renewals_total"), "outcome"),
                                   "{{outcome}}")]),
-        lines("Renewals lost", "short", "Since the window began.",
-              [over_time(of_run("lockmark_renewals_total", 'outcome="lost"'), RUN)]),
+        lines("Renewals lost or late", "short", "Lost: another had the lock, or nobody. Late: it "
+              "came after the lease could have ended. Since the window began.",
+              [over_time(of_run("lockmark_renewals_total", 'outcome="lost"'), f"{RUN}, lost"),
+               over_time(of_run("lockmark_renewals_late_total"), f"{RUN}, late")]),
         lines("Releases that were not confirmed", "short", "Not owner: the lock was gone when its "
               "holder gave it up. Since the window began.",
               [over_time(total(of_run("lockmark_release_failures_total"), "reason"),
