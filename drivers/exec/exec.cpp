@@ -78,11 +78,8 @@ const std::vector<std::string> every_scheme{
     "redis+cluster", "rediss+cluster", "zookeeper", "redis+independent", "rediss+independent",
     "mysql",         "mysql+galera"};
 
-// A command without a login in it: options are written into run folders.
-bool is_open_command(std::string_view value) {
-  if (value.empty()) return true;
-  const auto t = config::parse_target(fmt::format("exec:{}", value));
-  return t && t->redacted() == fmt::format("exec:{}", t->path);
+bool is_command(std::string_view value) {
+  return value.empty() || static_cast<bool>(config::parse_target(fmt::format("exec:{}", value)));
 }
 
 bool is_seconds(std::string_view value) {
@@ -240,10 +237,10 @@ lock_kind any_program() {
                                "the program: --on 'exec:python3 my_lock.py'",
                        .accepts = is_open_url},
                       {.name = "command",
-                       .values = "the program's command line, without passwords",
+                       .values = "the program's command line",
                        .preset = "",
                        .help = "the program, where the target is its server: --on local:redis",
-                       .accepts = is_open_command},
+                       .accepts = is_command},
                       {.name = "hello_within",
                        .values = "1s to 60s",
                        .preset = "5s",

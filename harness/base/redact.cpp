@@ -61,7 +61,14 @@ std::string shown_command(std::string_view command) {
   const std::string_view first = take_word(command);
   if (!is_plain(first) || first.ends_with('/')) return std::string(hidden);
   std::string shown(first.substr(first.rfind('/') + 1));
-  if (!command.empty()) shown.append(" ").append(hidden);
+  while (!command.empty()) {
+    const std::string word(take_word(command));
+    // A file that is there is no secret: of "python3 my_lock.py" the script is the program.
+    if (!is_plain(word) || access(word.c_str(), F_OK) != 0) {
+      return shown.append(" ").append(hidden);
+    }
+    shown += " " + word;
+  }
   return shown;
 }
 

@@ -15,7 +15,8 @@ inline constexpr std::string_view hidden = "***";
 bool names_a_secret(std::string_view name);
 
 // A command of a user's, who may have put a secret anywhere in it: "ssh ***" for all that begins
-// with ssh, "***" where the first word is no plain name of a program. What was shown so once is
+// with ssh, "***" where the first word is no plain name of a program. Names of files that are there
+// are shown up to the first word that is none: "python3 my_lock.py ***". What was shown so once is
 // shown so again, and is_hidden of it.
 std::string shown_command(std::string_view command);
 bool is_hidden(std::string_view command);

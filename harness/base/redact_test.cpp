@@ -14,6 +14,8 @@ TEST(redact, a_command_is_shown_as_its_program) {
       {"  mysql\t-phunter2", "mysql ***"},
       {"mysql\n-phunter2", "mysql ***"},
       {"PASSWORD=hunter2 redis-cli shutdown", "***"},
+      {"python3 README.md", "python3 README.md"},
+      {"python3 README.md --pw=hunter2 README.md", "python3 README.md ***"},
       {"'hunter2'", "***"},
       {"a;b", "***"},
       {"a=hunter2", "***"},

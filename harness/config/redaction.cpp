@@ -35,6 +35,8 @@ job redacted(job whole) {
     const auto target = parse_target(value);
     if (names_a_secret(name)) {
       value = hidden;
+    } else if (name == "command") {
+      value = shown_command(value);
     } else {
       value = target ? target->redacted() : without_logins(value);
     }
