@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "deploy/local/directory.hpp"
 #include "deploy/local/process.hpp"
@@ -24,11 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr duration down_time_limit = std::chrono::seconds{20};
 
-std::string read_file(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // Never readable by others: the target may hold a password.
 void write_file(const fs::path& file, const std::string& text) {
   try {
@@ -40,7 +34,7 @@ void write_file(const fs::path& file, const std::string& text) {
 
 // Whether the process runs and is a child of that keeper; ids are reused, pairs hardly.
 bool is_child_of(pid_t pid, pid_t keeper) {
-  const std::string stat = read_file(fmt::format("/proc/{}/stat", pid));
+  const std::string stat = readable_text(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = stat.rfind(") ");
   if (name_end == std::string::npos) return false;
   const char state = stat[name_end + 2];
@@ -122,7 +116,7 @@ std::vector<cluster_info> registry::living() {
   for (const topology& row : topologies()) {
     if (!fs::exists(file(row.name))) continue;
     try {
-      cluster_info cluster = cluster_from_json(read_file(file(row.name)));
+      cluster_info cluster = cluster_from_json(readable_text(file(row.name)));
       if (is_inhabited(cluster.directory)) {
         for (server_info& server : cluster.servers) {
           if (!is_child_of(server.pid, cluster.keeper)) server.pid = 0;

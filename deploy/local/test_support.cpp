@@ -5,16 +5,14 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "deploy/local/process.hpp"
+#include "harness/base/files.hpp"
 
 namespace lockmark::local {
 
 bool is_running(pid_t pid) {
-  std::ifstream in(fmt::format("/proc/{}/stat", pid));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = readable_text(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = text.rfind(") ");
   return name_end != std::string::npos && text[name_end + 2] != 'Z';
 }

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 namespace lockmark {
@@ -165,6 +166,13 @@ void write_whole_file(const fs::path& file, std::string_view text) {
   }
   remove_quietly(part_of(real));
   fail_to_write(file);
+}
+
+// A stream's own insertion, because an iterator over its buffer throws when a read fails.
+std::string readable_text(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
 }
 
 void append_to_file(const fs::path& file, std::string_view text) {

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -32,8 +31,7 @@ class files_test : public testing::Test {
   }
 
   static std::string read(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return readable_text(file);
   }
   static unsigned mode_of(const fs::path& file) {
     struct stat s {};
@@ -216,6 +214,14 @@ TEST_F(files_test, appends_nothing_to_a_full_disk) {
                 HasSubstr("log cannot be written: File too large"));
   }
   EXPECT_EQ(read(dir_ / "log"), "first\n");
+}
+
+// A folder can be opened and not read, like the files in /proc of a process that has just ended.
+TEST_F(files_test, reads_nothing_where_reading_fails) {
+  append_to_file(dir_ / "log", "one\ntwo");
+  EXPECT_EQ(readable_text(dir_ / "log"), "one\ntwo");
+  EXPECT_EQ(readable_text(dir_ / "missing"), "");
+  EXPECT_EQ(readable_text(dir_), "");
 }
 
 }  // namespace

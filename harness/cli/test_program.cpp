@@ -9,11 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include "deploy/local/process.hpp"
+#include "harness/base/files.hpp"
 
 extern char** environ;  // NOLINT: POSIX has no header for it
 
@@ -151,10 +150,7 @@ fs::path only_folder(const fs::path& runs) {
   return all.size() == 1 ? all[0] : fs::path();
 }
 
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string read_text(const fs::path& file) { return readable_text(file); }
 
 nlohmann::json read_json(const fs::path& file) {
   const auto value = nlohmann::json::parse(read_text(file), nullptr, false);
