@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "deploy/local/process.hpp"
-#include "harness/cli/test_program.hpp"
+#include "program/test_program.hpp"
 
 namespace lockmark::dashboards {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/cli/test_program.hpp"
+#include "program/test_program.hpp"
 
 namespace lockmark::dashboards {
 

@@ -9,7 +9,7 @@
 
 #include "dashboards/queries.hpp"
 #include "deploy/local/process.hpp"
-#include "harness/cli/test_program.hpp"
+#include "program/test_program.hpp"
 
 namespace lockmark::dashboards {
 namespace {

@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "harness/cli/test_program.hpp"
+#include "program/test_program.hpp"
 
 namespace lockmark::dashboards {
 namespace {

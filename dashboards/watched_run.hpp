@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dashboards/prometheus.hpp"
-#include "harness/cli/test_program.hpp"
+#include "program/test_program.hpp"
 
 namespace lockmark::dashboards {
 

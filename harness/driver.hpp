@@ -32,15 +32,11 @@
 #include <vector>
 
 #include "harness/async/loop.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/features.hpp"
 #include "harness/outcome.hpp"
 
 namespace lockmark {
-
-// The user asked for what cannot be: one sentence, exit status 2.
-struct usage_error : std::runtime_error {
-  using runtime_error::runtime_error;
-};
 
 // No server that can be worked with: unreachable, silent, refused the login. Exit status 2.
 struct no_server : std::runtime_error {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "harness/base/errors.hpp"
 #include "harness/capacity/queue_model.hpp"
 #include "harness/config/redaction.hpp"
-#include "harness/driver.hpp"
 
 namespace lockmark::capacity {
 namespace {

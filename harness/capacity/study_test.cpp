@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/stats/random.hpp"
 
 namespace lockmark::capacity {

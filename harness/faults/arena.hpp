@@ -1,7 +1,7 @@
 // Where faults can be inflicted: the participants, the servers and the network of one run.
 //
 // The conductor owns the schedule and calls begin() and end(); who is there to be hit, and how, is
-// known by who made the arena (harness/cli, from a local cluster, processes and proxies).
+// known by who made the arena (program, from a local cluster, processes and proxies).
 #pragma once
 
 #include <cstdint>

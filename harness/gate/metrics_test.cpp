@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/sample_result.hpp"
 

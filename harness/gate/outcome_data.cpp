@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/gate/metrics.hpp"
 #include "harness/gate/outcome.hpp"
 

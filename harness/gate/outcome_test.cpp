@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/gate/metrics.hpp"
 #include "harness/report/markdown.hpp"
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "harness/base/errors.hpp"
 #include "harness/config/quantity.hpp"
-#include "harness/driver.hpp"
 #include "harness/report/text.hpp"
 #include "harness/stats/confidence.hpp"
 

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <memory>
 
+#include "harness/base/errors.hpp"
 #include "harness/config/parsed.hpp"
-#include "harness/driver.hpp"
 
 namespace lockmark::metrics {
 namespace {

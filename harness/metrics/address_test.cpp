@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 
 namespace lockmark::metrics {
 namespace {
@@ -66,8 +66,8 @@ TEST(gateway, is_read) {
 TEST(gateway, is_refused_without_its_password) {
   for (const char* text :
        {"", "gate:9091", "ftp://me:s3cret@gate", "http://", "http://me:s3cret@gate:port",
-        "http://me:s3cret@gate/?a=b", "http://me:s3cret@gate/#x",
-        "http://me:1/s3cret@gate", "me:s3cret://gate"}) {
+        "http://me:s3cret@gate/?a=b", "http://me:s3cret@gate/#x", "http://me:1/s3cret@gate",
+        "me:s3cret://gate"}) {
     EXPECT_THAT(refusal_of([&] { parse_gateway(text); }),
                 AllOf(HasSubstr("--push"), HasSubstr("http://host:9091"), Not(HasSubstr("s3cret"))))
         << text;

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/errors.hpp"
 #include "harness/config/quantity.hpp"
-#include "harness/driver.hpp"
 #include "harness/time/thread.hpp"
 
 namespace lockmark::metrics {

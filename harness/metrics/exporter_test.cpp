@@ -1,4 +1,4 @@
-// The exporter on loopback sockets. Prometheus's own programs read it in harness/cli.
+// The exporter on loopback sockets. Prometheus's own programs read it in program.
 #include "harness/metrics/exporter.hpp"
 
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/metrics/test_scrape.hpp"
 #include "harness/run/sample_result.hpp"
 

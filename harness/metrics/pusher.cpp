@@ -8,7 +8,6 @@
 #include <chrono>
 #include <utility>
 
-#include "harness/driver.hpp"
 #include "harness/run/host.hpp"
 
 namespace lockmark::metrics {

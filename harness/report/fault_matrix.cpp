@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 
 namespace lockmark::report {
 namespace {

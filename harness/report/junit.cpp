@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/report/row.hpp"
 #include "harness/report/run_text.hpp"
 #include "harness/report/xml.hpp"

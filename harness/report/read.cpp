@@ -5,7 +5,7 @@
 #include <array>
 #include <fstream>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 
 namespace lockmark::report {
 namespace {

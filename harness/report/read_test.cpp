@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/report/row.hpp"
 #include "harness/run/folder.hpp"
 #include "harness/run/result_json.hpp"

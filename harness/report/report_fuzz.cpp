@@ -7,7 +7,7 @@
 #include <cassert>
 #include <cstdint>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/report/fault_matrix.hpp"
 #include "harness/report/junit.hpp"
 #include "harness/report/markdown.hpp"
@@ -28,12 +28,18 @@ const json& real_content() {
 }
 
 const std::array<json, 24>& odd_values() {
-  static const std::array<json, 24> all{
-      json(),      json(true),    json(false), json(0),         json(1),      json(-1),
-      json(0.5),   json(1e300),   json(-1e-9), json(INT64_MAX), json(""),     json("> 5"),
-      json("> "),  json("> 9e9"), json("a|b"), json("\n# <b>"), json("\x1b"), json::array(),
-      json(-5.5),  json("held"),  json({1, 2}), json::object({{"a", 1}}), json(UINT64_MAX),
-      json(INT64_MIN)};
+  static const std::array<json, 24> all{json(),           json(true),
+                                        json(false),      json(0),
+                                        json(1),          json(-1),
+                                        json(0.5),        json(1e300),
+                                        json(-1e-9),      json(INT64_MAX),
+                                        json(""),         json("> 5"),
+                                        json("> "),       json("> 9e9"),
+                                        json("a|b"),      json("\n# <b>"),
+                                        json("\x1b"),     json::array(),
+                                        json(-5.5),       json("held"),
+                                        json({1, 2}),     json::object({{"a", 1}}),
+                                        json(UINT64_MAX), json(INT64_MIN)};
   return all;
 }
 

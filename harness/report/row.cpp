@@ -6,7 +6,7 @@
 #include <array>
 #include <tuple>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/text.hpp"
 

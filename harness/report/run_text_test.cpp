@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/sample_result.hpp"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/run/tally.hpp"
 
 namespace lockmark::report {

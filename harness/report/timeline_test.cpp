@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/run/folder.hpp"
 #include "harness/run/sample_result.hpp"
 

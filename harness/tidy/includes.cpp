@@ -24,12 +24,12 @@ struct direction {
 const std::vector<direction>& directions() {
   static const std::vector<direction> table = {
       {.in = {"harness/"},
-       .except = {"harness/cli/"},
-       .forbidden = {"drivers/", "workloads/", "deploy/"},
+       .except = {},
+       .forbidden = {"drivers/", "workloads/", "deploy/", "program/"},
        .allowed = {},
        .allowed_in_tests = {"drivers/memory/", "drivers/faulty/", "workloads/"},
        .instead = "the harness knows no backend and no workload: go through harness/driver.hpp or "
-                  "harness/workload.hpp; only harness/cli names them"},
+                  "harness/workload.hpp; only the program names them"},
       {.in = {"harness/time/", "harness/pace/", "harness/stats/", "harness/check/",
               "harness/config/"},
        .except = {},
@@ -41,7 +41,7 @@ const std::vector<direction>& directions() {
                   "harness/run"},
       {.in = {"workloads/"},
        .except = {},
-       .forbidden = {"harness/", "drivers/", "deploy/"},
+       .forbidden = {"harness/", "drivers/", "deploy/", "program/"},
        .allowed = {"harness/workload.hpp", "harness/driver.hpp", "harness/features.hpp",
                    "harness/outcome.hpp", "harness/async/"},
        .allowed_in_tests = {"drivers/memory/", "drivers/faulty/"},
@@ -49,7 +49,7 @@ const std::vector<direction>& directions() {
            "a workload sees the contracts only: harness/workload.hpp and harness/driver.hpp"},
       {.in = {"drivers/"},
        .except = {"drivers/conformance/"},
-       .forbidden = {"harness/", "workloads/", "deploy/"},
+       .forbidden = {"harness/", "workloads/", "deploy/", "program/"},
        .allowed = {"harness/driver.hpp", "harness/features.hpp", "harness/outcome.hpp",
                    "harness/async/", "harness/base/", "harness/config/target.hpp",
                    "harness/unique_fd.hpp"},
@@ -58,18 +58,26 @@ const std::vector<direction>& directions() {
                   "harness/config/target.hpp; it neither measures nor reads a clock"},
       {.in = {"drivers/conformance/"},
        .except = {},
-       .forbidden = {"harness/", "workloads/", "deploy/", "drivers/"},
+       .forbidden = {"harness/", "workloads/", "deploy/", "drivers/", "program/"},
        .allowed = {"harness/driver.hpp", "harness/features.hpp", "harness/outcome.hpp",
                    "harness/async/", "harness/config/target.hpp", "drivers/conformance/"},
        .allowed_in_tests = {"drivers/memory/"},
        .instead = "the suite is for every driver and knows none: go through harness/driver.hpp"},
       {.in = {"deploy/"},
-       .except = {},
-       .forbidden = {"harness/", "drivers/", "workloads/"},
+       .except = {"deploy/inject/"},
+       .forbidden = {"harness/", "drivers/", "workloads/", "program/", "deploy/inject/"},
        .allowed = {"harness/base/", "harness/time/", "harness/unique_fd.hpp"},
        .allowed_in_tests = {},
        .instead = "deploy starts servers and knows nothing of locks: harness/base and harness/time "
                   "are all it uses"},
+      {.in = {"deploy/inject/"},
+       .except = {},
+       .forbidden = {"harness/", "drivers/", "workloads/", "program/"},
+       .allowed = {"harness/async/", "harness/base/", "harness/config/", "harness/driver.hpp",
+                   "harness/faults/"},
+       .allowed_in_tests = {},
+       .instead = "it brings faults upon servers: it sees those and what harness/faults asks for, "
+                  "and no lock"},
       {.in = {""},
        .except = {"drivers/zookeeper/"},
        .forbidden = {"zookeeper/"},
@@ -96,15 +104,15 @@ const std::vector<direction>& directions_at_the_edges() {
        .allowed_in_tests = {},
        .instead = "everybody uses harness/base, so it uses nobody"},
       {.in = {"harness/", "drivers/", "workloads/", "deploy/"},
-       .except = {"harness/cli/", "harness/metrics/"},
+       .except = {"harness/metrics/"},
        .forbidden = {"harness/metrics/", "prometheus/", "curl/"},
        .allowed = {},
        .allowed_in_tests = {},
-       .instead = "nothing that runs knows who watches it: harness/cli gives harness/metrics what "
+       .instead = "nothing that runs knows who watches it: the program gives harness/metrics what "
                   "setup::on_live brings"},
       {.in = {"harness/metrics/"},
        .except = {},
-       .forbidden = {"harness/async/", "harness/cli/", "harness/report/", "asio"},
+       .forbidden = {"harness/async/", "harness/report/", "asio"},
        .allowed = {},
        .allowed_in_tests = {},
        .instead = "metrics show what harness/run has measured, and do nothing else"},
@@ -148,7 +156,8 @@ bool is_other_driver(std::string_view path, std::string_view included) {
   return !(mine == "drivers/faulty/" && other == "drivers/memory/");
 }
 
-// What stands between the quotes or angle brackets of an include, or nothing.
+}  // namespace
+
 std::string_view included_by(std::string_view line) {
   constexpr std::string_view include = "#include ";
   if (!line.starts_with(include)) return {};
@@ -156,8 +165,6 @@ std::string_view included_by(std::string_view line) {
   const auto end = line.find_first_of("\">", 1);
   return end == std::string_view::npos ? std::string_view{} : line.substr(1, end - 1);
 }
-
-}  // namespace
 
 std::vector<violation> check_includes(std::string_view path, std::string_view text) {
   std::vector<violation> found;

@@ -35,6 +35,9 @@ std::vector<violation> check_code(std::string_view path, std::string_view text);
 // Includes only; part of check_code.
 std::vector<violation> check_includes(std::string_view path, std::string_view text);
 
+// What stands between the quotes or angle brackets of an include, or nothing.
+std::string_view included_by(std::string_view line);
+
 // The text with comments and the contents of literals blanked out; lines and columns stay.
 std::string code_only(std::string_view text);
 

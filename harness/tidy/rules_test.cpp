@@ -42,7 +42,7 @@ TEST(includes, harness_knows_no_backend) {
   EXPECT_THAT(includes("harness/run/worker.cpp", "workloads/mutex.hpp"), SizeIs(1));
   EXPECT_THAT(includes("harness/run/run_test.cpp", "deploy/local/cluster.hpp"), SizeIs(1));
   EXPECT_THAT(includes("harness/run/run_test.cpp", "drivers/memory/memory.hpp"), IsEmpty());
-  EXPECT_THAT(includes("harness/cli/catalogue.cpp", "drivers/redis/redis.hpp"), IsEmpty());
+  EXPECT_THAT(includes("program/catalogue.cpp", "drivers/redis/redis.hpp"), IsEmpty());
 }
 
 // What calculates does not wait.
@@ -78,7 +78,7 @@ TEST(includes, only_the_command_line_knows_the_metrics) {
   EXPECT_THAT(includes("harness/metrics/x.cpp", "harness/async/loop.hpp"), SizeIs(1));
   EXPECT_THAT(includes("harness/metrics/x.cpp", "harness/run/live.hpp"), IsEmpty());
   EXPECT_THAT(includes("harness/metrics/x.cpp", "prometheus/exposer.h"), IsEmpty());
-  EXPECT_THAT(includes("harness/cli/x.cpp", "harness/metrics/exporter.hpp"), IsEmpty());
+  EXPECT_THAT(includes("program/x.cpp", "harness/metrics/exporter.hpp"), IsEmpty());
 }
 
 // A workload would otherwise fit one backend only.
@@ -113,7 +113,7 @@ TEST(includes, client_libraries_stay_in_their_driver) {
   const auto library = [](std::string_view path, const std::string& header) {
     return texts(check_includes(path, fmt::format("#include <{}>\n", header)));
   };
-  EXPECT_THAT(library("harness/cli/main.cpp", "mysql.h"), SizeIs(1));
+  EXPECT_THAT(library("program/main.cpp", "mysql.h"), SizeIs(1));
   EXPECT_THAT(library("drivers/mysql/mysql.cpp", "zookeeper/zookeeper.h"), SizeIs(1));
   EXPECT_THAT(library("drivers/redis/resp.cpp", "zookeeper/zookeeper.h"), SizeIs(1));
   EXPECT_THAT(library("deploy/local/probe.cpp", "mysql.h"), SizeIs(1));

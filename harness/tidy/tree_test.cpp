@@ -1,5 +1,6 @@
 // Holds this source tree to the rules. Runs in the root of the project, as every test does.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <iterator>
 #include <set>
 
+#include "harness/tidy/graph.hpp"
 #include "harness/tidy/rules.hpp"
 
 namespace lockmark::tidy {
@@ -61,6 +63,30 @@ TEST(tree, keeps_the_rules) {
   }
   // A test that looks at nothing passes as well.
   EXPECT_GT(code_files, 100) << "in " << std::filesystem::current_path();
+}
+
+// Printed for who wants to see the house: each folder's parts, and what each uses.
+TEST(tree, has_no_cycles) {
+  include_graph graph;
+  for (const std::filesystem::path& file : source_files()) {
+    if (is_code(file)) graph.add(file.lexically_normal().generic_string(), read(file));
+  }
+  for (const auto& [folder, parts] : graph.folders()) {
+    for (const std::set<std::string>& mutual : cycles(parts)) {
+      ADD_FAILURE() << "in " << (folder.empty() ? "the root" : folder)
+                    << " these use each other: " << fmt::format("{}", fmt::join(mutual, ", "));
+    }
+    if (std::ranges::count(folder, '/') > 1) continue;
+    for (const auto& [part, used] : parts) {
+      if (part.find('.') != part.npos) continue;
+      std::vector<std::string> rooms;
+      std::ranges::copy_if(used, std::back_inserter(rooms), [&](const std::string& name) {
+        return std::filesystem::is_directory(folder + name);
+      });
+      if (!rooms.empty()) fmt::print("{}{} uses {}\n", folder, part, fmt::join(rooms, ", "));
+    }
+  }
+  EXPECT_TRUE(graph.folders().at("").at("program").contains("harness"));
 }
 
 }  // namespace

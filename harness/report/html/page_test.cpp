@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/driver.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/report/html/sample_runs.hpp"
 
 namespace lockmark::report::html {

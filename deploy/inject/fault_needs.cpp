@@ -1,0 +1,65 @@
+#include "deploy/inject/fault_needs.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "harness/base/errors.hpp"
+
+namespace lockmark::inject {
+namespace {
+
+using namespace std::chrono_literals;
+using config::fault_kind;
+using config::fault_plan;
+
+std::string shim_path(std::string_view file, std::string_view who_needs) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  const auto path = program.parent_path() / file;
+  if (!std::filesystem::exists(path)) {
+    throw usage_error(
+        fmt::format("faults: {} needs {}, which does not exist", who_needs, path.string()));
+  }
+  return path.string();
+}
+
+bool parts_servers(const fault_plan& plan) {
+  return config::is_of_links(plan.what) && plan.who != "replication" &&
+         !config::hits_participants(plan);
+}
+
+}  // namespace
+
+bool uses_proxies(const fault_plan& plan) {
+  const bool of_clients = plan.who != "replication" && !config::hits_one_link(plan);
+  return !plan.on.empty() || (config::is_of_links(plan.what) && of_clients);
+}
+
+fault_needs needs_of(const std::vector<fault_plan>& plans) {
+  fault_needs needs;
+  for (const fault_plan& plan : plans) {
+    const bool servers = plan.what != fault_kind::run && !config::hits_participants(plan);
+    needs.own_servers = needs.own_servers || (servers && !uses_proxies(plan));
+    const bool comes_back = plan.what == fault_kind::kill && servers && plan.lasts > 0ns;
+    needs.kept_data = needs.kept_data || (comes_back && plan.keeps_data);
+    needs.clock_shim = needs.clock_shim || plan.what == fault_kind::jump_clock;
+    needs.proxies = needs.proxies || uses_proxies(plan);
+    needs.partition = needs.partition || parts_servers(plan);
+    needs.links = needs.links || config::hits_one_link(plan);
+  }
+  return needs;
+}
+
+std::uint32_t participant_in(const std::string& who) {
+  return static_cast<std::uint32_t>(std::stoul(who.substr(who.find(' ') + 1))) - 1;
+}
+
+std::string clock_shim_path() {
+  return shim_path("liblockmark_clock.so", "do: jump_clock");
+}
+
+std::string link_shim_path() {
+  return shim_path("liblockmark_links.so", "what parts servers from each other");
+}
+
+}  // namespace lockmark::inject

@@ -1,0 +1,13 @@
+// The exceptions that a person is to read. Each carries one sentence and no password.
+#pragma once
+
+#include <stdexcept>
+
+namespace lockmark {
+
+// The user asked for what cannot be: one sentence, exit status 2.
+struct usage_error : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+}  // namespace lockmark

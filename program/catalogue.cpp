@@ -1,0 +1,109 @@
+#include "program/catalogue.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "drivers/exec/exec.hpp"
+#include "drivers/faulty/faulty.hpp"
+#include "drivers/memory/memory.hpp"
+#include "drivers/mysql/mysql.hpp"
+#include "drivers/redis/redis.hpp"
+#include "drivers/zookeeper/zookeeper.hpp"
+#include "workloads/commit.hpp"
+#include "workloads/mutex.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+template <class Kinds>
+const auto& find(const Kinds& kinds, std::string_view what, std::string_view name) {
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.name == name; });
+  if (found != kinds.end()) return *found;
+  std::vector<std::string_view> known;
+  for (const auto& k : kinds) known.push_back(k.name);
+  throw usage_error(
+      fmt::format("{} \"{}\" is not known; known are {}", what, name, fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+catalogue::catalogue() : workloads_{workloads::mutex(), workloads::commit()} {
+  for (const auto& kinds : {redis::kinds(), zookeeper::kinds(), mysql::kinds(), exec::kinds(),
+                            memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
+    locks_.insert(locks_.end(), kinds.begin(), kinds.end());
+  }
+}
+
+const lock_kind& catalogue::lock(std::string_view name) const {
+  return find(locks_, "lock", name);
+}
+
+const workload_kind& catalogue::workload(std::string_view name) const {
+  return find(workloads_, "workload", name);
+}
+
+std::string_view catalogue::natural_workload(const lock_kind& lock) const {
+  return lock.has.has(feature::optimistic) ? "commit" : "mutex";
+}
+
+std::string_view catalogue::usual_lock(std::string_view form, const config::job& job) const {
+  static constexpr std::array usual{
+      "redis/lua",        "redis/redisson", "redis/redlock", "zookeeper/sequential",
+      "mysql/for_update", "mysql/get_lock", "memory/lock",   "exec/lock"};
+  features wanted;
+  if (job.reentrancy > 1) wanted = feature::reentrant;
+  for (const std::string_view name : usual) {
+    const auto known =
+        std::ranges::find_if(locks_, [&](const lock_kind& l) { return l.name == name; });
+    if (known == locks_.end() || !runs_on(*known, form)) continue;
+    if (wanted.without(known->has).empty()) return known->name;
+  }
+  throw usage_error(
+      fmt::format("no usual lock on {} does what the job asks for ({}); name one "
+                  "with --set lock=...",
+                  form, to_string(wanted)));
+}
+
+std::string_view backend_of(std::string_view lock) {
+  return lock.substr(0, lock.find('/'));
+}
+
+bool runs_on(const lock_kind& lock, std::string_view form) {
+  for (std::string_view rest = lock.topologies; !rest.empty();) {
+    const auto end = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, end) == form) return true;
+    rest.remove_prefix(std::min(rest.size(), end + 1));
+  }
+  return false;
+}
+
+std::map<std::string, std::string, std::less<>> lock_options(const lock_kind& lock,
+                                                             const config::job& job) {
+  std::map<std::string, std::string, std::less<>> all;
+  std::vector<std::string_view> known;
+  for (const lock_option& o : lock.options) {
+    all[std::string(o.name)] = o.preset;
+    known.push_back(o.name);
+  }
+  for (const auto& [name, value] : job.options) {
+    const auto option = std::find_if(lock.options.begin(), lock.options.end(),
+                                     [&](const lock_option& o) { return o.name == name; });
+    if (option == lock.options.end()) {
+      throw usage_error(
+          fmt::format("options.{}: lock {} has no such option; it has {}", name, lock.name,
+                      known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+    }
+    if (!option->accepts(value)) {
+      throw usage_error(fmt::format("options.{}: \"{}\" is not allowed for lock {}; allowed are {}",
+                                    name, value, lock.name, option->values));
+    }
+    all[name] = value;
+  }
+  return all;
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,110 @@
+// A master dies in the middle of a run: the run goes on, the gap is measured, nobody hangs.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "deploy/local/cluster.hpp"
+#include "harness/config/target.hpp"
+#include "program/test_program.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+// Grants of each interval of the run, from its timeline.
+std::vector<std::uint64_t> grants_by_interval(const fs::path& folder) {
+  std::vector<std::uint64_t> grants;
+  std::istringstream lines(read_text(folder / "timeline.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    grants.push_back(nlohmann::json::parse(line).at("granted").get<std::uint64_t>());
+  }
+  return grants;
+}
+
+struct failover {
+  const char* topology;
+  const char* lock;
+};
+void PrintTo(const failover& f, std::ostream* out) {
+  *out << f.topology << " " << f.lock;
+}
+
+class failovers : public testing::TestWithParam<failover> {
+ protected:
+  // The server that answers for the lock's keys; in a Cluster one of the three that do.
+  static std::string master_of(const local::cluster& servers, const fs::path& where) {
+    for (const local::server_info& s : servers.servers()) {
+      if (s.name.find("sentinel") != std::string::npos) continue;
+      const std::string role =
+          output_of({"redis-cli", "-p", fmt::format("{}", s.port), "ROLE"}, where);
+      if (role.starts_with("master")) return s.name;
+    }
+    throw std::runtime_error("no server says that it is a master");
+  }
+
+  scratch dir_;
+};
+
+TEST_P(failovers, are_survived_and_measured) {
+  local::cluster servers = local::cluster::start(GetParam().topology);
+  const std::string master = master_of(servers, dir_.path());
+  // A key for each client, so that every master of a Cluster has some.
+  program p(lockmark({"run",   "uncontended",
+                      "--on",  servers.target(),
+                      "--out", (dir_ / "runs").string(),
+                      "--set", fmt::format("lock={}", GetParam().lock),
+                      "--set", "stop.duration=14s",
+                      "--set", "stop.at_most=14s",
+                      "--set", "stop.samples=0",
+                      "--set", "floor=0s",
+                      "--set", "give_up_after=12s",
+                      "--set", "lease=2s",
+                      "--set", "command_timeout=500ms"}),
+            dir_.path());
+  ASSERT_TRUE(p.says("measuring", 3)) << p.err();
+  servers.kill(master, SIGKILL);
+  const ended e = p.wait(60s);
+  // A grant that died with the master may have been given again: that is a violation, and allowed.
+  EXPECT_THAT(e.status, AnyOf(0, 1, 3)) << e.out << e.err;
+  EXPECT_THAT(e.out, HasSubstr("without a grant at the longest"));
+  const fs::path folder = only_folder(dir_ / "runs");
+  const auto told = read_json(folder / "run.json");
+  EXPECT_EQ(told["run"]["status"], "complete") << e.err;
+  const auto grants = grants_by_interval(folder);
+  ASSERT_GE(grants.size(), 10u);
+  EXPECT_GT(grants[0], 0u);
+  // The very last interval may be a remainder of a few milliseconds.
+  EXPECT_GT(grants[grants.size() - 2], 0u) << "the run did not come back";
+  const auto& counts = told["counts"];
+  EXPECT_GT(counts["doubt_lost"].get<int>() + counts["unavailable"].get<int>() +
+                counts["doubt_deadline"].get<int>() + counts["release_doubt"].get<int>(),
+            0)
+      << counts;
+  if (GetParam().topology == std::string("redis-sentinel")) {
+    EXPECT_GT(told["longest_gap"]["length_ns"].get<std::int64_t>(), 1'000'000'000);
+    EXPECT_EQ(std::count(grants.begin(), grants.end(), 0u) > 0, true);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of_redis, failovers,
+                         testing::Values(failover{"redis-sentinel", "redis/lua"},
+                                         failover{"redis-sentinel", "redis/redisson"},
+                                         failover{"redis-cluster", "redis/lua"},
+                                         failover{"redis-cluster", "redis/redisson"}),
+                         [](const auto& with) {
+                           std::string name =
+                               fmt::format("{}_{}", with.param.topology, with.param.lock);
+                           for (char& c : name) c = c == '-' || c == '/' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace lockmark::cli

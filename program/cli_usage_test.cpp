@@ -1,0 +1,219 @@
+// The command line's errors that need no server of its own: each is one clear sentence and exit
+// status 2, in time; and what it prints where all is well.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "program/test_servers.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
+using testing::Not;
+
+constexpr duration deadline = 10s;
+
+std::vector<std::string> locks_asked_for() {
+  return {
+      "redis/setnx",
+      "redis/setnx_expire",
+      "redis/getset",
+      "redis/set_nx_px",
+      "redis/lua",
+      "redis/redisson",
+      "redis/redisson_spin",
+      "redis/redisson_fair",
+      "redis/redisson_read",
+      "redis/redisson_write",
+      "redis/redisson_fenced",
+      "redis/redisson_multi",
+      "redis/redisson_red",
+      "redis/redlock",
+      "redis/sharded",
+      "zookeeper/persistent",
+      "zookeeper/ephemeral",
+      "zookeeper/sequential",
+      "zookeeper/semaphore_mutex",
+      "zookeeper/read",
+      "zookeeper/write",
+      "zookeeper/semaphore",
+      "zookeeper/multi",
+      "mysql/optimistic_version",
+      "mysql/optimistic_update_time",
+      "mysql/for_update",
+      "mysql/unique_key",
+      "mysql/unique_key_reentrant",
+      "mysql/get_lock",
+      "mysql/shedlock",
+  };
+}
+
+class usage : public testing::Test {
+ protected:
+  ended run(std::vector<std::string> arguments, duration limit = deadline) const {
+    return cli::run(dir_.path(), std::move(arguments), limit);
+  }
+  std::string out() const { return (dir_ / "runs").string(); }
+  std::string write(std::string_view name, const std::string& text) const {
+    std::ofstream(dir_ / name) << text;
+    return (dir_ / name).string();
+  }
+
+  void expect_error(const ended& e, const testing::Matcher<std::string>& sentence) const {
+    EXPECT_EQ(e.status, 2) << e.out;
+    EXPECT_THAT(e.err, is_one_sentence());
+    EXPECT_THAT(e.err, sentence);
+    EXPECT_THAT(e.out, IsEmpty());
+  }
+
+  // A run folder that is left behind must be one that can be reported; none is as good.
+  void expect_readable_folders() const {
+    if (!std::filesystem::exists(out())) return;
+    for (const auto& folder : std::filesystem::directory_iterator(out())) {
+      const ended told = run({"report", folder.path().string()});
+      EXPECT_EQ(told.status, 0) << told.err;
+    }
+  }
+
+  scratch dir_;
+};
+
+// A mistyped key in a job file: its place, what it says, and what was probably meant.
+TEST_F(usage, names_the_place_of_a_mistyped_key) {
+  const std::string job = write("mine.yaml", "lock: memory/lock\nload:\n  instaces: 3\n");
+  expect_error(run({"run", job, "--out", out()}),
+               AllOf(HasSubstr("mine.yaml:3"), HasSubstr("load.instaces"),
+                     HasSubstr("nearest known key is load.instances")));
+}
+
+// A value on the command line with a unit that does not exist, and one without any.
+TEST_F(usage, names_an_unknown_unit) {
+  expect_error(run({"run", "contended", "--on", "memory:", "--set", "wait=5parsec"}),
+               AllOf(HasSubstr("wait"), HasSubstr("5parsec"), HasSubstr("ms")));
+  expect_error(run({"run", "contended", "--on", "memory:", "--set", "wait=5"}),
+               AllOf(HasSubstr("wait"), HasSubstr("ms")));
+}
+
+// A lock that nobody knows: the known ones are listed.
+TEST_F(usage, lists_the_known_locks) {
+  expect_error(run({"run", "contended", "--on", "memory:", "--set", "lock=redis/nope"}),
+               AllOf(HasSubstr("redis/nope"), HasSubstr("redis/lua"), HasSubstr("memory/lock"),
+                     HasSubstr("zookeeper/sequential"), HasSubstr("mysql/for_update")));
+}
+
+// A lock of another backend than the target's.
+TEST_F(usage, refuses_a_lock_that_does_not_fit_the_target) {
+  expect_error(
+      run({"run", "contended", "--on", "memory:", "--set", "lock=redis/lua", "--out", out()}),
+      AllOf(HasSubstr("redis/lua"), HasSubstr("memory:"), HasSubstr("runs on redis")));
+}
+
+// A job that is not reentrant cannot run on a lock that is not either: the feature is named.
+TEST_F(usage, refuses_a_lock_that_lacks_a_feature) {
+  const ended e =
+      run({"run", "reentrant", "--on", "memory:", "--set", "lock=memory/try_lock", "--out", out()});
+  expect_error(e, AllOf(HasSubstr("memory/try_lock"), HasSubstr("reentrant")));
+}
+
+// A job that is neither a file nor shipped.
+TEST_F(usage, lists_the_shipped_jobs) {
+  expect_error(run({"run", "contnded", "--on", "memory:"}),
+               AllOf(HasSubstr("contnded"), HasSubstr("contended"), HasSubstr("short_wait")));
+}
+
+// A targets file that is not there, and one that is no list of targets.
+TEST_F(usage, names_an_unreadable_targets_file) {
+  expect_error(run({"table", "--targets", (dir_ / "none.yaml").string(), "--out", out()}),
+               HasSubstr("none.yaml"));
+  const std::string broken = write("broken.yaml", "mem: [memory\n");
+  expect_error(run({"table", "--targets", broken, "--out", out()}), HasSubstr("broken.yaml"));
+}
+
+// `lockmark up` on a port that somebody has: it is named, and nothing stays up.
+TEST_F(usage, names_the_port_that_is_taken) {
+  const taken_port taken(true);
+  const std::string port = std::to_string(taken.number());
+  expect_error(run({"up", "redis", "--port", port}), HasSubstr(port));
+  EXPECT_THAT(run({"status"}).out, HasSubstr("nothing is up"));
+}
+
+// The list as JSON names every lock, each with what the text form says.
+TEST_F(usage, lists_locks_as_json) {
+  const ended e = run({"list", "--format", "json"});
+  EXPECT_EQ(e.status, 0) << e.err;
+  const auto all = nlohmann::json::parse(e.out, nullptr, false);
+  ASSERT_TRUE(all.is_array()) << e.out;
+  std::vector<std::string> names;
+  for (const auto& lock : all) {
+    names.push_back(lock.value("lock", ""));
+    for (const char* key : {"summary", "topologies", "features", "safety_class", "options"}) {
+      EXPECT_TRUE(lock.contains(key)) << lock;
+    }
+  }
+  EXPECT_THAT(names, IsSupersetOf({"memory/lock", "faulty/lock", "exec/lock", "exec/redisson",
+                                   "exec/curator", "exec/node_redlock", "exec/redsync",
+                                   "exec/shedlock", "exec/kazoo"}));
+  EXPECT_THAT(names, IsSupersetOf(locks_asked_for()));
+}
+
+// Every lock that the project was asked for is listed, with where it runs.
+TEST_F(usage, lists_where_each_lock_runs) {
+  const ended e = run({"list", "--format", "json"});
+  std::map<std::string, std::set<std::string>> topologies;
+  for (const auto& lock : nlohmann::json::parse(e.out)) {
+    topologies[lock["lock"]] = lock["topologies"].get<std::set<std::string>>();
+    EXPECT_THAT(lock["wait_mode"], testing::AnyOf("polling", "server-side wait", "conflict"));
+  }
+  const std::map<std::string, std::set<std::string>> usual{
+      {"redis", {"redis", "redis-sentinel", "redis-cluster"}},
+      {"zookeeper", {"zookeeper", "zookeeper-3", "zookeeper-5"}},
+      {"mysql", {"mysql", "mysql-replicated", "mysql-galera"}}};
+  const std::set<std::string> of_several{"redis/redlock", "redis/redisson_red", "redis/sharded"};
+  for (const std::string& name : locks_asked_for()) {
+    const std::string backend = name.substr(0, name.find('/'));
+    if (of_several.contains(name)) {
+      EXPECT_EQ(topologies[name], std::set<std::string>{"redis-independent"}) << name;
+    } else {
+      EXPECT_THAT(topologies[name], IsSupersetOf(usual.at(backend))) << name;
+    }
+  }
+}
+
+using usage_at_server = testing::WithParamInterface<backend>;
+class unreachable : public usage, public usage_at_server {};
+INSTANTIATE_TEST_SUITE_P(server, unreachable, testing::ValuesIn(backends),
+                         [](const auto& p) { return p.param.topology; });
+
+// Nothing listens: an error that says where, without the password.
+TEST_P(unreachable, is_an_error_that_says_where) {
+  const taken_port closed(false);
+  const ended e = run({"run", "contended", "--on", url_of(GetParam(), closed.number()), "--set",
+                       "floor=0s", "--out", out()});
+  expect_error(
+      e, AllOf(HasSubstr(fmt::format("127.0.0.1:{}", closed.number())), Not(HasSubstr("hunter2"))));
+  EXPECT_THAT(files_with(dir_.path(), "hunter2"), IsEmpty());
+  expect_readable_folders();
+}
+
+// A server that accepts connections and never answers: an error within the deadline.
+TEST_P(unreachable, is_also_who_never_answers) {
+  const taken_port silent(true);
+  const ended e = run({"run", "contended", "--on", url_of(GetParam(), silent.number()), "--set",
+                       "floor=0s", "--out", out()});
+  expect_error(
+      e, AllOf(HasSubstr(fmt::format("127.0.0.1:{}", silent.number())), Not(HasSubstr("hunter2"))));
+  expect_readable_folders();
+}
+
+}  // namespace
+}  // namespace lockmark::cli

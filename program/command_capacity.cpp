@@ -1,0 +1,227 @@
+// How much can a lock bear? The highest rate that holds an objective, a contention sweep, a plan.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "harness/base/files.hpp"
+#include "harness/capacity/study.hpp"
+#include "program/capacity_runs.hpp"
+#include "program/commands.hpp"
+#include "program/jobs.hpp"
+#include "program/output_file.hpp"
+#include "program/progress.hpp"
+#include "program/trial.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+struct capacity_options {
+  std::string job;
+  std::string target;
+  std::vector<std::string> slos;
+  std::string want;
+  std::string probe = config::print_duration(capacity::usual_probe);
+  std::string probe_at_most = "5m";
+  std::string cell = "5s";
+  bool no_sweep = false;
+  std::vector<std::uint64_t> clients{1, 4, 16, 64};
+  std::vector<std::string> keys;
+  std::vector<std::string> holds;
+  std::uint64_t repeats = 1;
+  std::vector<std::string> set;
+  std::string format = "md";
+  std::string out = "runs/capacity";
+  bool quiet = false;
+};
+
+// The value of an option, or a sentence that names the option.
+template <class T>
+T value_of(const char* option, const config::parsed<T>& value) {
+  if (!value) throw usage_error(fmt::format("{}: {}", option, value.error().sentence));
+  return *value;
+}
+
+duration time_of(const char* option, const std::string& text) {
+  const duration d = value_of(option, config::parse_duration(text));
+  if (d >= std::chrono::seconds{4}) return d;
+  throw usage_error(
+      fmt::format("{}: {} is shorter than 4s, in which nothing can be told from "
+                  "chance",
+                  option, text));
+}
+
+capacity::settings settings_of(const capacity_options& g) {
+  capacity::settings s;
+  for (const std::string& slo : g.slos) {
+    s.objectives.push_back(value_of("--slo", capacity::parse_objective(slo)));
+  }
+  s.probe = time_of("--probe", g.probe);
+  s.probe_at_most = time_of("--probe-at-most", g.probe_at_most);
+  if (s.probe_at_most < s.probe) {
+    throw usage_error(
+        fmt::format("--probe-at-most: {} is shorter than --probe, {}", g.probe_at_most, g.probe));
+  }
+  s.cell = time_of("--cell", g.cell);
+  if (!g.want.empty()) s.wanted_per_s = value_of("--want", config::parse_rate(g.want)).per_second();
+  s.sweeps = !g.no_sweep;
+  s.clients = g.clients;
+  for (const std::string& k : g.keys) {
+    s.keys.push_back(value_of("--keys", config::parse_key_choice(k)));
+  }
+  for (const std::string& h : g.holds) {
+    s.holds.push_back(value_of("--holds", config::parse_distribution(h)));
+  }
+  s.repeats = g.repeats;
+  return s;
+}
+
+capacity::subject subject_of(const catalogue& known, const place& where, const named_job& job) {
+  const lock_kind& lock = known.lock(job.job.lock);
+  capacity::subject what;
+  what.lock = lock.name;
+  what.topology = where.topology;
+  what.target = where.redacted;
+  what.scenario = job.name;
+  what.fair = lock.has.has(feature::fair);
+  what.optimistic = lock.has.has(feature::optimistic);
+  what.renewable = lock.has.has(feature::renewable);
+  what.leased = lock.has.has(feature::lease);
+  what.in_memory = where.form == "memory";
+  return what;
+}
+
+void add_notes(capacity::findings& f) {
+  if (f.what.in_memory) {
+    f.notes.push_back(
+        "A memory target has no server: these figures measure the harness, not a lock service.");
+  }
+  if (f.what.optimistic) {
+    f.notes.push_back(
+        "An optimistic lock excludes nobody: there is no hand-off, no bound and no queue to "
+        "predict, and a conflict counts as a try that failed.");
+  }
+}
+
+bool save_study(const capacity::findings& f, const std::filesystem::path& out) {
+  create_private_folders(out);
+  const bool page = save(out / "capacity.md", capacity::to_markdown(f));
+  return save(out / "capacity.json", capacity::to_json(f).dump(2) + "\n") && page;
+}
+
+int finish(const capacity_options& g, const capacity::findings& f, int status) {
+  const bool saved = save_study(f, g.out);
+  fmt::print("{}",
+             g.format == "json" ? capacity::to_json(f).dump(2) + "\n" : capacity::to_markdown(f));
+  std::fflush(stdout);
+  if (!g.quiet) fmt::print(stderr, "report and run folders: {}\n", g.out);
+  if (status != 0) return status;
+  if (!saved) return 2;
+  return f.limited_by_harness ? 3 : 0;
+}
+
+int study(const context& c, const capacity_options& g) {
+  interrupts();
+  const capacity::settings s = settings_of(g);
+  named_job job = find_job(g.job, g.set);
+  capacity::check_study(job.job, job.name, s);
+  if (g.target.empty()) {
+    throw usage_error(
+        "--on: say where: a URL such as redis://host:port, local:redis, local:zookeeper, "
+        "local:mysql, or memory:");
+  }
+  std::optional<place> where;
+  {
+    progress_display display("lockmark capacity", g.quiet);
+    if (g.target.starts_with("local:")) display.announce("starting servers");
+    where = find_place(g.target);
+  }
+  if (job.job.lock.empty()) job.job.lock = c.known.usual_lock(where->form, job.job);
+  capacity_runs runs(c, *where, job.name, g.out, s.objectives, g.quiet);
+  capacity::study all(
+      subject_of(c.known, *where, job), job.job, s,
+      [&runs](const config::job& j, const std::string& title) { return runs.make(j, title); },
+      [&g](const capacity::findings& f) { save_study(f, g.out); });
+  all.found().arguments = c.arguments;
+  add_notes(all.found());
+  if (all.found().what.in_memory && !g.quiet) {
+    fmt::print(stderr, "lockmark: {}\n", all.found().notes.front());
+  }
+  try {
+    all.find_rate();
+    all.plan();
+    all.sweep();
+  } catch (const study_ended& end) {
+    fmt::print(stderr, "lockmark: {}\n", end.what());
+    all.found().notes.push_back(fmt::format("Ended early: {}.", end.what()));
+    return finish(g, all.found(), end.status);
+  }
+  return finish(g, all.found(), 0);
+}
+
+void declare_sweep(CLI::App& app, capacity_options& g) {
+  app.add_flag("--no-sweep", g.no_sweep, "only the highest rate and the plan");
+  app.add_option("--clients", g.clients, "numbers of clients of the sweep")
+      ->type_name("NUMBER")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--keys", g.keys,
+                 "keys of the sweep, such as one, 'uniform(16)' or own; none: the job's")
+      ->type_name("KEYS")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--holds", g.holds, "holds of the sweep, such as 1ms; none: the job's")
+      ->type_name("HOLD")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--repeat", g.repeats, "runs of each combination of the sweep")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--cell", g.cell,
+                 "length of each run of the sweep, and of those before the search")
+      ->type_name("TIME")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+command_action capacity_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<capacity_options>();
+  app.add_option("job", g->job,
+                 "a job whose loop is open or poisson: a file, or a shipped one's "
+                 "name such as hot_lock")
+      ->type_name("JOB")
+      ->required();
+  app.add_option("--on", g->target, "target: a URL, local:NAME or memory:")->type_name("TARGET");
+  app.add_option("--slo", g->slos, "what must hold, such as 'p99<20ms'; all that are given must")
+      ->type_name("OBJECTIVE")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--want", g->want, "the rate to plan for, such as 2000/s; none: 80 % of the found")
+      ->type_name("RATE");
+  app.add_option("--probe", g->probe, "length of a probe; confirmations last 2 to 32 times as long")
+      ->type_name("TIME")
+      ->capture_default_str();
+  app.add_option("--probe-at-most", g->probe_at_most,
+                 "how much longer a probe may be for want of attempts")
+      ->type_name("TIME")
+      ->capture_default_str();
+  declare_sweep(app, *g);
+  app.add_option("--set", g->set, "overrides the job; may be given more than once")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--format", g->format, "md or json")
+      ->check(CLI::IsMember({"md", "json"}))
+      ->capture_default_str();
+  app.add_option("--out", g->out, "capacity.md, capacity.json and the run folders appear in here")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
+  return [c, g] { return study(c, *g); };
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,130 @@
+// What people say of distributed locks, put to the test.
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "harness/claims/report.hpp"
+#include "program/commands.hpp"
+#include "program/execute.hpp"
+#include "program/output_file.hpp"
+#include "program/trial.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+struct claims_options {
+  std::vector<std::string> ids;  // empty: all
+  bool quick = false;
+  bool full = false;
+  bool list = false;
+  std::string format = "md";
+  std::string out = "runs/claims";
+  bool quiet = false;
+
+  // Chance separates three runs from three others once in ten times, five from five once in 126.
+  std::uint64_t repetitions() const { return full ? 5 : 3; }
+};
+
+// "7" asks for 7a, 7b and so on.
+bool wanted(const claims_options& g, const claims::claim& c) {
+  if (g.ids.empty()) return true;
+  return std::ranges::any_of(g.ids, [&](const std::string& id) {
+    return c.id == id || (c.id.size() == id.size() + 1 && c.id.starts_with(id) &&
+                          std::isalpha(static_cast<unsigned char>(c.id.back())) != 0);
+  });
+}
+
+std::vector<claims::claim> chosen(const claims_options& g) {
+  auto all = claims::all_claims();
+  std::vector<std::string> ids;
+  for (const auto& c : all) ids.push_back(c.id);
+  std::erase_if(all, [&](const claims::claim& c) { return !wanted(g, c); });
+  if (all.empty()) {
+    throw usage_error(
+        fmt::format("no claim \"{}\"; known are {}", fmt::join(g.ids, " "), fmt::join(ids, ", ")));
+  }
+  return all;
+}
+
+trial trial_of(const claims::claim& c, const claims::experiment& x, std::uint64_t repetition) {
+  trial t{fmt::format("claim {}: {}", c.id, x.label),
+          x.job,
+          x.topology,
+          x.query,
+          {fmt::format("lock={}", x.lock), seed_of(repetition)}};
+  t.set.insert(t.set.end(), x.set.begin(), x.set.end());
+  return t;
+}
+
+// The experiments in turn, and that again and again, so that a machine that slows down slows down
+// all of them. A fault scenario is no matter of chance; one or two runs of it are enough.
+claims::evidence gather(const context& c, const claims_options& g, const claims::claim& what) {
+  claims::runs_by_label runs;
+  for (std::uint64_t i = 0; i < g.repetitions(); ++i) {
+    for (const claims::experiment& x : what.experiments) {
+      const bool is_fault = x.job.starts_with("faults/");
+      if (interrupts() > 0 || (is_fault && i >= (g.full ? 3U : 1U))) continue;
+      runs[x.label].push_back(run_trial(c, trial_of(what, x, i), g.out, g.quiet));
+    }
+  }
+  return claims::evidence(std::move(runs));
+}
+
+bool save_claims(const std::filesystem::path& out, const std::vector<claims::tested>& all) {
+  const bool page = save(out / "claims.md", claims::to_markdown(all));
+  return save(out / "claims.json", claims::to_json(all)) && page;
+}
+
+int put_to_the_test(const context& c, const claims_options& g) {
+  std::vector<claims::tested> all;
+  bool saved = true;
+  for (const claims::claim& what : chosen(g)) {
+    if (interrupts() > 0) break;
+    claims::evidence found = gather(c, g, what);
+    const claims::judgement verdict = what.judge(found);
+    if (!g.quiet) {
+      fmt::print(stderr, "claim {}: {}: {}\n", what.id, claims::name_of(verdict.is),
+                 verdict.because);
+    }
+    all.push_back({what, std::move(found), verdict});
+    saved = save_claims(g.out, all);
+  }
+  fmt::print("{}", g.format == "json" ? claims::to_json(all) : claims::to_markdown(all));
+  fmt::print(stderr, "claims and run folders: {}\n", g.out);
+  if (!saved) return 2;
+  return interrupts() > 0 ? 3 : 0;
+}
+
+int print_list(const claims_options& g) {
+  for (const claims::claim& c : chosen(g)) {
+    fmt::print("{:4} {}\n     predicted: {}\n", c.id, c.says, c.predicts);
+  }
+  return 0;
+}
+
+}  // namespace
+
+command_action claims_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<claims_options>();
+  app.add_option("claims", g->ids, "numbers such as 3, 7c; none: all");
+  auto* const quick = app.add_flag("--quick", g->quick, "three runs a side (the default)");
+  app.add_flag("--full", g->full, "five runs a side, three of each fault; up to an hour")
+      ->excludes(quick);
+  app.add_flag("--list", g->list, "only say what is claimed and predicted");
+  app.add_option("--format", g->format, "md or json")
+      ->check(CLI::IsMember({"md", "json"}))
+      ->capture_default_str();
+  app.add_option("--out", g->out, "claims.md, claims.json and the run folders appear in here")
+      ->capture_default_str();
+  app.add_flag("--quiet", g->quiet, "no progress");
+  return [c, g] {
+    interrupts();
+    return g->list ? print_list(*g) : put_to_the_test(c, *g);
+  };
+}
+
+}  // namespace lockmark::cli

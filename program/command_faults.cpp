@@ -1,0 +1,216 @@
+// The catalogue of faults on every lock that it concerns: a matrix of safe and violated.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "deploy/local/topology.hpp"
+#include "harness/base/glob.hpp"
+#include "harness/faults/catalogue.hpp"
+#include "harness/report/fault_matrix.hpp"
+#include "program/commands.hpp"
+#include "program/execute.hpp"
+#include "program/output_file.hpp"
+#include "program/trial.hpp"
+#include "workloads/jobs.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+struct faults_options {
+  std::vector<std::string> scenarios;  // names and globs; empty: only say what there is
+  std::string locks = "*";
+  std::string topologies = "*";
+  std::uint64_t repeat = 1;
+  std::vector<std::string> set;
+  std::string format = "md";
+  std::string out = "runs/faults";
+  bool quiet = false;
+};
+
+std::string known_scenarios() {
+  std::string all;
+  std::string_view last;
+  for (const faults::scenario& s : faults::catalogue()) {
+    if (s.name == last) continue;
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", s.name);
+    last = s.name;
+  }
+  return all;
+}
+
+bool wanted(const faults_options& g, const faults::scenario& s) {
+  return std::ranges::any_of(g.scenarios, [&](const std::string& name) {
+    return name == "all" || matches_any(name, s.name);
+  });
+}
+
+void check_names(const faults_options& g) {
+  for (const std::string& name : g.scenarios) {
+    const auto& all = faults::catalogue();
+    const bool known = name == "all" || std::ranges::any_of(all, [&](const faults::scenario& s) {
+                         return matches_any(name, s.name);
+                       });
+    if (!known) {
+      throw usage_error(fmt::format("no scenario \"{}\"; known are {}", name, known_scenarios()));
+    }
+  }
+}
+
+// What a scenario does and is to show is what its job begins with.
+std::string explanation_of(std::string_view scenario) {
+  const auto& jobs = workloads::shipped_jobs();
+  std::string_view text = jobs.find(fmt::format("faults/{}", scenario))->second;
+  std::string all;
+  while (text.starts_with("# ")) {
+    const auto end = text.find('\n');
+    all += fmt::format("     {}\n", text.substr(2, end - 2));
+    text.remove_prefix(end + 1);
+  }
+  return all;
+}
+
+int print_scenarios() {
+  std::string_view last;
+  for (const faults::scenario& s : faults::catalogue()) {
+    if (s.name != last) fmt::print("{}\n{}", s.name, explanation_of(s.name));
+    last = s.name;
+  }
+  return 0;
+}
+
+trial trial_of(const faults::scenario& s, const lock_kind& lock, const std::string& topology,
+               const std::vector<std::string>& set, std::uint64_t repetition) {
+  trial t;
+  t.title = fmt::format("{} {} on {}", s.name, lock.name, topology);
+  t.job = fmt::format("faults/{}", s.name);
+  t.topology = topology;
+  t.query = s.query;
+  t.set = {fmt::format("lock={}", lock.name), seed_of(repetition)};
+  if (!s.options.empty()) t.set.push_back(fmt::format("options.{}", s.options));
+  t.set.insert(t.set.end(), set.begin(), set.end());
+  return t;
+}
+
+// Users' own lock clients take part where their program is named.
+bool lacks_program(const lock_kind& lock, const faults_options& g) {
+  const auto takes_one = [](const lock_option& o) { return o.name == "command"; };
+  const auto names_one = [](const std::string& s) { return s.starts_with("options.command="); };
+  return std::ranges::any_of(lock.options, takes_one) && std::ranges::none_of(g.set, names_one);
+}
+
+std::vector<trial> plan(const catalogue& known, const faults_options& g) {
+  std::vector<trial> all;
+  for (const faults::scenario& s : faults::catalogue()) {
+    if (!wanted(g, s)) continue;
+    for (const local::topology& t : local::topologies()) {
+      if (!matches_any(s.topologies, t.name)) continue;
+      if (!matches_any(g.topologies, t.name)) continue;
+      for (const lock_kind& lock : known.locks()) {
+        if (!matches_any(s.locks, lock.name)) continue;
+        if (!matches_any(g.locks, lock.name) || !runs_on(lock, t.name)) continue;
+        if (lacks_program(lock, g)) {
+          if (g.locks == "*") continue;
+          throw usage_error(fmt::format(
+              "lock {} needs a program: --set 'options.command=python3 my_lock.py'; --topologies "
+              "says which servers it is for",
+              lock.name));
+        }
+        for (std::uint64_t i = 0; i < g.repeat; ++i) {
+          all.push_back(trial_of(s, lock, t.name, g.set, i));
+        }
+      }
+    }
+  }
+  return all;
+}
+
+class matrix_maker {
+ public:
+  matrix_maker(const context& c, const faults_options& g) : context_(c), given_(g), out_(g.out) {}
+  int make();
+
+ private:
+  void run(const trial& t);
+  void save();
+
+  const context& context_;
+  const faults_options& given_;
+  std::filesystem::path out_;
+  std::vector<report::recorded_run> runs_;
+  int failures_ = 0;
+};
+
+int matrix_maker::make() {
+  const auto trials = plan(context_.known, given_);
+  if (trials.empty()) {
+    throw usage_error(fmt::format(
+        "no lock and topology of these scenarios match --locks \"{}\" and --topologies \"{}\"",
+        given_.locks, given_.topologies));
+  }
+  for (const trial& t : trials) {
+    if (interrupts() == 0) run(t);
+  }
+  const auto cells = report::fault_cells(runs_);
+  fmt::print("{}", given_.format == "json" ? report::fault_matrix_json(cells)
+                                           : report::fault_matrix_markdown(cells));
+  fmt::print(stderr, "matrix and run folders: {}\n", out_.string());
+  if (failures_ > 0) return 2;
+  if (interrupts() > 0) return 3;
+  const bool violated =
+      std::ranges::any_of(cells, [](const report::fault_cell& c) { return c.violated > 0; });
+  return violated ? 1 : 0;
+}
+
+// What goes wrong with one trial does not take the others with it.
+void matrix_maker::run(const trial& t) {
+  try {
+    runs_.push_back(run_trial(context_, t, out_, given_.quiet));
+    if (!given_.quiet) {
+      const auto cell = report::fault_cells({runs_.back()});
+      fmt::print(stderr, "{}: {}\n", t.title, report::verdict_text(cell.front()));
+    }
+    save();
+  } catch (const std::runtime_error& failure) {
+    fmt::print(stderr, "lockmark: {}: {}\n", t.title, failure.what());
+    ++failures_;
+  }
+}
+
+void matrix_maker::save() {
+  const auto cells = report::fault_cells(runs_);
+  const bool page = cli::save(out_ / "faults.md", report::fault_matrix_markdown(cells));
+  if (!cli::save(out_ / "faults.json", report::fault_matrix_json(cells)) || !page) ++failures_;
+}
+
+}  // namespace
+
+command_action faults_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<faults_options>();
+  app.add_option("scenarios", g->scenarios, "names or globs, or all; without one, what there is");
+  app.add_option("--locks", g->locks, "only locks that match")->capture_default_str();
+  app.add_option("--topologies", g->topologies, "only topologies that match")
+      ->capture_default_str();
+  app.add_option("--repeat", g->repeat, "how often each is tried")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--set", g->set, "KEY=VALUE: overrides every job")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--format", g->format, "md or json")
+      ->check(CLI::IsMember({"md", "json"}))
+      ->capture_default_str();
+  app.add_option("--out", g->out, "faults.md, faults.json and the run folders appear in here")
+      ->capture_default_str();
+  app.add_flag("--quiet", g->quiet, "no progress");
+  return [c, g] {
+    if (g->scenarios.empty()) return print_scenarios();
+    check_names(*g);
+    interrupts();
+    return matrix_maker(c, *g).make();
+  };
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "harness/report/junit.hpp"
+#include "harness/report/run_text.hpp"
+#include "program/commands.hpp"
+#include "program/execute.hpp"
+#include "program/jobs.hpp"
+#include "program/limits.hpp"
+#include "program/output_file.hpp"
+#include "program/progress.hpp"
+#include "program/terminal.hpp"
+#include "program/watching.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+struct run_options {
+  std::string job;
+  std::string target;
+  std::vector<std::string> set;
+  std::string out = "runs";
+  std::string junit;
+  std::vector<std::string> limits;
+  bool history = false;
+  bool quiet = false;
+  watching watched;
+};
+
+// Servers of its own for a lock that is named: the first form that it declares.
+std::string usual_target(const catalogue& known, const config::job& job) {
+  const std::string_view all = known.lock(job.lock).topologies;
+  const std::string_view first = all.substr(0, all.find(' '));
+  if (first == "memory") return "memory:";
+  if (first == "exec") {
+    throw usage_error(
+        fmt::format("--on: lock {} needs the command of a lock client, such as "
+                    "'exec:python3 my_lock.py'",
+                    job.lock));
+  }
+  return fmt::format("local:{}", first);
+}
+
+executed measure(const context& c, const run_options& g, const named_job& job,
+                 const std::vector<gate::threshold>& limits, metrics::exporter* exporter) {
+  progress_display display(job.name, g.quiet);
+  const std::string target = g.target.empty() ? usual_target(c.known, job.job) : g.target;
+  if (target.starts_with("local:")) display.announce("starting servers");
+  place where = find_place(target, inject::needs_of(config::read_faults(job.job.faults)));
+  display.announce("connecting");
+  errand e{job.job, job.name, g.out, c.arguments, {}, {}, exporter};
+  e.history = g.history;
+  e.is_enough = watch_limits(limits);
+  e.on_finding = [&display, &g](const std::string& sentence) {
+    if (g.quiet) return;
+    display.clear();
+    fmt::print(stderr, "lockmark: before the run: {}\n", sentence);
+  };
+  e.on_progress = [&display](const run::progress& p) { display.show(p); };
+  return execute(c.known, where, std::move(e));
+}
+
+// What the limits say of a run that can be judged; it is told, and stands in the JUnit file.
+bool breaks_limits(const std::vector<gate::threshold>& limits, const executed& done,
+                   report::test_case& c) {
+  if (done.result.how != run::ending::complete || !done.result.verdict.valid) return false;
+  const auto broken = broken_limits(limits, done.written);
+  if (broken.empty()) return false;
+  const std::string early = done.ended_early ? "; ended early, for that was beyond doubt" : "";
+  const std::string message = fmt::format("{}{}", fmt::join(broken, "; "), early);
+  fmt::print("FAILED: {}\n", message);
+  if (c.how != report::test_case::outcome::failed) {
+    c.how = report::test_case::outcome::failed;
+    c.type = "threshold";
+    c.message = message;
+  }
+  return true;
+}
+
+int run(const context& c, const run_options& g) {
+  interrupts();
+  const named_job job = find_job(g.job, g.set);
+  if (g.target.empty() && job.job.lock.empty()) {
+    throw usage_error(
+        "--on: say where to run: a URL such as redis://host:port, local:redis, local:zookeeper, "
+        "local:mysql, or memory:");
+  }
+  const auto exporter = start_watching(g.watched);
+  const auto limits = read_limits(g.limits);
+  const output_file junit("--junit", g.junit);
+  std::optional<executed> done;
+  try {
+    done = measure(c, g, job, limits, exporter.get());
+  } catch (const std::exception& e) {
+    const std::string lock = job.job.lock.empty() ? "lockmark run" : job.job.lock;
+    if (junit) junit.write(report::junit_xml({report::unmeasured(job.name, lock, e.what())}));
+    throw;
+  }
+  fmt::print("{}", report::run_summary_terminal(done->written, width_of(stdout),
+                                                style_of(screen_of(stdout))));
+  fmt::print("run folder: {}\n", done->folder.string());
+  report::test_case said = report::test_case_of(done->written);
+  bool broken = false;
+  try {
+    broken = breaks_limits(limits, *done, said);
+  } catch (const usage_error& e) {
+    if (junit) junit.write(report::junit_xml({report::unmeasured(job.name, said.name, e.what())}));
+    throw;
+  }
+  if (junit) junit.write(report::junit_xml({said}));
+  std::fflush(stdout);
+  if (!done->result.why.empty()) fmt::print(stderr, "lockmark: {}\n", done->result.why);
+  end_watching(exporter.get());
+  const int status = exit_status(done->result);
+  return broken && status == 0 ? 1 : status;
+}
+
+}  // namespace
+
+command_action run_command(CLI::App& app, const context& c) {
+  const auto g = std::make_shared<run_options>();
+  app.add_option("job", g->job, "a job file, or the name of a shipped job: " + shipped_job_names())
+      ->type_name("JOB")
+      ->required();
+  app.add_option("--on", g->target, "target: a URL, local:NAME or memory:")
+      ->type_name("TARGET")
+      ->envname("LOCKMARK_TARGET");
+  app.add_option("--set", g->set, "overrides the job; may be given more than once")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--out", g->out, "the run folder appears in this folder")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_option("--junit", g->junit, "also writes the verdict as JUnit XML")->type_name("FILE");
+  declare_limits(app, g->limits);
+  app.add_flag("--history", g->history,
+               "also writes history.edn for Jepsen's checkers: 400 bytes for each acquire and "
+               "release, in memory for a moment and then on the disk");
+  app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
+  declare_watching(app, g->watched);
+  app.footer("Keys of a job:\n" + config::help_text());
+  return [c, g] { return run(c, *g); };
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,277 @@
+#include "program/execute.hpp"
+
+#include <fmt/core.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "deploy/inject/arena_local.hpp"
+#include "harness/config/redaction.hpp"
+#include "harness/run/folder.hpp"
+#include "harness/run/guarding.hpp"
+#include "harness/run/result_json.hpp"
+#include "program/participants.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string new_run_id(std::int64_t wall_ns) {
+  std::string id = compact_utc(wall_ns);
+  std::erase(id, '-');
+  return id + fmt::format("{:04x}", std::random_device{}() & 0xffffU);
+}
+
+std::string folder_name(const std::string& run_id, const std::string& lock,
+                        const std::string& scenario) {
+  std::string name = run_id + "-" + lock + "-" + scenario;
+  for (char& c : name) {
+    if (c == '/') c = '-';
+  }
+  return name;
+}
+
+const lock_kind& lock_for(const catalogue& known, const place& where, config::job& job) {
+  if (job.lock.empty()) job.lock = known.usual_lock(where.form, job);
+  const lock_kind& lock = known.lock(job.lock);
+  if (!runs_on(lock, where.form)) {
+    throw usage_error(fmt::format("lock {} runs on {}, and {} is a target of the form {}",
+                                  lock.name, lock.topologies, where.redacted, where.form));
+  }
+  return lock;
+}
+
+// What the harness does when no server is behind it: own keys, closed loop, memory lock.
+std::optional<run::floor_measurement> measure_floor(const catalogue& known, const config::job& of,
+                                                    const real_clock& clock) {
+  if (of.floor == 0s) return std::nullopt;
+  config::job job = config::default_job();
+  job.lock = "memory/lock";
+  job.instances = of.instances;
+  job.clients = of.clients;
+  job.threads = of.threads;
+  job.keys.kind = config::key_choice::shape::own;
+  job.warmup = of.floor / 10;
+  job.stop_duration = of.floor;
+  job.stop_samples = 0;
+  job.floor = 0s;
+  const lock_kind& lock = known.lock(job.lock);
+  const std::string id = "floor";
+  const auto behind = lock.make({"memory:", names_of(job, id), {}});
+  run::setup s{.job = job,
+               .lock = lock,
+               .behind = *behind,
+               .workload = known.workload("mutex"),
+               .run_id = id,
+               .target = "memory:",
+               .topology = "memory",
+               .floor = std::nullopt};
+  s.interrupts = &interrupts();
+  const run::result r = run::run_job(s, clock);
+  const stats::histogram& response = r.totals[run::series::response];
+  return run::floor_measurement{r.tps(), response.value_at_quantile(0.5),
+                                response.value_at_quantile(0.99)};
+}
+
+// Nothing for a job without faults.
+std::unique_ptr<inject::local_arena> arena_for(place& where, const config::job& job,
+                                               const std::string& run_id) {
+  const auto plans = config::read_faults(job.faults);
+  if (plans.empty()) return nullptr;
+  inject::local_arena::ground ground;
+  ground.own = where.own ? &*where.own : nullptr;
+  ground.between = where.between.get();
+  ground.url = where.url;
+  ground.participants = static_cast<std::uint32_t>(job.participants);
+  ground.in_programs = job.lock.starts_with("exec/");
+  ground.key = fmt::format("lockmark:{}:k0", run_id);
+  return std::make_unique<inject::local_arena>(std::move(ground), plans);
+}
+
+// Shows the run to Prometheus from its first moment on, and to who may end it early.
+void show(const errand& e, run::setup& s, std::atomic<bool>& seen_enough) {
+  if (e.exporter != nullptr) e.exporter->begin(run::blank_result(s));
+  if (e.exporter == nullptr && !e.is_enough) return;
+  s.seen_enough = &seen_enough;
+  s.on_live = [&e, &seen_enough](const run::live_view& v) {
+    if (e.exporter != nullptr) e.exporter->update(v);
+    if (e.is_enough && e.is_enough(v)) seen_enough = true;
+  };
+}
+
+// What is left of a command would be run as one.
+void refuse_hidden(const config::job& job) {
+  const std::string key = config::hidden_command(job);
+  if (key.empty()) return;
+  throw usage_error(fmt::format(
+      "{}: the command was hidden when the job was stored; give it by --set {}=...", key, key));
+}
+
+void check_history(const lock_kind& lock) {
+  if (!lock.has.has(feature::optimistic)) return;
+  throw usage_error(fmt::format(
+      "--history: lock {} excludes nobody; a history is of acquire and release", lock.name));
+}
+
+void write_history(run::run_folder& folder, run::setup& s) {
+  folder.keep_history(static_cast<std::uint32_t>(s.job.clients_in_all()),
+                      s.lock.has.has(feature::fencing_token));
+  s.on_event = [&folder](const check::event& event) { folder.add(event); };
+}
+
+// `begun`: whether the folder holds more than the job, as of the end.
+run::result measure(const run::setup& s, const real_clock& clock, metrics::exporter* exporter,
+                    const run::run_folder& folder, const bool& begun) {
+  try {
+    run::result measured = run::run_job(s, clock);
+    if (exporter != nullptr) exporter->end(measured);
+    return measured;
+  } catch (...) {
+    if (!begun) std::filesystem::remove_all(folder.path());
+    if (exporter != nullptr) exporter->forget();
+    throw;
+  }
+}
+
+// What was measured is told even where it could not be written down.
+nlohmann::ordered_json write_down(run::run_folder& folder, run::result& measured) {
+  try {
+    return folder.finish(measured);
+  } catch (const run::write_error& e) {
+    measured.how = run::ending::failed;
+    measured.why = e.what();
+  }
+  try {
+    return folder.finish(measured);  // run.json at least may find room
+  } catch (const run::write_error&) {
+    return run::to_json(measured);  // what the folder holds calls itself unfinished
+  }
+}
+
+// What was measured is written down; what the stuck call uses can only end with the process.
+[[noreturn]] void give_up(run::run_folder& folder, const bool& begun, run::result& measured,
+                          const std::string& sentence) {
+  if (begun) {
+    write_down(folder, measured);
+  } else {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder.path(), ignored);
+  }
+  fmt::print(stderr, "\nlockmark: {}\n", sentence);
+  if (begun) fmt::print(stderr, "What was measured until then: {}\n", folder.path().string());
+  std::_Exit(2);
+}
+
+std::atomic<int> signals_seen{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void count_signal(int number) {
+  if (signals_seen.fetch_add(1) >= 2) {
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
+}
+
+}  // namespace
+
+names names_of(const config::job& job, const std::string& run_id) {
+  names n{run_id, {}};
+  const std::uint64_t keys = job.keys.count(job.clients_in_all());
+  n.keys.reserve(keys);
+  for (std::uint64_t k = 0; k < keys; ++k) n.keys.push_back(fmt::format("k{}", k));
+  return n;
+}
+
+const std::atomic<int>& interrupts() {
+  static const bool installed = [] {
+    std::signal(SIGINT, count_signal);
+    std::signal(SIGTERM, count_signal);
+    return true;
+  }();
+  static_cast<void>(installed);
+  return signals_seen;
+}
+
+executed execute(const catalogue& known, place& where, errand e) {
+  refuse_hidden(e.job);
+  const lock_kind& lock = lock_for(known, where, e.job);
+  if (e.job.workload == "auto") e.job.workload = known.natural_workload(lock);
+  const workload_kind& workload = known.workload(e.job.workload);
+  const auto options = lock_options(lock, e.job);
+  run::check_fit(e.job, lock, workload);
+  const std::uint32_t holders = lock.holders == nullptr ? 1 : lock.holders(options);
+  run::check_guard(e.job, lock, holders);
+  if (e.history) check_history(lock);
+
+  const real_clock clock;
+  const std::string run_id = new_run_id(wall_time_ns());
+  const auto arena = arena_for(where, e.job, run_id);
+  // With participants, what this process itself asks is no part of the load, nor of its faults.
+  const bool apart = arena && e.job.participants > 0;
+  const std::string url = arena && !apart ? arena->url_of() : where.url;
+  const auto behind = lock.make({url, names_of(e.job, run_id), options});
+  const auto way_of = [&](std::uint32_t participant) {
+    return arena ? arena->url_of(participant) : where.url;
+  };
+  const auto participants = make_participants(where,
+                                              {.job = e.job,
+                                               .lock = lock,
+                                               .workload = workload,
+                                               .options = options,
+                                               .holders = holders,
+                                               .run_id = run_id,
+                                               .target_of = way_of,
+                                               .notes_answers = e.history},
+                                              clock);
+  const auto players = players_of(participants.get());
+  if (arena) arena->bind(players.get());
+  run::run_folder folder(e.runs / folder_name(run_id, e.job.lock, e.scenario), e.job);
+
+  run::setup s{.job = e.job,
+               .lock = lock,
+               .behind = *behind,
+               .workload = workload,
+               .holders = holders,
+               .run_id = run_id,
+               .target = where.redacted,
+               .topology = where.topology,
+               .floor = measure_floor(known, e.job, clock)};
+  s.arena = arena.get();
+  s.participants = participants.get();
+  s.interrupts = &interrupts();
+  s.on_progress = e.on_progress;
+  s.on_finding = e.on_finding;
+  s.on_interval = [&](const run::interval& i, std::int64_t at_ns) { folder.add(i, at_ns); };
+  s.scenario = e.scenario;
+  s.arguments = e.arguments;
+  std::atomic<bool> seen_enough{false};
+  show(e, s, seen_enough);
+  if (e.history) write_history(folder, s);
+  bool begun = false;
+  s.on_stuck = [&](run::result& measured, const std::string& sentence) {
+    give_up(folder, begun, measured, sentence);
+  };
+  s.on_window = [&](const run::result& so_far) {
+    folder.begin(so_far);
+    begun = true;
+    if (e.exporter != nullptr) e.exporter->begin(so_far);
+  };
+  run::result measured = measure(s, clock, e.exporter, folder, begun);
+  auto written = write_down(folder, measured);
+  const std::string name = folder.path().filename().string();
+  return {std::move(measured), {name, std::move(written)}, folder.path(), seen_enough};
+}
+
+int exit_status(const run::result& r) {
+  if (r.violations() > 0) return 1;
+  if (r.how == run::ending::server_lost || r.how == run::ending::failed) return 2;
+  if (r.how == run::ending::interrupted || !r.verdict.valid) return 3;
+  return 0;
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,49 @@
+// Runs one job on one place and leaves a run folder behind.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "harness/metrics/exporter.hpp"
+#include "harness/report/read.hpp"
+#include "harness/run/conductor.hpp"
+#include "program/catalogue.hpp"
+#include "program/place.hpp"
+
+namespace lockmark::cli {
+
+struct errand {
+  config::job job;
+  std::string scenario;        // name of the job, for tables
+  std::filesystem::path runs;  // the run folder appears in here
+  std::vector<std::string> arguments;
+  std::function<void(const run::progress&)> on_progress;
+  std::function<void(const std::string& sentence)> on_finding;  // what may spoil the run
+  metrics::exporter* exporter = nullptr;  // shows the run while it goes on; null: nobody looks
+  bool history = false;                   // also write history.edn
+  // Asked once a second: whether the run may end early, as if it were complete; or empty.
+  std::function<bool(const run::live_view&)> is_enough{};
+};
+
+struct executed {
+  run::result result;
+  report::recorded_run written;  // what the run folder says
+  std::filesystem::path folder;
+  bool ended_early = false;  // because of errand::is_enough
+};
+
+// Throws usage_error, no_server or local::start_error when nothing was measured.
+executed execute(const catalogue& known, place& where, errand e);
+
+// The names of the run's keys, the same in every process of the run.
+names names_of(const config::job& job, const std::string& run_id);
+
+// How often SIGINT or SIGTERM has come since the program began. The first call installs the
+// handlers; a third signal ends the process at once.
+const std::atomic<int>& interrupts();
+
+// Exit status of a result, as the design page has it.
+int exit_status(const run::result& r);
+
+}  // namespace lockmark::cli

@@ -1,0 +1,87 @@
+// What a script is told of a run, by its exit status: each proof and each ending, one at a time.
+#include <gtest/gtest.h>
+
+#include "program/execute.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+run::result held() {
+  run::result r;
+  r.how = run::ending::complete;
+  r.verdict.valid = true;
+  return r;
+}
+
+TEST(exit_status, is_0_where_the_lock_held) {
+  EXPECT_EQ(exit_status(held()), 0);
+  run::result r = held();
+  r.verdict.bound = true;
+  r.verdict.saturated = true;
+  r.found.possible_violations = 1;
+  r.found.orphaned = 1;
+  r.found.guard.emplace().writes_without_token = 5;
+  EXPECT_EQ(exit_status(r), 0);
+}
+
+// Every one of them is a proof by itself, and none is outdone by how the run ended.
+TEST(exit_status, is_1_for_each_proof_that_the_lock_is_none) {
+  using proof = void (*)(run::result&);
+  const std::pair<const char*, proof> proofs[] = {
+      {"overlap", [](run::result& r) { r.found.certain_violations = 1; }},
+      {"token", [](run::result& r) { r.found.stale_tokens = 1; }},
+      {"lost update", [](run::result& r) { r.found.lost_updates = 1; }},
+      {"promise", [](run::result& r) { ++r.totals.counts[run::counter::broken_promises]; }},
+      {"guard, lost", [](run::result& r) { r.found.guard.emplace().lost_updates = 1; }},
+      {"guard, stale", [](run::result& r) { r.found.guard.emplace().stale_accesses = 1; }},
+  };
+  for (const auto& [name, give] : proofs) {
+    for (const auto how : {run::ending::complete, run::ending::interrupted,
+                           run::ending::server_lost, run::ending::failed}) {
+      for (const bool valid : {true, false}) {
+        run::result r = held();
+        r.how = how;
+        r.verdict.valid = valid;
+        give(r);
+        EXPECT_EQ(r.violations(), 1u) << name;
+        EXPECT_EQ(exit_status(r), 1) << name;
+      }
+    }
+  }
+}
+
+TEST(exit_status, is_2_where_the_run_could_not_go_on) {
+  for (const auto how : {run::ending::server_lost, run::ending::failed}) {
+    run::result r = held();
+    r.how = how;
+    EXPECT_EQ(exit_status(r), 2);
+    r.verdict.valid = false;
+    EXPECT_EQ(exit_status(r), 2);
+  }
+}
+
+TEST(exit_status, is_3_where_nothing_is_concluded) {
+  run::result r = held();
+  r.how = run::ending::interrupted;
+  EXPECT_EQ(exit_status(r), 3);
+  r = held();
+  r.verdict.valid = false;
+  EXPECT_EQ(exit_status(r), 3);
+}
+
+// One grant to a second holder shows in several checks, and is counted once; updates that
+// optimistic locks lose and promises that were broken are others.
+TEST(violations, are_not_counted_twice) {
+  run::result r = held();
+  r.found.certain_violations = 3;
+  r.found.stale_tokens = 4;
+  r.found.guard.emplace().lost_updates = 2;
+  EXPECT_EQ(r.violations(), 4u);
+  r.found.guard->lost_updates = 5;
+  EXPECT_EQ(r.violations(), 5u);
+  r.found.lost_updates = 10;
+  EXPECT_EQ(r.violations(), 15u);
+}
+
+}  // namespace
+}  // namespace lockmark::cli

@@ -1,0 +1,300 @@
+#include "program/gate_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "harness/base/files.hpp"
+#include "harness/gate/metrics.hpp"
+#include "program/execute.hpp"
+#include "program/progress.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+// A run folder, or the folder of a gate, of which the candidate's runs are meant.
+std::vector<std::filesystem::path> runs_at(const std::filesystem::path& path) {
+  const auto session = path / "gate.json";
+  if (!std::filesystem::exists(session)) return {path};
+  std::ifstream file(session);
+  const auto content = nlohmann::ordered_json::parse(file, nullptr, false);
+  std::vector<std::filesystem::path> all;
+  if (content.is_object() && content.contains("runs")) {
+    for (const auto& pair : content["runs"]) {
+      if (pair.contains("candidate") && pair["candidate"].is_string()) {
+        all.push_back(path / pair["candidate"].get<std::string>());
+      }
+    }
+  }
+  if (all.empty()) {
+    throw usage_error(fmt::format("--against: {} names no runs of a candidate", session.string()));
+  }
+  return all;
+}
+
+std::string reasons_of(const report::recorded_run& run) {
+  std::string all;
+  for (const auto& reason : run.content.at("verdict").at("reasons")) {
+    all += fmt::format("{}{}", all.empty() ? "" : "; ", reason.get<std::string>());
+  }
+  return all.empty() ? "no reason given" : all;
+}
+
+// Whether the machine let even idle threads wait for a tenth of the run. This is known from threads
+// that have nothing to do with servers and locks, so it takes no side.
+bool stood_still(const report::recorded_run& run) {
+  const auto& longest = run.content.at("durations").at("hiccup").at("max_ns");
+  const auto window_s = run.content.at("run").at("window_s").get<double>();
+  return longest.is_number() && longest.get<double>() > 1e8 * window_s;
+}
+
+}  // namespace
+
+gate_bench::gate_bench(gate_plan plan) : plan_(std::move(plan)), coin_(plan_.seed) {
+  interrupts();
+  candidate_ = settle(plan_.candidate);
+  read_stored();
+  if (stored_.empty()) {
+    baseline_ = settle(plan_.baseline);
+  } else {
+    check_stored();
+  }
+  create_private_folders(plan_.out);
+  limits_broken_.resize(plan_.limits.size());
+  limits_said_.resize(plan_.limits.size());
+  outcome_.job = candidate_.job.name;
+  outcome_.seed = plan_.seed;
+  outcome_.candidate = side_text(candidate_.what, candidate_.job, *candidate_.where);
+  if (stored_.empty()) {
+    outcome_.baseline = side_text(baseline_.what, baseline_.job, *baseline_.where);
+  }
+}
+
+// Both sides share the servers that they call by the same name.
+gate_bench::used_side gate_bench::settle(const gate_side& side) {
+  used_side used{side, find_job(plan_.job, side.set), nullptr};
+  if (side.target.empty()) {
+    throw usage_error(fmt::format(
+        "--on: say where the {} runs: a URL such as redis://host:port, local:redis, or memory:; "
+        "for this side alone: --{} on=TARGET",
+        side.name, side.name));
+  }
+  auto at = places_.find(side.target);
+  if (at == places_.end()) {
+    const auto needs = inject::needs_of(config::read_faults(used.job.job.faults));
+    at = places_.emplace(side.target, find_place(side.target, needs)).first;
+  }
+  used.where = &at->second;
+  return used;
+}
+
+void gate_bench::read_stored() {
+  for (const std::string& given : plan_.against) {
+    for (const auto& path : runs_at(given)) stored_.push_back(report::read_run(path));
+  }
+}
+
+// A baseline that cannot be compared is found out before anything is measured.
+void gate_bench::check_stored() const {
+  for (const report::recorded_run& run : stored_) {
+    try {
+      if (!run.content.at("run").at("complete").get<bool>()) {
+        throw usage_error(fmt::format("--against: run {} is incomplete", run.name));
+      }
+      if (!run.content.at("verdict").at("valid").get<bool>()) {
+        throw usage_error(
+            fmt::format("--against: run {} is INVALID: {}", run.name, reasons_of(run)));
+      }
+      const std::string difference = gate::other_job(run, candidate_.job.job);
+      if (!difference.empty()) {
+        throw usage_error(
+            fmt::format("--against: run {} is of another job: {}", run.name, difference));
+      }
+    } catch (const nlohmann::json::exception& e) {
+      throw usage_error(fmt::format(
+          "--against: run {}: its run.json is not as lockmark writes it: {}", run.name, e.what()));
+    }
+  }
+}
+
+std::vector<gate::metric> gate_bench::candidates_for_comparison() const {
+  const bool alone = gate::nobody_waits(candidate_.job.job) &&
+                     (!stored_.empty() || gate::nobody_waits(baseline_.job.job));
+  std::vector<gate::metric> all = gate::known_metrics(alone);
+  if (!plan_.metrics.empty()) {
+    std::erase_if(all, [&](const gate::metric& m) {
+      return std::ranges::find(plan_.metrics, m.name, &gate::metric::name) == plan_.metrics.end();
+    });
+  }
+  std::erase_if(all, [&](const gate::metric& m) {
+    return std::ranges::find(plan_.left_out, m.name) != plan_.left_out.end();
+  });
+  for (gate::metric& m : all) {
+    // One stored run has an error of its own, which no number of pairs averages out.
+    if (!stored_.empty() && stored_.size() < gate::first_pairs && !m.exact) m.tolerated *= 2;
+    const auto given = plan_.tolerated.find(m.name);
+    if (given != plan_.tolerated.end()) m.tolerated = given->second;
+  }
+  return all;
+}
+
+// With the first pair it is known what there is to compare.
+void gate_bench::begin_session(const report::recorded_run& baseline,
+                               const report::recorded_run& candidate) {
+  const bool by_name = !plan_.metrics.empty();
+  metrics_ = gate::measured_by(candidates_for_comparison(), by_name, candidate, "the candidate");
+  metrics_ = gate::measured_by(metrics_, by_name, baseline, "the baseline");
+  session_.emplace(metrics_);
+  outcome_.started_utc = candidate.content.at("run").at("started_utc").get<std::string>();
+  outcome_.provenance = candidate.content.at("provenance");
+  if (stored_.empty()) return;
+  elsewhere_ = gate::host_fingerprint(baseline) != gate::host_fingerprint(candidate);
+  outcome_.stored = baseline.name;
+  outcome_.baseline =
+      fmt::format("{} stored run{}, {} on {}", stored_.size(), stored_.size() == 1 ? "" : "s",
+                  baseline.content.at("run").at("lock").get<std::string>(),
+                  baseline.content.at("run").at("target").get<std::string>());
+}
+
+report::recorded_run gate_bench::run(const used_side& side) {
+  const std::size_t pair = session_ ? session_->pairs() + 1 : 1;
+  const std::size_t planned = session_ ? session_->planned() : gate::first_pairs;
+  progress_display display(fmt::format("pair {} of {}, {}", pair, planned, side.what.name),
+                           plan_.quiet);
+  const real_clock clock;
+  const time_point began = clock.now();
+  // Both runs of a pair have the same arrivals and holds, and those of other pairs other ones.
+  std::vector<std::string> set{fmt::format("seed={}", plan_.seed + pair)};
+  set.insert(set.end(), side.what.set.begin(), side.what.set.end());
+  const auto show = [&] {
+    const auto elapsed = std::chrono::duration<double>(clock.now() - began).count();
+    display.announce(fmt::format("running for {:.0f} s", elapsed));
+  };
+  show();
+  return run_apart({side.what, plan_.job, side.where->url, set, plan_.out, show});
+}
+
+// Why a run cannot be used, although it was made; empty if it can. A machine that stood still for a
+// second leaves too few attempts.
+std::string gate_bench::flaw_of(const report::recorded_run& run, const used_side& side) const {
+  if (!run.content.at("verdict").at("valid").get<bool>()) {
+    return fmt::format("INVALID: {}", reasons_of(run));
+  }
+  const std::string who = fmt::format("the {}", side.what.name);
+  try {
+    if (session_) {
+      gate::block_of(metrics_, run, who);
+    } else {
+      gate::measured_by(candidates_for_comparison(), false, run, who);
+    }
+  } catch (const usage_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// What cannot be used gets a second chance, and so does what the machine has disturbed. Nothing
+// where that was in vain, or the user has had enough. In the first pair, too few attempts are no
+// accident: throws usage_error.
+std::optional<report::recorded_run> gate_bench::valid_run(const used_side& side) {
+  std::string flaw;
+  std::optional<report::recorded_run> usable;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    report::recorded_run done = run(side);
+    const bool cut_short = done.content.at("run").at("status") == "interrupted";
+    if (interrupts() > 0 || cut_short) {
+      spoiled_ = "interrupted before it could decide";
+      return std::nullopt;
+    }
+    flaw = flaw_of(done, side);
+    if (flaw.empty() && !stood_still(done)) return done;
+    if (flaw.empty()) usable = std::move(done);
+  }
+  if (usable) return usable;
+  if (!session_ && !flaw.starts_with("INVALID")) throw usage_error(flaw);
+  spoiled_ = fmt::format("two runs of the {} in a row were of no use: {}", side.what.name, flaw);
+  return std::nullopt;
+}
+
+void gate_bench::take_pair() {
+  const bool baseline_first = coin_.below(2) == 0;
+  std::optional<report::recorded_run> baseline, candidate;
+  if (!stored_.empty()) {
+    const std::size_t pair = session_ ? session_->pairs() : 0;
+    baseline = stored_[pair % stored_.size()];
+    candidate = valid_run(candidate_);
+  } else if (baseline_first) {
+    baseline = valid_run(baseline_);
+    if (baseline) candidate = valid_run(candidate_);
+  } else {
+    candidate = valid_run(candidate_);
+    if (candidate) baseline = valid_run(baseline_);
+  }
+  if (!baseline || !candidate) return;
+  if (!session_) begin_session(*baseline, *candidate);
+  gate::pair p{gate::block_of(metrics_, *baseline, "the baseline"),
+               gate::block_of(metrics_, *candidate, "the candidate")};
+  // Of another machine: that it is not the same is known already.
+  if (elsewhere_) p.baseline.control.reset();
+  tell_pair(p);
+  session_->add(std::move(p));
+  outcome_.order += baseline_first ? 'b' : 'c';
+  outcome_.runs.emplace_back(stored_.empty() ? baseline->name : "", candidate->name);
+  judge_limits(*candidate);
+}
+
+// A limit is broken if it is in more than half of the candidate's runs; no more are needed once it
+// is in so many.
+void gate_bench::judge_limits(const report::recorded_run& candidate) {
+  for (std::size_t i = 0; i < plan_.limits.size(); ++i) {
+    const auto said = gate::broken_by(plan_.limits[i], candidate);
+    if (!said) continue;
+    limits_said_[i] = *said;
+    if (++limits_broken_[i] * 2 > gate::first_pairs) {
+      session_->fail(fmt::format("--fail {}: broken in {} of {} runs of the candidate; at last {}",
+                                 plan_.limits[i].text, limits_broken_[i], session_->pairs(),
+                                 limits_said_[i]));
+    }
+  }
+}
+
+void gate_bench::tell_pair(const gate::pair& p) const {
+  if (plan_.quiet) return;
+  std::string changes;
+  for (std::size_t m = 0; m < metrics_.size(); ++m) {
+    const double change = p.candidate.values[m] / p.baseline.values[m] - 1;
+    changes +=
+        fmt::format("{} {} {:+.1f} %", changes.empty() ? "" : ",", metrics_[m].name, 100 * change);
+  }
+  fmt::print(stderr, "pair {} of {}:{}\n", session_->pairs() + 1, session_->planned(), changes);
+}
+
+gate::outcome gate_bench::measure() {
+  const real_clock clock;
+  const time_point began = clock.now();
+  while (!spoiled_ && (!session_ || session_->wants_more())) take_pair();
+  if (!session_) session_.emplace(std::vector<gate::metric>{});
+  if (spoiled_) session_->spoil(*spoiled_);
+  return conclude(std::chrono::duration<double>(clock.now() - began).count());
+}
+
+gate::outcome gate_bench::conclude(double took_s) const {
+  gate::outcome o = outcome_;
+  o.took_s = took_s;
+  o.found = session_->conclude();
+  o.only_warns = elsewhere_;
+  if (elsewhere_) {
+    o.found.notes.push_back(
+        "the stored baseline is from another machine: this can warn, but not fail");
+  }
+  if (!stored_.empty() && stored_.size() < gate::first_pairs) {
+    o.found.notes.push_back(
+        fmt::format("of {} stored run{} the error is not known, so twice as much is tolerated; a "
+                    "gate's folder as baseline has ten runs",
+                    stored_.size(), stored_.size() == 1 ? "" : "s"));
+  }
+  return o;
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,77 @@
+// Takes the pairs of a session of the gate: starts servers, runs both sides in turns, and reads
+// what they have left behind.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/gate/outcome.hpp"
+#include "harness/gate/threshold.hpp"
+#include "harness/stats/random.hpp"
+#include "program/gate_run.hpp"
+#include "program/gate_side.hpp"
+
+namespace lockmark::cli {
+
+struct gate_plan {
+  std::string job;
+  gate_side baseline;
+  gate_side candidate;
+  std::vector<std::string> against;         // stored runs in place of the baseline
+  std::vector<gate::metric> metrics;        // empty: all that the runs have
+  std::vector<std::string> left_out;        // of those
+  std::map<std::string, double> tolerated;  // by metric
+  std::vector<gate::threshold> limits;
+  std::uint64_t seed = 1;
+  std::filesystem::path out;
+  bool quiet = false;
+};
+
+class gate_bench {
+ public:
+  // Reads the jobs and stored runs, and starts servers. Throws usage_error, config_error,
+  // local::start_error.
+  explicit gate_bench(gate_plan plan);
+
+  // Throws run_failure and usage_error.
+  gate::outcome measure();
+
+ private:
+  struct used_side {
+    gate_side what;
+    named_job job;
+    place* where = nullptr;
+  };
+
+  used_side settle(const gate_side& side);
+  void read_stored();
+  void check_stored() const;
+  std::vector<gate::metric> candidates_for_comparison() const;
+  void begin_session(const report::recorded_run& baseline, const report::recorded_run& candidate);
+  void take_pair();
+  report::recorded_run run(const used_side& side);
+  std::string flaw_of(const report::recorded_run& run, const used_side& side) const;
+  std::optional<report::recorded_run> valid_run(const used_side& side);
+  void judge_limits(const report::recorded_run& candidate);
+  void tell_pair(const gate::pair& p) const;
+  gate::outcome conclude(double took_s) const;
+
+  gate_plan plan_;
+  std::map<std::string, place> places_;  // by the target that the user wrote
+  used_side baseline_;
+  used_side candidate_;
+  std::vector<report::recorded_run> stored_;
+  bool elsewhere_ = false;  // the stored runs are from another machine
+  stats::random_source coin_;
+  std::optional<gate::session> session_;
+  std::vector<gate::metric> metrics_;
+  std::optional<std::string> spoiled_;
+  std::vector<std::size_t> limits_broken_;  // in how many runs of the candidate, by limit
+  std::vector<std::string> limits_said_;
+  gate::outcome outcome_;
+};
+
+}  // namespace lockmark::cli

@@ -1,0 +1,127 @@
+// lockmark: the command line. Everything a person sees goes to stderr when stdout is data.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+#include "deploy/local/error.hpp"
+#include "harness/base/redact.hpp"
+#include "harness/config/redaction.hpp"
+#include "harness/config/settings.hpp"
+#include "harness/driver.hpp"
+#include "harness/run/descriptors.hpp"
+#include "program/commands.hpp"
+#include "program/participants.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+struct row {
+  const char* name;
+  const char* help;
+  command_action (*declare)(CLI::App&, const context&);
+};
+
+constexpr row commands[] = {
+    {"list", "locks, their features, and the topologies they run on", list_command},
+    {"run", "run one job", run_command},
+    {"table", "run every lock and print the comparison table", table_command},
+    {"report", "print what run folders hold", report_command},
+    {"capacity", "how much a lock bears: highest rate, contention, plan", capacity_command},
+    {"gate", "compare two servers, locks or lockmarks: has it become worse?", gate_command},
+    {"faults", "break servers, clients and networks, and see what each lock does", faults_command},
+    {"claims", "put to the test what people say of distributed locks", claims_command},
+    {"up", "start local servers and leave them running", up_command},
+    {"down", "stop local servers that `up` started", down_command},
+    {"status", "show local servers that `up` started", status_command},
+    {"completion", "print a completion script for a shell", completion_command},
+    {"man", "print the manual page: lockmark man | man -l -", man_command},
+    {"proxy", "", proxy_command},
+};
+
+// The words of the command line as they may be kept.
+std::vector<std::string> redacted(const std::vector<std::string>& words) {
+  std::vector<std::string> all;
+  std::ranges::transform(words, std::back_inserter(all), config::redacted_argument);
+  return all;
+}
+
+// What `ps` shows of this process, and of those that it forks, is this very memory.
+void hide_secrets(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view text = argv[i];
+    const std::string shown = config::redacted_argument(text);
+    if (shown == text) continue;
+    const auto same = std::ranges::mismatch(text, shown).in1 - text.begin();
+    std::fill(argv[i] + same, argv[i] + text.size(), '*');
+  }
+}
+
+int fail(const std::string& sentence) {
+  fmt::print(stderr, "lockmark: {}\n", without_logins(sentence));
+  return 2;
+}
+
+// Of what the parser says, which quotes words that it did not expect.
+int fail_to_parse(std::string sentence, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (const auto shown = config::redacted_argument(word); shown != word) {
+      const auto at = sentence.find(word);
+      if (at != sentence.npos) sentence.replace(at, word.size(), shown);
+    }
+  }
+  return fail(fmt::format("{}; see lockmark --help", sentence));
+}
+
+int run(const std::vector<std::string>& words) {
+  CLI::App app{"Benchmarks distributed locks on real clusters, and checks that they are locks.",
+               "lockmark"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", LOCKMARK_VERSION);
+  app.footer(
+      "Exit status: 0 held; 1 the lock failed; 2 wrong usage or no server;\n"
+      "3 inconclusive or INVALID.");
+  const catalogue known;
+  const context c{known, redacted(words)};
+  int status = 2;
+  for (const row& r : commands) {
+    CLI::App* const sub = app.add_subcommand(r.name, r.help);
+    sub->final_callback([&status, action = r.declare(*sub, c)] { status = action(); });
+  }
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    return fail_to_parse(e.what(), words);
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace lockmark::cli
+
+int main(int argc, char** argv) {
+  using lockmark::cli::fail;
+  try {
+    const std::vector<std::string> words(argv, argv + argc);
+    lockmark::cli::hide_secrets(argc, argv);
+    // A limit on the size of files (ulimit -f) then is what a full disk is: a sentence.
+    std::signal(SIGXFSZ, SIG_IGN);
+    lockmark::run::raise_descriptor_limit();
+    // What lockmark starts for itself is no command of the user's, and in no help.
+    if (words.size() == 2 && words[1] == "participant") {
+      return lockmark::cli::be_participant(lockmark::cli::catalogue());
+    }
+    return lockmark::cli::run(words);
+  } catch (const lockmark::local::start_error& e) {
+    if (!e.log().empty()) fmt::print(stderr, "{}\n", e.log());
+    return fail(e.what());
+  } catch (const std::exception& e) {
+    // usage_error, no_server, config_error, write_error and what the libraries throw: sentences.
+    return fail(e.what());
+  }
+}
