@@ -21,8 +21,8 @@ struct study_ended : std::runtime_error {
 
 class capacity_runs {
  public:
-  capacity_runs(const context& c, place& where, std::string scenario, std::filesystem::path out,
-                std::vector<capacity::objective> objectives, bool quiet)
+  capacity_runs(const context& c, resolved_target& where, std::string scenario,
+                std::filesystem::path out, std::vector<capacity::objective> objectives, bool quiet)
       : context_(c),
         where_(where),
         scenario_(std::move(scenario)),

@@ -77,7 +77,8 @@ capacity::settings settings_of(const capacity_options& g) {
   return s;
 }
 
-capacity::subject subject_of(const catalogue& known, const place& where, const named_job& job) {
+capacity::subject subject_of(const catalogue& known, const resolved_target& where,
+                             const named_job& job) {
   const lock_kind& lock = known.lock(job.job.lock);
   capacity::subject what;
   what.lock = lock.name;
@@ -135,7 +136,7 @@ int study(const context& c, const capacity_options& g) {
   {
     progress_display display("lockmark capacity", g.quiet);
     if (g.target.starts_with("local:")) display.announce("starting servers");
-    where = find_place(g.target);
+    where = resolve_target(g.target);
   }
   if (job.job.lock.empty()) job.job.lock = c.known.usual_lock(where->form, job.job);
   capacity_runs runs(c, *where, job.name, g.out, s.objectives, g.quiet);

@@ -51,9 +51,10 @@ executed measure(const context& c, const run_options& g, const named_job& job,
   progress_display display(job.name, g.quiet);
   const std::string target = g.target.empty() ? usual_target(c.known, job.job) : g.target;
   if (target.starts_with("local:")) display.announce("starting servers");
-  place where = find_place(target, inject::needs_of(config::read_faults(job.job.faults)));
+  resolved_target where =
+      resolve_target(target, inject::needs_of(config::read_faults(job.job.faults)));
   display.announce("connecting");
-  errand e{job.job, job.name, g.out, c.arguments, {}, {}, exporter};
+  run_request e{job.job, job.name, g.out, c.arguments, {}, {}, exporter};
   e.history = g.history;
   e.is_enough = watch_limits(limits);
   e.on_finding = [&display, &g](const std::string& sentence) {

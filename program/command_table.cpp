@@ -138,7 +138,7 @@ class table_maker {
   std::vector<config::fault_plan> faults_of_all() const;
   std::vector<line> lines_on(std::string_view form) const;
   void measure_place(const named_target& t);
-  void measure_row(place& where, const line& l);
+  void measure_row(resolved_target& where, const line& l);
   std::optional<double> rows_to_come_s() const;
   void fail(const std::string& scenario, const std::string& what, const char* why);
   void remember(int status);
@@ -216,7 +216,7 @@ std::vector<line> table_maker::lines_on(std::string_view form) const {
 void table_maker::measure_place(const named_target& t) {
   progress_display display(t.name, given_.quiet);
   if (t.target.starts_with("local:")) display.announce("starting servers");
-  place where = find_place(t.target, inject::needs_of(faults_of_all()));
+  resolved_target where = resolve_target(t.target, inject::needs_of(faults_of_all()));
   display.clear();
   where.topology = t.name;
   const std::vector<line> lines = lines_on(where.form);
@@ -228,7 +228,7 @@ void table_maker::measure_place(const named_target& t) {
 }
 
 // What goes wrong with one row does not take the others with it.
-void table_maker::measure_row(place& where, const line& l) {
+void table_maker::measure_row(resolved_target& where, const line& l) {
   std::vector<std::string> set{fmt::format("lock={}", l.lock->name)};
   if (!l.option.empty()) set.push_back(fmt::format("options.{}", l.option));
   for (std::string& more : depth_of(given_, *l.lock)) set.push_back(std::move(more));
@@ -238,7 +238,7 @@ void table_maker::measure_row(place& where, const line& l) {
   ++rows_begun_;
   progress_display display(fmt::format("{}/{} {}", rows_begun_, rows_in_all_, what), given_.quiet);
   display.rows_to_come(rows_to_come_s());
-  errand e{job.job, job.name, out_, context_.arguments, {}, {}, exporter_};
+  run_request e{job.job, job.name, out_, context_.arguments, {}, {}, exporter_};
   e.on_progress = [&display](const run::progress& p) { display.show(p); };
   try {
     const executed done = execute(context_.known, where, std::move(e));

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "deploy/inject/arena_local.hpp"
+#include "deploy/inject/local_injector.hpp"
 #include "harness/config/redaction.hpp"
 #include "harness/run/folder.hpp"
 #include "harness/run/guarding.hpp"
@@ -36,7 +36,7 @@ std::string folder_name(const std::string& run_id, const std::string& lock,
   return name;
 }
 
-const lock_kind& lock_for(const catalogue& known, const place& where, config::job& job) {
+const lock_kind& lock_for(const catalogue& known, const resolved_target& where, config::job& job) {
   if (job.lock.empty()) job.lock = known.usual_lock(where.form, job);
   const lock_kind& lock = known.lock(job.lock);
   if (!runs_on(lock, where.form)) {
@@ -79,22 +79,22 @@ std::optional<run::floor_measurement> measure_floor(const catalogue& known, cons
 }
 
 // Nothing for a job without faults.
-std::unique_ptr<inject::local_arena> arena_for(place& where, const config::job& job,
-                                               const std::string& run_id) {
+std::unique_ptr<inject::local_injector> injector_for(resolved_target& where, const config::job& job,
+                                                     const std::string& run_id) {
   const auto plans = config::read_faults(job.faults);
   if (plans.empty()) return nullptr;
-  inject::local_arena::ground ground;
-  ground.own = where.own ? &*where.own : nullptr;
-  ground.between = where.between.get();
-  ground.url = where.url;
-  ground.participants = static_cast<std::uint32_t>(job.participants);
-  ground.in_programs = job.lock.starts_with("exec/");
-  ground.key = fmt::format("lockmark:{}:k0", run_id);
-  return std::make_unique<inject::local_arena>(std::move(ground), plans);
+  inject::local_injector::environment environment;
+  environment.own = where.own ? &*where.own : nullptr;
+  environment.between = where.between.get();
+  environment.url = where.url;
+  environment.participants = static_cast<std::uint32_t>(job.participants);
+  environment.in_programs = job.lock.starts_with("exec/");
+  environment.key = fmt::format("lockmark:{}:k0", run_id);
+  return std::make_unique<inject::local_injector>(std::move(environment), plans);
 }
 
 // Shows the run to Prometheus from its first moment on, and to who may end it early.
-void show(const errand& e, run::setup& s, std::atomic<bool>& seen_enough) {
+void show(const run_request& e, run::setup& s, std::atomic<bool>& seen_enough) {
   if (e.exporter != nullptr) e.exporter->begin(run::blank_result(s));
   if (e.exporter == nullptr && !e.is_enough) return;
   s.seen_enough = &seen_enough;
@@ -197,7 +197,7 @@ const std::atomic<int>& interrupts() {
   return signals_seen;
 }
 
-executed execute(const catalogue& known, place& where, errand e) {
+executed execute(const catalogue& known, resolved_target& where, run_request e) {
   refuse_hidden(e.job);
   const lock_kind& lock = lock_for(known, where, e.job);
   if (e.job.workload == "auto") e.job.workload = known.natural_workload(lock);
@@ -210,13 +210,13 @@ executed execute(const catalogue& known, place& where, errand e) {
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
-  const auto arena = arena_for(where, e.job, run_id);
+  const auto injector = injector_for(where, e.job, run_id);
   // With participants, what this process itself asks is no part of the load, nor of its faults.
-  const bool apart = arena && e.job.participants > 0;
-  const std::string url = arena && !apart ? arena->url_of() : where.url;
+  const bool apart = injector && e.job.participants > 0;
+  const std::string url = injector && !apart ? injector->url_of() : where.url;
   const auto behind = lock.make({url, names_of(e.job, run_id), options});
   const auto way_of = [&](std::uint32_t participant) {
-    return arena ? arena->url_of(participant) : where.url;
+    return injector ? injector->url_of(participant) : where.url;
   };
   const auto participants = make_participants(where,
                                               {.job = e.job,
@@ -228,8 +228,8 @@ executed execute(const catalogue& known, place& where, errand e) {
                                                .target_of = way_of,
                                                .notes_answers = e.history},
                                               clock);
-  const auto players = players_of(participants.get());
-  if (arena) arena->bind(players.get());
+  const auto control = control_of(participants.get());
+  if (injector) injector->bind(control.get());
   run::run_folder folder(e.runs / folder_name(run_id, e.job.lock, e.scenario), e.job);
 
   run::setup s{.job = e.job,
@@ -241,7 +241,7 @@ executed execute(const catalogue& known, place& where, errand e) {
                .target = where.redacted,
                .topology = where.topology,
                .floor = measure_floor(known, e.job, clock)};
-  s.arena = arena.get();
+  s.injector = injector.get();
   s.participants = participants.get();
   s.interrupts = &interrupts();
   s.on_progress = e.on_progress;

@@ -7,13 +7,13 @@
 
 #include "harness/metrics/exporter.hpp"
 #include "harness/report/read.hpp"
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 #include "program/catalogue.hpp"
-#include "program/place.hpp"
+#include "program/resolved_target.hpp"
 
 namespace lockmark::cli {
 
-struct errand {
+struct run_request {
   config::job job;
   std::string scenario;        // name of the job, for tables
   std::filesystem::path runs;  // the run folder appears in here
@@ -30,11 +30,11 @@ struct executed {
   run::result result;
   report::recorded_run written;  // what the run folder says
   std::filesystem::path folder;
-  bool ended_early = false;  // because of errand::is_enough
+  bool ended_early = false;  // because of run_request::is_enough
 };
 
 // Throws usage_error, no_server or local::start_error when nothing was measured.
-executed execute(const catalogue& known, place& where, errand e);
+executed execute(const catalogue& known, resolved_target& where, run_request e);
 
 // The names of the run's keys, the same in every process of the run.
 names names_of(const config::job& job, const std::string& run_id);

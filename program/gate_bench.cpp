@@ -83,7 +83,7 @@ gate_bench::used_side gate_bench::settle(const gate_side& side) {
   auto at = places_.find(side.target);
   if (at == places_.end()) {
     const auto needs = inject::needs_of(config::read_faults(used.job.job.faults));
-    at = places_.emplace(side.target, find_place(side.target, needs)).first;
+    at = places_.emplace(side.target, resolve_target(side.target, needs)).first;
   }
   used.where = &at->second;
   return used;

@@ -39,7 +39,7 @@ std::string last_after(const std::string& log, std::string_view beginning) {
 // arguments can be read by every user of the machine. The folder is gone with the object.
 class private_job {
  public:
-  explicit private_job(const gate_errand& e) : job_(e.job), set_(e.set) {
+  explicit private_job(const gate_run_request& e) : job_(e.job), set_(e.set) {
     const auto is_open = [](const auto& text) { return config::redacted_argument(text) == text; };
     if (std::ranges::all_of(e.set, is_open)) return;
     const named_job whole = find_job(e.job, e.set);
@@ -67,7 +67,7 @@ class private_job {
   std::filesystem::path folder_;
 };
 
-local::launch launch_of(const gate_errand& e, const private_job& job,
+local::launch launch_of(const gate_run_request& e, const private_job& job,
                         const std::filesystem::path& log) {
   const open_url target = without_password(e.url, e.side.program == this_lockmark);
   local::launch what;
@@ -87,7 +87,7 @@ local::launch launch_of(const gate_errand& e, const private_job& job,
 }
 
 // Its status, as waitpid gives it.
-int wait_for(pid_t child, const gate_errand& e) {
+int wait_for(pid_t child, const gate_run_request& e) {
   int passed_on = 0;
   while (!local::wait_until_ended(child, 200ms)) {
     if (e.meanwhile) e.meanwhile();
@@ -102,7 +102,7 @@ int wait_for(pid_t child, const gate_errand& e) {
 
 }  // namespace
 
-report::recorded_run run_apart(const gate_errand& e) {
+report::recorded_run run_apart(const gate_run_request& e) {
   const auto log = e.runs / fmt::format("{}.log", e.side.name);
   std::filesystem::remove(log);
   const private_job job(e);

@@ -17,7 +17,7 @@ struct run_failure : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-struct gate_errand {
+struct gate_run_request {
   const gate_side& side;
   std::string job;  // as the user named it
   std::string url;  // with its password
@@ -27,6 +27,6 @@ struct gate_errand {
 };
 
 // Waits until it has ended; an interrupt is passed on to it. Throws run_failure.
-report::recorded_run run_apart(const gate_errand& e);
+report::recorded_run run_apart(const gate_run_request& e);
 
 }  // namespace lockmark::cli

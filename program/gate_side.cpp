@@ -97,7 +97,7 @@ gate_side read_side(gate_side common, const std::string& name,
   return side;
 }
 
-std::string side_text(const gate_side& side, const named_job& job, const place& where) {
+std::string side_text(const gate_side& side, const named_job& job, const resolved_target& where) {
   const std::string lock = job.job.lock.empty() ? "usual lock" : job.job.lock;
   std::string rest;
   for (const std::string& word : words_of(side.own)) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "program/jobs.hpp"
-#include "program/place.hpp"
+#include "program/resolved_target.hpp"
 
 namespace lockmark::cli {
 
@@ -33,7 +33,7 @@ gate_side read_side(gate_side common, const std::string& name,
                     const std::vector<std::string>& given);
 
 // "redis/lua on redis://127.0.0.1:6379, hold=1ms": for people, without passwords.
-std::string side_text(const gate_side& side, const named_job& job, const place& where);
+std::string side_text(const gate_side& side, const named_job& job, const resolved_target& where);
 
 // A side that needs no other lockmark.
 inline constexpr const char* this_lockmark = "/proc/self/exe";

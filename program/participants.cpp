@@ -8,25 +8,26 @@
 namespace lockmark::cli {
 namespace {
 
-class crew_players final : public faults::players {
+class pool_control final : public faults::participant_control {
  public:
-  explicit crew_players(run::process_crew& crew) : crew_(crew) {}
+  explicit pool_control(run::process_worker_pool& workers) : pool_(workers) {}
 
-  std::uint32_t count() const override { return crew_.count(); }
-  bool lives(std::uint32_t which) const override { return crew_.lives(which); }
-  std::int64_t holding(std::uint32_t which) const override { return crew_.holding(which); }
-  time_point kill(std::uint32_t which) override { return crew_.kill(which); }
-  time_point pause(std::uint32_t which) override { return crew_.pause(which); }
-  void resume(std::uint32_t which) override { crew_.resume(which); }
+  std::uint32_t count() const override { return pool_.count(); }
+  bool lives(std::uint32_t which) const override { return pool_.lives(which); }
+  std::int64_t holding(std::uint32_t which) const override { return pool_.holding(which); }
+  time_point kill(std::uint32_t which) override { return pool_.kill(which); }
+  time_point pause(std::uint32_t which) override { return pool_.pause(which); }
+  void resume(std::uint32_t which) override { pool_.resume(which); }
 
  private:
-  run::process_crew& crew_;
+  run::process_worker_pool& pool_;
 };
 
 }  // namespace
 
-std::unique_ptr<run::process_crew> make_participants(const place& where, const run::muster& who,
-                                                     const real_clock& clock) {
+std::unique_ptr<run::process_worker_pool> make_participants(const resolved_target& where,
+                                                            const run::process_pool_setup& who,
+                                                            const real_clock& clock) {
   if (who.job.participants == 0) return nullptr;
   if (where.form == "memory") {
     throw usage_error(
@@ -34,12 +35,12 @@ std::unique_ptr<run::process_crew> make_participants(const place& where, const r
                     "the memory of one",
                     who.job.participants, who.lock.name));
   }
-  return std::make_unique<run::process_crew>(clock, who);
+  return std::make_unique<run::process_worker_pool>(clock, who);
 }
 
-std::unique_ptr<faults::players> players_of(run::process_crew* crew) {
-  if (crew == nullptr) return nullptr;
-  return std::make_unique<crew_players>(*crew);
+std::unique_ptr<faults::participant_control> control_of(run::process_worker_pool* workers) {
+  if (workers == nullptr) return nullptr;
+  return std::make_unique<pool_control>(*workers);
 }
 
 int be_participant(const catalogue& known) {

@@ -3,19 +3,20 @@
 
 #include <memory>
 
-#include "harness/faults/players.hpp"
-#include "harness/run/participants/process_crew.hpp"
+#include "harness/faults/participant_control.hpp"
+#include "harness/run/participants/process_worker_pool.hpp"
 #include "program/catalogue.hpp"
-#include "program/place.hpp"
+#include "program/resolved_target.hpp"
 
 namespace lockmark::cli {
 
 // Null for a job without participants. Throws usage_error for a place that only one process sees.
-std::unique_ptr<run::process_crew> make_participants(const place& where, const run::muster& who,
-                                                     const real_clock& clock);
+std::unique_ptr<run::process_worker_pool> make_participants(const resolved_target& where,
+                                                            const run::process_pool_setup& who,
+                                                            const real_clock& clock);
 
 // The same as faults see them; null for null. Outlived by what it was made from.
-std::unique_ptr<faults::players> players_of(run::process_crew* crew);
+std::unique_ptr<faults::participant_control> control_of(run::process_worker_pool* workers);
 
 // What `lockmark participant` does, which nobody but lockmark itself calls; the exit status.
 int be_participant(const catalogue& known);

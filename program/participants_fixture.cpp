@@ -55,14 +55,15 @@ run::result run_apart(const apart& what) {
   const auto behind = lock.make({what.target, names_of(job, run_id), options});
   std::function<std::string(std::uint32_t)> target_of = what.target_of;
   if (!target_of) target_of = [&](std::uint32_t) { return what.target; };
-  run::process_crew crew(clock, {.job = job,
-                                 .lock = lock,
-                                 .workload = workload,
-                                 .options = options,
-                                 .holders = lock.holders == nullptr ? 1 : lock.holders(options),
-                                 .run_id = run_id,
-                                 .target_of = target_of,
-                                 .program = what.program});
+  run::process_worker_pool workers(clock,
+                                   {.job = job,
+                                    .lock = lock,
+                                    .workload = workload,
+                                    .options = options,
+                                    .holders = lock.holders == nullptr ? 1 : lock.holders(options),
+                                    .run_id = run_id,
+                                    .target_of = target_of,
+                                    .program = what.program});
   run::setup s{.job = job,
                .lock = lock,
                .behind = *behind,
@@ -71,10 +72,10 @@ run::result run_apart(const apart& what) {
                .target = "the test's",
                .topology = "the test's",
                .floor = std::nullopt,
-               .participants = &crew};
+               .participants = &workers};
   s.stuck_after = what.stuck_after;
   if (what.each_glance) {
-    s.on_progress = [&](const run::progress& p) { what.each_glance(crew, p); };
+    s.on_progress = [&](const run::progress& p) { what.each_glance(workers, p); };
   }
   return run::run_job(s, clock);
 }

@@ -5,20 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "harness/run/conductor.hpp"
-#include "harness/run/participants/process_crew.hpp"
+#include "harness/run/participants/process_worker_pool.hpp"
+#include "harness/run/run_job.hpp"
 #include "program/test_program.hpp"
 
 namespace lockmark::cli {
 
-using cruelty = std::function<void(run::process_crew&, const run::progress&)>;
+using interference = std::function<void(run::process_worker_pool&, const run::progress&)>;
 
 struct apart {
   std::string lock;
   std::string job;     // YAML
   std::string target;  // a URL
-  // Called five times a second, on the conductor's thread.
-  cruelty each_glance{};
+  // Called five times a second, on the run controller's thread.
+  interference each_glance{};
   // Where one of the participants finds its server; empty: as all.
   std::function<std::string(std::uint32_t)> target_of{};
   std::string program = LOCKMARK_BINARY;

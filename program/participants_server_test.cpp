@@ -54,15 +54,15 @@ class participants_on_redis : public testing::Test {
 
 // Hurts the first participant that holds a key, once, in the middle of the window.
 struct holder_once {
-  std::function<void(run::process_crew&, std::uint32_t)> how;
+  std::function<void(run::process_worker_pool&, std::uint32_t)> how;
   std::shared_ptr<int> hurt = std::make_shared<int>(0);
 
-  void operator()(run::process_crew& crew, const run::progress& p) const {
+  void operator()(run::process_worker_pool& workers, const run::progress& p) const {
     if (*hurt > 0 || p.now != phase::measuring) return;
-    for (std::uint32_t i = 0; i < crew.count() && *hurt == 0; ++i) {
-      if (crew.holding(i) == 0) continue;
+    for (std::uint32_t i = 0; i < workers.count() && *hurt == 0; ++i) {
+      if (workers.holding(i) == 0) continue;
       ++*hurt;
-      how(crew, i);
+      how(workers, i);
     }
   }
 };
@@ -89,15 +89,16 @@ TEST_F(participants_on_redis, give_whole_figures) {
 
 // The lock of a dead holder stands until its lease is over, and not longer.
 TEST_F(participants_on_redis, a_dead_holders_lock_comes_back_with_its_lease) {
-  const holder_once blow{[](run::process_crew& crew, std::uint32_t i) { crew.kill(i); }};
+  const holder_once hit{
+      [](run::process_worker_pool& workers, std::uint32_t i) { workers.kill(i); }};
   const run::result r = run_apart(
       {.lock = "redis/lua",
        .job = "load: {instances: 4, clients: 2}\nparticipants: 4\nkeys: one\nhold: 100ms\n"
               "wait: 10s\nlease: 1500ms\nretry: jittered(1ms, 20ms)\nwarmup: 100ms\n"
               "stop: {duration: 4s}\nfloor: 0s\nguard: register\n",
        .target = redis_->target(),
-       .each_glance = blow});
-  ASSERT_EQ(*blow.hurt, 1);
+       .each_glance = hit});
+  ASSERT_EQ(*hit.hurt, 1);
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
   EXPECT_EQ(r.violations(), 0u);
   EXPECT_EQ(r.found.guard->lost_updates, 0u);
@@ -114,8 +115,8 @@ TEST_F(participants_on_redis, a_dead_holders_lock_comes_back_with_its_lease) {
 TEST_F(participants_on_redis, a_sleeping_holder_is_caught) {
   auto asleep = std::make_shared<std::optional<std::uint32_t>>();
   int glances = 0;
-  const holder_once lull{[asleep](run::process_crew& crew, std::uint32_t i) {
-    crew.pause(i);
+  const holder_once lull{[asleep](run::process_worker_pool& workers, std::uint32_t i) {
+    workers.pause(i);
     *asleep = i;
   }};
   const run::result r = run_apart(
@@ -124,9 +125,9 @@ TEST_F(participants_on_redis, a_sleeping_holder_is_caught) {
               "wait: 10s\nlease: 400ms\nretry: jittered(1ms, 20ms)\nwarmup: 100ms\n"
               "stop: {duration: 3s}\nfloor: 0s\nguard: register\n",
        .target = redis_->target(),
-       .each_glance = [&, lull](run::process_crew& crew, const run::progress& p) {
-         lull(crew, p);
-         if (*asleep && ++glances == 6) crew.resume(**asleep);
+       .each_glance = [&, lull](run::process_worker_pool& workers, const run::progress& p) {
+         lull(workers, p);
+         if (*asleep && ++glances == 6) workers.resume(**asleep);
        }});
   ASSERT_TRUE(asleep->has_value());
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
@@ -141,8 +142,8 @@ TEST_F(participants_on_redis, a_sleeping_holder_is_caught) {
 TEST_F(participants_on_redis, a_short_sleep_is_none) {
   auto asleep = std::make_shared<std::optional<std::uint32_t>>();
   int glances = 0;
-  const holder_once lull{[asleep](run::process_crew& crew, std::uint32_t i) {
-    crew.pause(i);
+  const holder_once lull{[asleep](run::process_worker_pool& workers, std::uint32_t i) {
+    workers.pause(i);
     *asleep = i;
   }};
   const run::result r = run_apart(
@@ -151,9 +152,9 @@ TEST_F(participants_on_redis, a_short_sleep_is_none) {
               "wait: 10s\nlease: 30s\nwarmup: 100ms\nstop: {duration: 3s}\nfloor: 0s\n"
               "guard: register\n",
        .target = redis_->target(),
-       .each_glance = [&, lull](run::process_crew& crew, const run::progress& p) {
-         lull(crew, p);
-         if (*asleep && ++glances == 3) crew.resume(**asleep);
+       .each_glance = [&, lull](run::process_worker_pool& workers, const run::progress& p) {
+         lull(workers, p);
+         if (*asleep && ++glances == 3) workers.resume(**asleep);
        }});
   ASSERT_TRUE(asleep->has_value());
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
@@ -255,7 +256,8 @@ class participants_elsewhere : public testing::TestWithParam<session_lock> {};
 TEST_P(participants_elsewhere, a_dead_holders_lock_comes_back_with_its_session) {
   const session_lock& what = GetParam();
   const local::cluster servers = local::cluster::start(what.topology);
-  const holder_once blow{[](run::process_crew& crew, std::uint32_t i) { crew.kill(i); }};
+  const holder_once hit{
+      [](run::process_worker_pool& workers, std::uint32_t i) { workers.kill(i); }};
   const run::result r = run_apart(
       {.lock = what.lock,
        .job = fmt::format("load: {{instances: 4, clients: 1}}\nparticipants: 4\nkeys: one\n"
@@ -263,8 +265,8 @@ TEST_P(participants_elsewhere, a_dead_holders_lock_comes_back_with_its_session) 
                           "stop: {{duration: {}}}\nfloor: 0s\nguard: register\n",
                           what.lasts),
        .target = servers.target(),
-       .each_glance = blow});
-  ASSERT_EQ(*blow.hurt, 1);
+       .each_glance = hit});
+  ASSERT_EQ(*hit.hurt, 1);
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
   EXPECT_EQ(r.violations(), 0u);
   EXPECT_EQ(r.found.guard->lost_updates, 0u);

@@ -31,12 +31,12 @@ constexpr const char* one_key =
     "stop: {duration: 500ms}\nfloor: 0s\nguard: register\n";
 
 // Hurts somebody once, in the middle of the window.
-cruelty once(std::function<void(run::process_crew&)> how) {
-  return [how = std::move(how), done = false](run::process_crew& crew,
+interference once(std::function<void(run::process_worker_pool&)> how) {
+  return [how = std::move(how), done = false](run::process_worker_pool& workers,
                                               const run::progress& p) mutable {
     if (done || p.now != phase::measuring || p.elapsed_s < 0.3) return;
     done = true;
-    how(crew);
+    how(workers);
   };
 }
 
@@ -94,12 +94,12 @@ TEST(participants, can_be_killed) {
   const run::result r = run_apart({.lock = "memory/lock",
                                    .job = own_keys,
                                    .target = "memory:",
-                                   .each_glance = once([&](run::process_crew& crew) {
-                                     const time_point at = crew.kill(2);
+                                   .each_glance = once([&](run::process_worker_pool& workers) {
+                                     const time_point at = workers.kill(2);
                                      EXPECT_LE(at, real_clock{}.now());
-                                     EXPECT_FALSE(crew.lives(2));
-                                     for (std::uint32_t i = 0; i < crew.count(); ++i)
-                                       left += crew.lives(i) ? 1 : 0;
+                                     EXPECT_FALSE(workers.lives(2));
+                                     for (std::uint32_t i = 0; i < workers.count(); ++i)
+                                       left += workers.lives(i) ? 1 : 0;
                                    })});
   EXPECT_EQ(left, 3u);
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
@@ -121,10 +121,10 @@ TEST(participants, that_are_killed_owe_no_arrivals) {
        .job = "load: {loop: open, instances: 2, clients: 8, rate: 400/s}\nparticipants: 2\n"
               "keys: own\nwarmup: 50ms\nstop: {duration: 3s}\nfloor: 0s\n",
        .target = "memory:",
-       .each_glance = [&](run::process_crew& crew, const run::progress& p) {
+       .each_glance = [&](run::process_worker_pool& workers, const run::progress& p) {
          if (done || p.now != phase::measuring || p.elapsed_s < 0.8) return;
          done = true;
-         crew.kill(1);
+         workers.kill(1);
        }});
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
   EXPECT_GT(r.absent_share, 0.2);
@@ -133,11 +133,12 @@ TEST(participants, that_are_killed_owe_no_arrivals) {
 
 // Killed by anybody: the result says so.
 TEST(participants, that_die_unasked_are_told_of) {
-  const run::result r = run_apart(
-      {.lock = "memory/lock",
-       .job = own_keys,
-       .target = "memory:",
-       .each_glance = once([](run::process_crew& crew) { ::kill(crew.pid(1), SIGKILL); })});
+  const run::result r = run_apart({.lock = "memory/lock",
+                                   .job = own_keys,
+                                   .target = "memory:",
+                                   .each_glance = once([](run::process_worker_pool& workers) {
+                                     ::kill(workers.pid(1), SIGKILL);
+                                   })});
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
   EXPECT_EQ(r.violations(), 0u);
   ASSERT_EQ(r.marks.size(), 1u);
@@ -155,8 +156,9 @@ TEST(participants, may_die_one_after_another) {
               "50ms\n"
               "stop: {duration: 2s}\nfloor: 0s\n",
        .target = "memory:",
-       .each_glance = [next = 0u](run::process_crew& crew, const run::progress& p) mutable {
-         if (p.now == phase::measuring && next + 1 < crew.count()) crew.kill(next++);
+       .each_glance = [next = 0u](run::process_worker_pool& workers,
+                                  const run::progress& p) mutable {
+         if (p.now == phase::measuring && next + 1 < workers.count()) workers.kill(next++);
        }});
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
   EXPECT_EQ(r.violations(), 0u);
@@ -168,9 +170,9 @@ TEST(participants, when_all_are_dead_the_run_is_over) {
                                           "hold: 1ms\n"
                                           "stop: {duration: 60s}\nwarmup: 50ms\nfloor: 0s\n",
                                    .target = "memory:",
-                                   .each_glance = once([](run::process_crew& crew) {
-                                     crew.kill(0);
-                                     crew.kill(1);
+                                   .each_glance = once([](run::process_worker_pool& workers) {
+                                     workers.kill(0);
+                                     workers.kill(1);
                                    })});
   EXPECT_EQ(r.how, run::ending::failed);
   EXPECT_EQ(r.why, "every participant has died");
@@ -183,7 +185,7 @@ TEST(participants, that_are_stopped_at_the_end_are_woken) {
       run_apart({.lock = "memory/lock",
                  .job = own_keys,
                  .target = "memory:",
-                 .each_glance = once([](run::process_crew& crew) { crew.pause(3); })});
+                 .each_glance = once([](run::process_worker_pool& workers) { workers.pause(3); })});
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
   EXPECT_EQ(r.violations(), 0u);
   EXPECT_GT(r.found.grants_by_client[6], 0u);
@@ -199,7 +201,7 @@ TEST(participants, do_not_lose_events_in_silence) {
                         "keys: own\nstop: {duration: 30s}\nwarmup: 50ms\n"
                         "floor: 0s\n",
                  .target = "memory:",
-                 .each_glance = once([](run::process_crew&) { poll(nullptr, 0, 4'000); })});
+                 .each_glance = once([](run::process_worker_pool&) { poll(nullptr, 0, 4'000); })});
   EXPECT_EQ(r.how, run::ending::failed);
   EXPECT_THAT(r.why, HasSubstr("participant 0 measured more than was read in time"));
   EXPECT_LT(r.window_s(), 15);

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "deploy/inject/arena_local.hpp"
+#include "deploy/inject/local_injector.hpp"
 #include "program/execute.hpp"
 #include "program/jobs.hpp"
 #include "program/progress.hpp"
@@ -16,12 +16,12 @@ std::string seed_of(std::uint64_t repetition) {
 report::recorded_run run_trial(const context& c, const trial& t, const std::filesystem::path& out,
                                bool quiet) {
   const named_job job = find_job(t.job, t.set);
-  place where = find_place(fmt::format("local:{}", t.topology),
-                           inject::needs_of(config::read_faults(job.job.faults)));
+  resolved_target where = resolve_target(fmt::format("local:{}", t.topology),
+                                         inject::needs_of(config::read_faults(job.job.faults)));
   if (!t.query.empty()) where.url += fmt::format("?{}", t.query);
   progress_display display(t.title, quiet);
   const std::string scenario = job.name.substr(job.name.rfind('/') + 1);
-  errand e{job.job, scenario, out, c.arguments, {}, {}};
+  run_request e{job.job, scenario, out, c.arguments, {}, {}};
   e.on_progress = [&display](const run::progress& p) { display.show(p); };
   return execute(c.known, where, std::move(e)).written;
 }

@@ -49,7 +49,7 @@ struct shared_state {
 };
 
 // One thread's part.
-struct crew {
+struct shared_load {
   shared_state& all;
   loop& l;
   time_point end;
@@ -58,31 +58,31 @@ struct crew {
 
 class hammerer {
  public:
-  hammerer(crew& c, side& mine, session& s, std::uint32_t client, std::uint32_t seed)
-      : crew_(c), side_(mine), session_(s), client_(client), random_(seed) {}
+  hammerer(shared_load& c, side& mine, session& s, std::uint32_t client, std::uint32_t seed)
+      : load_(c), side_(mine), session_(s), client_(client), random_(seed) {}
 
   task<void> run() {
-    while (side_.left > 0 && crew_.l.now() < crew_.end) {
-      co_await cycle(static_cast<std::uint32_t>(random_() % crew_.all.how.keys));
+    while (side_.left > 0 && load_.l.now() < load_.end) {
+      co_await cycle(static_cast<std::uint32_t>(random_() % load_.all.how.keys));
     }
   }
 
  private:
   // With grace: a deadline that comes while an answer is on its way would make a doubt of it.
   request ask(std::uint32_t key, duration wait) const {
-    return {key, client_, 10s, std::min(crew_.end, crew_.l.now() + wait), 5s};
+    return {key, client_, 10s, std::min(load_.end, load_.l.now() + wait), 5s};
   }
 
   task<void> cycle(std::uint32_t key) {
-    const auto got = co_await session_.acquire(ask(key, crew_.all.how.wait));
-    if (got.in_doubt()) ++crew_.result.doubts;
-    if (got.refused()) ++crew_.result.refused;
+    const auto got = co_await session_.acquire(ask(key, load_.all.how.wait));
+    if (got.in_doubt()) ++load_.result.doubts;
+    if (got.refused()) ++load_.result.refused;
     if (!got.done()) {
       co_await pause();
       co_return;
     }
     if (side_.kind.has.has(feature::optimistic)) {
-      co_await crew_.l.yield();
+      co_await load_.l.yield();
     } else {
       co_await be_inside(key, got.value().token);
     }
@@ -93,34 +93,35 @@ class hammerer {
 
   task<void> be_inside(std::uint32_t key, std::uint64_t token) {
     const std::uint64_t me = side_.writes ? one_writer : 1;
-    const std::uint64_t before = crew_.all.inside[key].fetch_add(me);
-    if (crew_.all.is_crowded(before, side_.writes)) ++crew_.result.overlaps;
-    if (crew_.all.last_token[key].exchange(token) >= token) ++crew_.result.tokens_fell;
-    co_await crew_.l.yield();
-    co_await crew_.l.yield();
-    crew_.all.inside[key].fetch_sub(me);
+    const std::uint64_t before = load_.all.inside[key].fetch_add(me);
+    if (load_.all.is_crowded(before, side_.writes)) ++load_.result.overlaps;
+    if (load_.all.last_token[key].exchange(token) >= token) ++load_.result.tokens_fell;
+    co_await load_.l.yield();
+    co_await load_.l.yield();
+    load_.all.inside[key].fetch_sub(me);
   }
 
   void count(const outcome<nothing>& gone) {
     if (gone.done()) {
-      ++crew_.result.granted;
+      ++load_.result.granted;
       --side_.left;
     }
-    if (gone.in_doubt()) ++crew_.result.doubts;
-    if (gone.refused(refusal::not_owner)) ++crew_.result.lost_holds;
-    if (gone.refused(refusal::conflict)) ++crew_.result.conflicts;
+    if (gone.in_doubt()) ++load_.result.doubts;
+    if (gone.refused(refusal::not_owner)) ++load_.result.lost_holds;
+    if (gone.refused(refusal::conflict)) ++load_.result.conflicts;
   }
 
-  task<void> pause() { return crew_.l.sleep_for(std::chrono::microseconds{100 + random_() % 900}); }
+  task<void> pause() { return load_.l.sleep_for(std::chrono::microseconds{100 + random_() % 900}); }
 
-  crew& crew_;
+  shared_load& load_;
   side& side_;
   session& session_;
   const std::uint32_t client_;
   std::minstd_rand random_;
 };
 
-task<void> work_in(crew& c, std::vector<std::unique_ptr<session>>& sessions, std::uint32_t seed) {
+task<void> work_in(shared_load& c, std::vector<std::unique_ptr<session>>& sessions,
+                   std::uint32_t seed) {
   std::vector<std::unique_ptr<hammerer>> hammerers;
   scope working{c.l};
   for (std::size_t n = 0; n < sessions.size(); ++n) {
@@ -133,7 +134,7 @@ task<void> work_in(crew& c, std::vector<std::unique_ptr<session>>& sessions, std
   co_await working.join();
 }
 
-task<void> work(crew& c, std::uint32_t thread) {
+task<void> work(shared_load& c, std::uint32_t thread) {
   const hammering& how = c.all.how;
   std::vector<std::unique_ptr<session>> sessions;
   for (std::uint32_t n = 0; n < how.sessions; ++n) {
@@ -166,7 +167,7 @@ void add_to(damage& sum, const damage& d) {
 void run_thread(shared_state& all, std::uint32_t thread) {
   const real_clock clock;
   loop l{clock};
-  crew mine{all, l, clock.now() + all.how.limit};
+  shared_load mine{all, l, clock.now() + all.how.limit};
   std::exception_ptr failure;
   try {
     run_to_end(l, work(mine, thread));

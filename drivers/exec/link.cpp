@@ -268,8 +268,8 @@ task<bool> link::ended_by(signal& over, time_point limit) {
 // A secret is replaced before the line is cut, which could leave half of it.
 void link::broke(std::string_view deed, std::string_view line, std::string_view request) {
   const std::string asked{request.substr(0, request.find('\n'))};
-  died(fmt::format("{}; the line: {}; the request: {}", deed,
-                   quoted_line(without_secrets(line)), quoted_line(asked)));
+  died(fmt::format("{}; the line: {}; the request: {}", deed, quoted_line(without_secrets(line)),
+                   quoted_line(asked)));
 }
 
 void link::died(std::string how) {

@@ -156,8 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
 // What shows later than at the sixth acquire.
 TEST(OddAdapter, AnsweringTwiceIsFound) {
   EXPECT_THAT(told_of("answers_twice").sentence,
-              AllOf(StartsWith(shown_program),
-                    HasSubstr("answered a request twice; the line: {")));
+              AllOf(StartsWith(shown_program), HasSubstr("answered a request twice; the line: {")));
 }
 
 TEST(OddAdapter, NotReadingIsFoundAtTheNextRequest) {

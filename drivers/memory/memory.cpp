@@ -45,15 +45,15 @@ std::uint32_t any_number(const option_values&) {
 }
 
 std::unique_ptr<driver> make_semaphore(const driver_setup& setup) {
-  return std::make_unique<shared_driver>(rooms_of(setup.run_names, places_of(setup.options)), 1);
+  return std::make_unique<shared_driver>(queues_of(setup.run_names, places_of(setup.options)), 1);
 }
 
 std::unique_ptr<driver> make_read(const driver_setup& setup) {
-  return std::make_unique<shared_driver>(rooms_of(setup.run_names, all_places), 1);
+  return std::make_unique<shared_driver>(queues_of(setup.run_names, all_places), 1);
 }
 
 std::unique_ptr<driver> make_write(const driver_setup& setup) {
-  return std::make_unique<shared_driver>(rooms_of(setup.run_names, all_places), all_places);
+  return std::make_unique<shared_driver>(queues_of(setup.run_names, all_places), all_places);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 //   memory.{hpp,cpp}  the table of the backend's locks, and nothing else
 //   lock.{hpp,cpp}    one lock: its session reads as the algorithm, its driver as the life cycle
 //   key_lock.*        what stands in for the server here; yours is a connection instead
-//   (shared.* and room.* are the same for locks that several may hold)
+//   (shared.* and place_queue.* are the same for locks that several may hold)
 // then follow drivers/README.md.
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include "drivers/conformance/conformance.hpp"
 #include "drivers/memory/key_lock.hpp"
-#include "drivers/memory/room.hpp"
+#include "drivers/memory/place_queue.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::memory {
@@ -116,22 +116,22 @@ TEST_F(memory_lock, a_waiter_past_its_deadline_is_passed_over) {
 // is enough, and after a second one the waiter might be gone.
 TEST_F(memory_lock, nobody_is_rung_twice) {
   key_lock key;
-  room hall;
+  place_queue queue;
   const owner holder{&key, 0};
   const owner next{&key, 1};
   const request r{.client = 1, .lease = 1s, .deadline = time_point{1h}};
   EXPECT_TRUE(key.try_take(holder, 30s, l.now(), false));
-  EXPECT_TRUE(hall.try_take(holder, 1, 30s, l.now()));
+  EXPECT_TRUE(queue.try_take(holder, 1, 30s, l.now()));
   waiter w{l, next, r};
-  visitor v{l, next, r, 1};
+  place_waiter v{l, next, r, 1};
   EXPECT_EQ(key.join(w, l.now()), nullptr);
-  EXPECT_TRUE(hall.join(v, l.now()).empty());
+  EXPECT_TRUE(queue.join(v, l.now()).empty());
   EXPECT_EQ(key.extend(holder, 1s, l.now()).to_ring, &w);
-  EXPECT_EQ(hall.extend(holder, 1s, l.now()).to_ring, room::rings{&v});
+  EXPECT_EQ(queue.extend(holder, 1s, l.now()).to_ring, place_queue::rings{&v});
   EXPECT_EQ(key.give_back(holder, l.now()).to_ring, nullptr);
-  EXPECT_TRUE(hall.give_back(holder, l.now()).to_ring.empty());
+  EXPECT_TRUE(queue.give_back(holder, l.now()).to_ring.empty());
   EXPECT_TRUE(key.look_again(w, true, l.now()).over);
-  EXPECT_TRUE(hall.look_again(v, true, l.now()).over);
+  EXPECT_TRUE(queue.look_again(v, true, l.now()).over);
   EXPECT_TRUE(w.granted && v.granted);
 }
 

@@ -5,20 +5,20 @@ namespace {
 
 class shared_session final : public session {
  public:
-  shared_session(loop& l, std::vector<room>& rooms, std::uint32_t mine)
-      : loop_(l), rooms_(rooms), mine_(mine) {}
+  shared_session(loop& l, std::vector<place_queue>& queues, std::uint32_t mine)
+      : loop_(l), queues_(queues), mine_(mine) {}
   ~shared_session() override { give_all_back(); }
 
   task<outcome<grant>> acquire(request r) override {
     count_call();
-    const auto got = rooms_[r.key].try_take(owner_of(r), mine_, r.lease, loop_.now());
+    const auto got = queues_[r.key].try_take(owner_of(r), mine_, r.lease, loop_.now());
     if (got) co_return *got;
     co_return co_await wait_in_line(r);
   }
 
   task<outcome<grant>> renew(request r) override {
     count_call();
-    const auto [held, to_ring] = rooms_[r.key].extend(owner_of(r), r.lease, loop_.now());
+    const auto [held, to_ring] = queues_[r.key].extend(owner_of(r), r.lease, loop_.now());
     ring(to_ring);
     if (!held) co_return refusal::not_owner;
     co_return *held;
@@ -26,7 +26,7 @@ class shared_session final : public session {
 
   task<outcome<nothing>> release(request r) override {
     count_call();
-    const auto [held, to_ring] = rooms_[r.key].give_back(owner_of(r), loop_.now());
+    const auto [held, to_ring] = queues_[r.key].give_back(owner_of(r), loop_.now());
     ring(to_ring);
     if (!held) co_return refusal::not_owner;
     co_return nothing{};
@@ -51,13 +51,13 @@ class shared_session final : public session {
     ++sent_.round_trips;
   }
 
-  void ring(const room::rings& all) {
-    for (visitor* const v : all) v->ring(loop_);
+  void ring(const place_queue::rings& all) {
+    for (place_waiter* const v : all) v->ring(loop_);
   }
 
   task<outcome<grant>> wait_in_line(request r) {
-    room& here = rooms_[r.key];
-    visitor me{loop_, owner_of(r), r, mine_};
+    place_queue& here = queues_[r.key];
+    place_waiter me{loop_, owner_of(r), r, mine_};
     ring(here.join(me, loop_.now()));
     while (true) {
       const bool rung = co_await me.bell.wait_until(me.looks_again);
@@ -72,11 +72,11 @@ class shared_session final : public session {
   }
 
   void give_all_back() {
-    for (room& r : rooms_) ring(r.give_back_for(this, loop_.now()));
+    for (place_queue& r : queues_) ring(r.give_back_for(this, loop_.now()));
   }
 
   loop& loop_;
-  std::vector<room>& rooms_;
+  std::vector<place_queue>& queues_;
   const std::uint32_t mine_;
   traffic sent_;
   bool alive_ = true;
@@ -89,17 +89,17 @@ task<description> shared_driver::prepare(loop&, time_point) {
 }
 
 task<void> shared_driver::wipe(loop&, time_point) {
-  for (room& r : *rooms_) r.reset();
+  for (place_queue& r : *queues_) r.reset();
   co_return;
 }
 
 task<std::unique_ptr<session>> shared_driver::open(loop& l, instance, time_point) {
-  co_return std::make_unique<shared_session>(l, *rooms_, mine_);
+  co_return std::make_unique<shared_session>(l, *queues_, mine_);
 }
 
 task<server_counters> shared_driver::counters(loop&, time_point) {
   std::uint64_t calls = 0;
-  for (room& r : *rooms_) calls += r.calls();
+  for (place_queue& r : *queues_) calls += r.calls();
   co_return server_counters{{"commands", calls}};
 }
 

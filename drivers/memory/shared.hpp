@@ -1,10 +1,10 @@
-// memory/semaphore, memory/read and memory/write: sessions that use a run's rooms.
+// memory/semaphore, memory/read and memory/write: sessions that use a run's queues.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "drivers/memory/room.hpp"
+#include "drivers/memory/place_queue.hpp"
 
 namespace lockmark::memory {
 
@@ -13,9 +13,9 @@ inline constexpr std::uint32_t all_places = 1U << 30;
 
 class shared_driver final : public driver {
  public:
-  // `mine`: the places of a room that each acquire takes.
-  shared_driver(std::shared_ptr<std::vector<room>> rooms, std::uint32_t mine)
-      : rooms_(std::move(rooms)), mine_(mine) {}
+  // `mine`: the places that each acquire takes.
+  shared_driver(std::shared_ptr<std::vector<place_queue>> queues, std::uint32_t mine)
+      : queues_(std::move(queues)), mine_(mine) {}
 
   task<description> prepare(loop& l, time_point deadline) override;
   task<void> wipe(loop& l, time_point deadline) override;
@@ -24,7 +24,7 @@ class shared_driver final : public driver {
   task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override;
 
  private:
-  const std::shared_ptr<std::vector<room>> rooms_;
+  const std::shared_ptr<std::vector<place_queue>> queues_;
   const std::uint32_t mine_;
 };
 

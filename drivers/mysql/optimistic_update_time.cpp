@@ -11,7 +11,7 @@
 
 #include <map>
 
-#include "drivers/mysql/desk.hpp"
+#include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/options.hpp"
 #include "drivers/mysql/table_driver.hpp"
@@ -27,24 +27,24 @@ struct timed_reading {
 class update_time_session final : public session {
  public:
   update_time_session(loop& l, route& way, const table& rows, const instance& who, int precision)
-      : rows_(rows), precision_(precision), desk_(l, way, who), readings_(who.clients) {}
+      : rows_(rows), precision_(precision), statements_(l, way, who), readings_(who.clients) {}
 
-  task<void> connect(time_point deadline) { return desk_.open(deadline); }
+  task<void> connect(time_point deadline) { return statements_.open(deadline); }
 
   task<outcome<grant>> acquire(request r) override;
   task<outcome<grant>> renew(request) override { co_return refusal::not_owner; }
   task<outcome<nothing>> release(request r) override;
   bool alive() const override { return true; }  // nothing is held
   task<void> close() override {
-    desk_.quit();
+    statements_.quit();
     co_return;
   }
-  traffic sent() const override { return desk_.sent(); }
+  traffic sent() const override { return statements_.sent(); }
 
  private:
   const table& rows_;
   const int precision_;
-  desk desk_;
+  autocommit_pool statements_;
   std::vector<std::map<std::uint32_t, timed_reading>> readings_;  // by client, by key: the last
 };
 
@@ -64,12 +64,12 @@ task<outcome<grant>> update_time_session::acquire(request r) {
   std::string sql = fmt::format(
       "SELECT update_time, value, CAST(UNIX_TIMESTAMP(update_time)*1000000 AS UNSIGNED) FROM {}{}",
       rows_.name(), rows_.where(r.key));
-  const outcome<answer> read = co_await desk_.ask(r, std::move(sql), "read a time");
+  const outcome<answer> read = co_await statements_.ask(r, std::move(sql), "read a time");
   if (read.in_doubt()) {  // a read leaves nothing behind
     co_return read.why_in_doubt() == doubt::deadline ? refusal::deadline : refusal::unavailable;
   }
   if (!read.done()) co_return read.without_value<grant>();
-  expect_row(desk_.where(), read.value());
+  expect_row(statements_.where(), read.value());
   const row said = read.value().at(0, 3);
   readings_[r.client][r.key] = timed_reading{.time = time_in(said), .value = said.number(1)};
   co_return grant{.token = said.number(2)};
@@ -82,7 +82,7 @@ task<outcome<nothing>> update_time_session::release(request r) {
   std::string sql = fmt::format(
       "UPDATE {} SET value={}, update_time=CURRENT_TIMESTAMP({}){} AND update_time='{}'",
       rows_.name(), last.value + 1, precision_, rows_.where(r.key), last.time);
-  const outcome<answer> end = co_await desk_.ask(r, std::move(sql), "commit a time");
+  const outcome<answer> end = co_await statements_.ask(r, std::move(sql), "commit a time");
   if (end.refused(refusal::busy)) co_return refusal::conflict;
   if (!end.done()) co_return end.without_value<nothing>();
   if (end.value().affected == 0) co_return refusal::conflict;

@@ -10,7 +10,7 @@
 
 #include <map>
 
-#include "drivers/mysql/desk.hpp"
+#include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/table_driver.hpp"
 
@@ -28,23 +28,23 @@ struct versioned_reading {
 class optimistic_session final : public session {
  public:
   optimistic_session(loop& l, route& way, const table& rows, const instance& who)
-      : rows_(rows), desk_(l, way, who), readings_(who.clients) {}
+      : rows_(rows), statements_(l, way, who), readings_(who.clients) {}
 
-  task<void> connect(time_point deadline) { return desk_.open(deadline); }
+  task<void> connect(time_point deadline) { return statements_.open(deadline); }
 
   task<outcome<grant>> acquire(request r) override;
   task<outcome<grant>> renew(request) override { co_return refusal::not_owner; }
   task<outcome<nothing>> release(request r) override;
   bool alive() const override { return true; }  // nothing is held
   task<void> close() override {
-    desk_.quit();
+    statements_.quit();
     co_return;
   }
-  traffic sent() const override { return desk_.sent(); }
+  traffic sent() const override { return statements_.sent(); }
 
  private:
   const table& rows_;
-  desk desk_;
+  autocommit_pool statements_;
   std::vector<std::map<std::uint32_t, versioned_reading>> readings_;  // by client, by key: the last
 };
 
@@ -52,12 +52,12 @@ class optimistic_session final : public session {
 task<outcome<grant>> optimistic_session::acquire(request r) {
   std::string sql =
       fmt::format("SELECT version, value FROM {}{}", rows_.name(), rows_.where(r.key));
-  const outcome<answer> read = co_await desk_.ask(r, std::move(sql), "read a version");
+  const outcome<answer> read = co_await statements_.ask(r, std::move(sql), "read a version");
   if (read.in_doubt()) {
     co_return read.why_in_doubt() == doubt::deadline ? refusal::deadline : refusal::unavailable;
   }
   if (!read.done()) co_return read.without_value<grant>();
-  expect_row(desk_.where(), read.value());
+  expect_row(statements_.where(), read.value());
   const row said = read.value().at(0, 2);
   const versioned_reading now{.version = said.number(0), .value = said.number(1)};
   readings_[r.client][r.key] = now;
@@ -70,7 +70,7 @@ task<outcome<nothing>> optimistic_session::release(request r) {
   const versioned_reading last = read.mapped();
   std::string sql = fmt::format("UPDATE {} SET version=version+1, value={}{} AND version={}",
                                 rows_.name(), last.value + 1, rows_.where(r.key), last.version);
-  const outcome<answer> end = co_await desk_.ask(r, std::move(sql), "commit a version");
+  const outcome<answer> end = co_await statements_.ask(r, std::move(sql), "commit a version");
   if (end.refused(refusal::busy)) co_return refusal::conflict;
   if (!end.done()) co_return end.without_value<nothing>();
   if (end.value().affected == 0) co_return refusal::conflict;

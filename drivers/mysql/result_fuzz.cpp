@@ -63,8 +63,8 @@ class speaker {
 std::string framed(std::string_view input) {
   std::string all;
   for (std::uint8_t number = 1; !input.empty(); ++number) {
-    const auto length = std::min<std::size_t>(static_cast<unsigned char>(input[0]),
-                                              input.size() - 1);
+    const auto length =
+        std::min<std::size_t>(static_cast<unsigned char>(input[0]), input.size() - 1);
     all += fake::packet(number, input.substr(1, length));
     input.remove_prefix(1 + length);
   }

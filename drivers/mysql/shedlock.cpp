@@ -19,7 +19,7 @@
 #include <map>
 #include <set>
 
-#include "drivers/mysql/desk.hpp"
+#include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/options.hpp"
 #include "drivers/mysql/shedlock_sql.hpp"
@@ -37,7 +37,7 @@ class shedlock_session final : public session {
         rows_(rows),
         id_(who.id),
         client_time_(client_time),
-        desk_(l, way, who),
+        statements_(l, way, who),
         held_(who.clients) {}
 
   task<void> connect(time_point deadline);
@@ -46,10 +46,10 @@ class shedlock_session final : public session {
   task<outcome<nothing>> release(request r) override;
   bool alive() const override { return true; }  // rows outlive connections
   task<void> close() override {
-    desk_.quit();
+    statements_.quit();
     co_return;
   }
-  traffic sent() const override { return desk_.sent(); }
+  traffic sent() const override { return statements_.sent(); }
 
  private:
   shedlock_lock lock(request r) const {
@@ -67,7 +67,7 @@ class shedlock_session final : public session {
   const table& rows_;
   const std::string id_;
   const bool client_time_;
-  desk desk_;
+  autocommit_pool statements_;
   duration offset_{};              // from the loop's time to the server's, since 1970
   std::set<std::uint32_t> known_;  // keys that have a row
   // By client, by key: until when it is held; what was left in doubt may be, too.
@@ -75,14 +75,14 @@ class shedlock_session final : public session {
 };
 
 task<void> shedlock_session::connect(time_point deadline) {
-  co_await desk_.open(deadline);
+  co_await statements_.open(deadline);
   if (!client_time_) co_return;
   const request first{.deadline = deadline};
   const time_point asked = loop_.now();
-  const outcome<answer> said = co_await desk_.ask(
+  const outcome<answer> said = co_await statements_.ask(
       first, "SELECT CAST(UNIX_TIMESTAMP(NOW(6))*1000000 AS UNSIGNED)", "ask for the time");
   if (!said.done()) {
-    throw no_server(fmt::format("{}: did not tell its time", desk_.where().shown()));
+    throw no_server(fmt::format("{}: did not tell its time", statements_.where().shown()));
   }
   const duration server = std::chrono::microseconds{said.value().at(0, 1).number(0)};
   offset_ = server - (asked + (loop_.now() - asked) / 2).time_since_epoch();
@@ -101,7 +101,7 @@ std::string shedlock_session::update(request r) const {
 // Granted if a row was changed; the time counts from before the server was asked.
 task<outcome<grant>> shedlock_session::ask(request r, std::string sql, std::string_view doing) {
   const grant until{.valid_until = loop_.now() + r.lease};
-  const outcome<answer> end = co_await desk_.ask(r, std::move(sql), doing);
+  const outcome<answer> end = co_await statements_.ask(r, std::move(sql), doing);
   if (end.in_doubt()) held_[r.client][r.key] = time_point::max();
   if (!end.done()) co_return end.without_value<grant>();
   if (end.value().affected == 0) co_return refusal::busy;
@@ -138,7 +138,7 @@ task<outcome<nothing>> shedlock_session::release(request r) {
   const bool in_time = loop_.now() < held->second;
   std::string sql =
       client_time_ ? by_client_time::unlock(lock(r), now()) : by_server_time::unlock(lock(r));
-  const outcome<answer> end = co_await desk_.ask(r, std::move(sql), "unlock a lock's row");
+  const outcome<answer> end = co_await statements_.ask(r, std::move(sql), "unlock a lock's row");
   if (end.refused(refusal::busy)) co_return refusal::unavailable;
   if (!end.done()) co_return end.without_value<nothing>();
   held_[r.client].erase(r.key);

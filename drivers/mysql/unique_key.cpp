@@ -11,7 +11,7 @@
 
 #include <atomic>
 
-#include "drivers/mysql/desk.hpp"
+#include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/sweeper.hpp"
 #include "drivers/mysql/table_driver.hpp"
@@ -23,12 +23,12 @@ class unique_key_session final : public session {
  public:
   unique_key_session(loop& l, route& way, const table& rows, const instance& who,
                      std::optional<duration> sweep, bool sweeps)
-      : loop_(l), rows_(rows), sweep_(sweep), desk_(l, way, who) {
+      : loop_(l), rows_(rows), sweep_(sweep), statements_(l, way, who) {
     if (sweep_ && sweeps) sweeper_.emplace(l, way, who, rows.name(), *sweep_);
   }
 
   task<void> connect(time_point deadline) {
-    co_await desk_.open(deadline);
+    co_await statements_.open(deadline);
     if (sweeper_) sweeper_->start();
   }
 
@@ -38,10 +38,10 @@ class unique_key_session final : public session {
   bool alive() const override { return true; }  // rows outlive connections
   task<void> close() override {
     if (sweeper_) co_await sweeper_->stop();
-    desk_.quit();
+    statements_.quit();
   }
   traffic sent() const override {
-    traffic all = desk_.sent();
+    traffic all = statements_.sent();
     if (sweeper_) all += sweeper_->sent();
     return all;
   }
@@ -50,7 +50,7 @@ class unique_key_session final : public session {
   loop& loop_;
   const table& rows_;
   const std::optional<duration> sweep_;
-  desk desk_;
+  autocommit_pool statements_;
   std::optional<sweeper> sweeper_;  // one session of each process does it
 };
 
@@ -58,7 +58,7 @@ task<outcome<grant>> unique_key_session::acquire(request r) {
   const time_point asked = loop_.now();
   std::string sql = fmt::format("INSERT INTO {} (name, taken_at) VALUES ({}, UTC_TIMESTAMP(6))",
                                 rows_.name(), rows_.key(r.key));
-  const outcome<answer> end = co_await desk_.ask(r, std::move(sql), "insert a key's row");
+  const outcome<answer> end = co_await statements_.ask(r, std::move(sql), "insert a key's row");
   if (!end.done()) co_return end.without_value<grant>();
   if (end.value().error == error_number::duplicate_key) co_return refusal::busy;
   co_return grant{.valid_until = sweep_ ? asked + *sweep_ : time_point::max()};
@@ -66,7 +66,7 @@ task<outcome<grant>> unique_key_session::acquire(request r) {
 
 task<outcome<nothing>> unique_key_session::release(request r) {
   std::string sql = fmt::format("DELETE FROM {}{}", rows_.name(), rows_.where(r.key));
-  const outcome<answer> end = co_await desk_.ask(r, std::move(sql), "delete a key's row");
+  const outcome<answer> end = co_await statements_.ask(r, std::move(sql), "delete a key's row");
   if (end.refused(refusal::busy)) co_return refusal::unavailable;
   if (!end.done()) co_return end.without_value<nothing>();
   if (end.value().affected == 0) co_return refusal::not_owner;

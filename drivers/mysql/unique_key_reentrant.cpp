@@ -13,7 +13,7 @@
 
 #include <atomic>
 
-#include "drivers/mysql/desk.hpp"
+#include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/sweeper.hpp"
 #include "drivers/mysql/table_driver.hpp"
@@ -25,12 +25,12 @@ class reentrant_session final : public session {
  public:
   reentrant_session(loop& l, route& way, const table& rows, const instance& who,
                     std::optional<duration> sweep, bool sweeps)
-      : loop_(l), rows_(rows), id_(who.id), sweep_(sweep), desk_(l, way, who) {
+      : loop_(l), rows_(rows), id_(who.id), sweep_(sweep), statements_(l, way, who) {
     if (sweep_ && sweeps) sweeper_.emplace(l, way, who, rows.name(), *sweep_);
   }
 
   task<void> connect(time_point deadline) {
-    co_await desk_.open(deadline);
+    co_await statements_.open(deadline);
     if (sweeper_) sweeper_->start();
   }
 
@@ -40,10 +40,10 @@ class reentrant_session final : public session {
   bool alive() const override { return true; }  // rows outlive connections
   task<void> close() override {
     if (sweeper_) co_await sweeper_->stop();
-    desk_.quit();
+    statements_.quit();
   }
   traffic sent() const override {
-    traffic all = desk_.sent();
+    traffic all = statements_.sent();
     if (sweeper_) all += sweeper_->sent();
     return all;
   }
@@ -59,7 +59,7 @@ class reentrant_session final : public session {
   const table& rows_;
   const std::string id_;
   const std::optional<duration> sweep_;
-  desk desk_;
+  autocommit_pool statements_;
   std::optional<sweeper> sweeper_;  // one session of each process does it
 };
 
@@ -68,7 +68,7 @@ task<outcome<grant>> reentrant_session::acquire(request r) {
   std::string sql = fmt::format(
       "INSERT INTO {} (name, owner, depth, taken_at) VALUES ({}, {}, 1, UTC_TIMESTAMP(6))",
       rows_.name(), rows_.key(r.key), owner(r));
-  const outcome<answer> end = co_await desk_.ask(r, std::move(sql), "insert a key's row");
+  const outcome<answer> end = co_await statements_.ask(r, std::move(sql), "insert a key's row");
   if (!end.done()) co_return end.without_value<grant>();
   if (end.value().error == error_number::duplicate_key) co_return co_await enter_again(r);
   co_return grant{.valid_until = sweep_ ? asked + *sweep_ : time_point::max()};
@@ -76,7 +76,7 @@ task<outcome<grant>> reentrant_session::acquire(request r) {
 
 task<outcome<grant>> reentrant_session::enter_again(request r) {
   std::string sql = fmt::format("UPDATE {} SET depth=depth+1{}", rows_.name(), mine(r));
-  const outcome<answer> end = co_await desk_.ask(r, std::move(sql), "count an acquisition");
+  const outcome<answer> end = co_await statements_.ask(r, std::move(sql), "count an acquisition");
   if (end.refused(refusal::deadline)) co_return refusal::busy;
   if (!end.done()) co_return end.without_value<grant>();
   if (end.value().affected == 0) co_return refusal::busy;
@@ -86,10 +86,10 @@ task<outcome<grant>> reentrant_session::enter_again(request r) {
 
 task<outcome<nothing>> reentrant_session::release(request r) {
   std::string last = fmt::format("DELETE FROM {}{} AND depth=1", rows_.name(), mine(r));
-  outcome<answer> end = co_await desk_.ask(r, std::move(last), "delete a key's row");
+  outcome<answer> end = co_await statements_.ask(r, std::move(last), "delete a key's row");
   if (end.done() && end.value().affected == 0) {
     std::string inner = fmt::format("UPDATE {} SET depth=depth-1{}", rows_.name(), mine(r));
-    end = co_await desk_.ask(r, std::move(inner), "count a release");
+    end = co_await statements_.ask(r, std::move(inner), "count a release");
   }
   if (end.refused(refusal::busy)) co_return refusal::unavailable;
   if (!end.done()) co_return end.without_value<nothing>();

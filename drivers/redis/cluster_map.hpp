@@ -1,5 +1,6 @@
 // Which master of a Redis Cluster serves which slot, as the cluster last said; and what a node says
-// of a slot that it does not serve. Values only: who asks, and when, is whereabouts.hpp's matter.
+// of a slot that it does not serve. Values only: who asks, and when, is topology_cache.hpp's
+// matter.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ verdict judge(const reply& r, target::form how) {
   return not_now ? verdict::not_now : verdict::unexpected;
 }
 
-connection::connection(loop& l, whereabouts& at, traffic& count)
+connection::connection(loop& l, topology_cache& at, traffic& count)
     : loop_(l),
       at_(&at),
       count_(count),
@@ -50,7 +50,7 @@ connection::connection(loop& l, whereabouts& at, traffic& count)
 connection::connection(loop& l, const target& where, traffic& count)
     : loop_(l),
       own_(where.how == target::form::single ? nullptr
-                                             : std::make_unique<whereabouts>(l, where, count)),
+                                             : std::make_unique<topology_cache>(l, where, count)),
       at_(own_.get()),
       count_(count),
       how_(where.how),

@@ -18,7 +18,7 @@
 #include "drivers/redis/resp.hpp"
 #include "drivers/redis/script.hpp"
 #include "drivers/redis/target.hpp"
-#include "drivers/redis/whereabouts.hpp"
+#include "drivers/redis/topology_cache.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::redis {
@@ -57,7 +57,7 @@ class connection {
  public:
   // Shares with others what is known about where the servers are; `at` and `count` must outlive
   // this.
-  connection(loop& l, whereabouts& at, traffic& count);
+  connection(loop& l, topology_cache& at, traffic& count);
   // Finds out alone. `where` and `count` must outlive this.
   connection(loop& l, const target& where, traffic& count);
 
@@ -198,8 +198,8 @@ class connection {
   link& node(const host_port& at);
 
   loop& loop_;
-  std::unique_ptr<whereabouts> own_;
-  whereabouts* at_;  // null: a single server, alone
+  std::unique_ptr<topology_cache> own_;
+  topology_cache* at_;  // null: a single server, alone
   traffic& count_;
   const target::form how_;
   link link_;                                 // unless it is a Cluster

@@ -23,7 +23,7 @@ std::string lock_key(const std::string& run, const std::string& key) {
 lock_session::lock_session(loop& l, run_data& run, const instance& who)
     : loop_(l), run_(run), who_(who) {
   for (const target& where : run.places) {
-    whereabouts& at = *whereabouts_.emplace_back(std::make_unique<whereabouts>(l, where, sent_));
+    topology_cache& at = *topology_.emplace_back(std::make_unique<topology_cache>(l, where, sent_));
     auto& here = clients_.emplace_back();
     for (std::uint32_t i = 0; i < who.clients; ++i) {
       here.push_back(std::make_unique<connection>(l, at, sent_));

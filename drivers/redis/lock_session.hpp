@@ -83,10 +83,10 @@ class lock_session : public session {
 
   // By which command a message is published in this deployment.
   std::string_view publish_command() const {
-    return whereabouts_[0]->shards_messages() ? "SPUBLISH" : "PUBLISH";
+    return topology_[0]->shards_messages() ? "SPUBLISH" : "PUBLISH";
   }
   // Shared by all connections to a place.
-  whereabouts& servers_of(std::size_t place) { return *whereabouts_[place]; }
+  topology_cache& servers_of(std::size_t place) { return *topology_[place]; }
 
   // A grant asked for now lasts by the client's clock at least until here. Take it before asking.
   time_point end_of(duration lease) const { return loop_.now() + lease; }
@@ -99,7 +99,7 @@ class lock_session : public session {
   task<void> connect_to(std::size_t place, time_point deadline, std::exception_ptr& failure);
   task<void> log_in(std::size_t place, std::size_t client, time_point deadline);
 
-  std::vector<std::unique_ptr<whereabouts>> whereabouts_;          // by place
+  std::vector<std::unique_ptr<topology_cache>> topology_;          // by place
   std::vector<std::vector<std::unique_ptr<connection>>> clients_;  // by place, by client
   std::vector<std::string> owners_;
   instance who_;  // until it is connected

@@ -62,7 +62,7 @@ struct subscription::channel {
   static bool remove(std::deque<place*>& from, place* p) { return std::erase(from, p) > 0; }
 };
 
-subscription::subscription(loop& l, whereabouts& at, traffic& count)
+subscription::subscription(loop& l, topology_cache& at, traffic& count)
     : loop_(l), at_(at), count_(count), reader_(l) {
   at_.tell([this] { leave_servers_of_old(); });
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "drivers/redis/link.hpp"
-#include "drivers/redis/whereabouts.hpp"
+#include "drivers/redis/topology_cache.hpp"
 #include "harness/async/scope.hpp"
 #include "harness/async/signal.hpp"
 
@@ -23,7 +23,7 @@ namespace lockmark::redis {
 class subscription {
  public:
   // `at` and `count` must outlive this.
-  subscription(loop& l, whereabouts& at, traffic& count);
+  subscription(loop& l, topology_cache& at, traffic& count);
   ~subscription();  // REQUIRES: closed
 
   // Kept while somebody has a place in it or an answer is outstanding.
@@ -87,7 +87,7 @@ class subscription {
   bool sharded() const { return at_.shards_messages(); }
 
   loop& loop_;
-  whereabouts& at_;
+  topology_cache& at_;
   traffic& count_;
   scope reader_;
   bool closing_ = false;

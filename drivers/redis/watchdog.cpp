@@ -36,7 +36,7 @@ std::uint32_t watchdog::connections_for(std::uint32_t clients, std::size_t batch
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted, 1, most_connections));
 }
 
-watchdog::watchdog(loop& l, whereabouts& at, traffic& count, std::uint32_t clients,
+watchdog::watchdog(loop& l, topology_cache& at, traffic& count, std::uint32_t clients,
                    std::size_t batch, extender how)
     : loop_(l), count_(count), batch_(batch), extend_(std::move(how)), wake_(l), background_(l) {
   for (std::uint32_t i = 0; i < connections_for(clients, batch); ++i) {

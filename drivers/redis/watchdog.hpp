@@ -45,7 +45,7 @@ class watchdog {
 
   // Of the session of so many clients. At most `batch` holds are extended by one command. `at` and
   // `count` must outlive this.
-  watchdog(loop& l, whereabouts& at, traffic& count, std::uint32_t clients, std::size_t batch,
+  watchdog(loop& l, topology_cache& at, traffic& count, std::uint32_t clients, std::size_t batch,
            extender how);
 
   // How many connections that takes.

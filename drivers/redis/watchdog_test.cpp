@@ -82,7 +82,7 @@ struct watchdog_test : testing::Test {
   loop l{clock};
   target where = parse_targets("redis://far:6379").front();
   traffic sent;
-  whereabouts at{l, where, sent};
+  topology_cache at{l, where, sent};
   far_server far;
 };
 

@@ -26,8 +26,8 @@ names children_of(std::string_view lines) {
 bool holds(const queue_kind& kind, const names& children, const std::string& mine) {
   const place here = kind.find(children, mine);
   assert(here.listed);
-  assert(!here.behind || (*here.behind != mine && std::count(children.begin(), children.end(),
-                                                             *here.behind) == 1));
+  assert(!here.behind ||
+         (*here.behind != mine && std::count(children.begin(), children.end(), *here.behind) == 1));
   return !here.behind;
 }
 

@@ -50,8 +50,8 @@ void check_writable(const std::filesystem::path& file);
 // file (/dev/stdout, a pipe) cannot be replaced and is written to as it is; a link stays a link.
 void write_whole_file(const std::filesystem::path& file, std::string_view text);
 
-// What can be read of the file; "" where nothing can. Throws nothing where reading fails, as it does
-// for a folder and for the files in /proc of a process that ends meanwhile.
+// What can be read of the file; "" where nothing can. Throws nothing where reading fails, as it
+// does for a folder and for the files in /proc of a process that ends meanwhile.
 std::string readable_text(const std::filesystem::path& file);
 
 // Appends all of the text or nothing, also beside others that append. Throws file_error.

@@ -30,9 +30,7 @@ class files_test : public testing::Test {
     fs::remove_all(dir_);
   }
 
-  static std::string read(const fs::path& file) {
-    return readable_text(file);
-  }
+  static std::string read(const fs::path& file) { return readable_text(file); }
   static unsigned mode_of(const fs::path& file) {
     struct stat s {};
     return lstat(file.c_str(), &s) == 0 ? s.st_mode & 07777U : 0;

@@ -7,14 +7,14 @@ namespace {
 
 using stamps = std::vector<std::int64_t>;
 
-std::optional<std::int64_t> after_client(const blow& b, const stamps& grants_ns,
+std::optional<std::int64_t> after_client(const disruption& b, const stamps& grants_ns,
                                          std::int64_t until_ns) {
   const auto next = std::upper_bound(grants_ns.begin(), grants_ns.end(), b.at_ns);
   if (next == grants_ns.end() || *next >= until_ns) return std::nullopt;
   return *next - b.at_ns;
 }
 
-std::optional<std::int64_t> after_server(const blow& b, const stamps& grants_ns,
+std::optional<std::int64_t> after_server(const disruption& b, const stamps& grants_ns,
                                          std::int64_t until_ns) {
   std::int64_t from_ns = b.at_ns;
   std::int64_t longest_ns = -1;
@@ -43,12 +43,13 @@ std::uint64_t count_between(const stamps& all_ns, std::int64_t from_ns, std::int
 
 }  // namespace
 
-std::vector<aftermath> find_aftermath(const std::vector<blow>& blows, const stamps& grants_ns,
-                                      const stamps& violations_ns, std::int64_t end_ns) {
+std::vector<aftermath> find_aftermath(const std::vector<disruption>& disruptions,
+                                      const stamps& grants_ns, const stamps& violations_ns,
+                                      std::int64_t end_ns) {
   std::vector<aftermath> all;
-  for (std::size_t i = 0; i < blows.size(); ++i) {
-    const blow& b = blows[i];
-    const std::int64_t until_ns = i + 1 < blows.size() ? blows[i + 1].at_ns : end_ns;
+  for (std::size_t i = 0; i < disruptions.size(); ++i) {
+    const disruption& b = disruptions[i];
+    const std::int64_t until_ns = i + 1 < disruptions.size() ? disruptions[i + 1].at_ns : end_ns;
     aftermath a;
     a.recovery_ns =
         b.on_a_client ? after_client(b, grants_ns, until_ns) : after_server(b, grants_ns, until_ns);

@@ -10,28 +10,30 @@
 
 namespace lockmark::check {
 
-struct blow {
-  std::int64_t at_ns = 0;     // stamped before the blow: no effect is earlier
+struct disruption {
+  std::int64_t at_ns = 0;     // stamped before the disruption: no effect is earlier
   bool on_a_client = true;    // false: on a server or the network
-  std::int64_t takes_ns = 0;  // the blow itself: a failover, until only the new master leads
+  std::int64_t takes_ns = 0;  // the disruption itself: a failover, until only the new master leads
 };
 
 struct aftermath {
-  // From the blow to the grant that ended the time without one; nothing: no grant came any more.
+  // From the disruption to the grant that ended the time without one; nothing: no grant came any
+  // more.
   //
-  // After a blow on a client, that is the next grant: the others only wait for what it held. After
-  // one on a server, answers that were already on their way still arrive; so it is the end of the
-  // longest time without a grant that began before `settling_ns`, or the blow itself, were over.
+  // After a disruption on a client, that is the next grant: the others only wait for what it held.
+  // After one on a server, answers that were already on their way still arrive; so it is the end of
+  // the longest time without a grant that began before `settling_ns`, or the disruption itself,
+  // were over.
   std::optional<std::int64_t> recovery_ns;
-  // Certain overlaps that began between this blow and the next.
+  // Certain overlaps that began between this disruption and the next.
   std::uint64_t violations = 0;
 };
 
 inline constexpr std::int64_t settling_ns = 100'000'000;
 
-// `blows`, `grants_ns` and `violations_ns` in the order of time. `end_ns`: nothing was observed any
-// more from then on.
-std::vector<aftermath> find_aftermath(const std::vector<blow>& blows,
+// `disruptions`, `grants_ns` and `violations_ns` in the order of time. `end_ns`: nothing was
+// observed any more from then on.
+std::vector<aftermath> find_aftermath(const std::vector<disruption>& disruptions,
                                       const std::vector<std::int64_t>& grants_ns,
                                       const std::vector<std::int64_t>& violations_ns,
                                       std::int64_t end_ns);

@@ -26,8 +26,8 @@ TEST(aftermath, of_a_failover_may_begin_as_long_as_it_takes) {
   const std::vector<std::int64_t> grants_ns{1050 * ms, 1500 * ms, 1950 * ms, 4000 * ms, 4100 * ms};
   const auto whole = find_aftermath({{1000 * ms, false, 1200 * ms}}, grants_ns, {}, 10'000 * ms);
   EXPECT_EQ(whole[0].recovery_ns, 3000 * ms);
-  const auto blow = find_aftermath({{1000 * ms, false}}, grants_ns, {}, 10'000 * ms);
-  EXPECT_EQ(blow[0].recovery_ns, 500 * ms);
+  const auto disruption = find_aftermath({{1000 * ms, false}}, grants_ns, {}, 10'000 * ms);
+  EXPECT_EQ(disruption[0].recovery_ns, 500 * ms);
 }
 
 TEST(aftermath, of_a_server_that_nobody_missed_is_a_usual_gap) {

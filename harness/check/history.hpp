@@ -1,7 +1,8 @@
 // What happened to the locks of a run, as a stream of small events in the order of time.
 //
-// Each worker thread notes events as it stamps them; one analyst reads them, merged. Everything
-// that is said about exclusion, tokens, hand-off and fairness comes from this one stream.
+// Each worker thread notes events as it stamps them; one history_checker reads them, merged.
+// Everything that is said about exclusion, tokens, hand-off and fairness comes from this one
+// stream.
 #pragma once
 
 #include <cstdint>

@@ -22,9 +22,8 @@ constexpr std::size_t longest_secret = 64 * 1024;
 
 // Not what somebody took for the place of the password itself.
 bool is_variable(std::string_view name) {
-  return std::ranges::all_of(name, [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return std::ranges::all_of(
+      name, [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 outcome from_variable(const std::string& name, std::string& secret) {

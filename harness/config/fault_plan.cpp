@@ -407,8 +407,7 @@ std::string describe_kill(const fault_plan& plan, std::string_view was) {
 std::string describe_run(const fault_plan& plan) {
   std::string text = fmt::format("'{}' was run", shown_command(plan.command));
   if (plan.undo.empty()) return text;
-  return fmt::format("{}, and '{}' after {}", text, shown_command(plan.undo),
-                     spoken(plan.lasts));
+  return fmt::format("{}, and '{}' after {}", text, shown_command(plan.undo), spoken(plan.lasts));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 //     - {do: fail_over, who: master, at: 2s}
 //     - {do: run, command: ssh db1 stop-redis, undo: ssh db1 start-redis, at: 5s, for: 5s}
 //
-// Knows no server and no process: who can be hit is the business of the arena (harness/faults).
+// Knows no server and no process: who can be hit is the business of the injector (harness/faults).
 #pragma once
 
 #include <cstdint>

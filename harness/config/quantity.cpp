@@ -159,8 +159,8 @@ parsed<rate> parse_rate(std::string_view text) {
 std::string print_rate(rate value) {
   std::string best;
   for (const unit& candidate : rate_units) {
-    const auto number = exact_decimal(wide{value.events} * candidate.factor, value.per.count(),
-                                      decimals_of_rate);
+    const auto number =
+        exact_decimal(wide{value.events} * candidate.factor, value.per.count(), decimals_of_rate);
     if (!number) continue;
     const std::string text = fmt::format("{}/{}", *number, candidate.name);
     if (best.empty() || text.size() < best.size()) best = text;

@@ -62,8 +62,7 @@ std::string redacted_argument(std::string_view word) {
   }
   const auto value = word.substr(equals + 1);
   const bool nested = key.starts_with("--");
-  return std::string(key) + '=' +
-         (nested ? redacted_argument(value) : redacted_value(key, value));
+  return std::string(key) + '=' + (nested ? redacted_argument(value) : redacted_value(key, value));
 }
 
 }  // namespace lockmark::config

@@ -39,9 +39,9 @@ struct host_port {
 
 struct tls_access {
   bool on = false;
-  bool verify = true;       // the server's certificate and name
-  std::string ca;           // empty: the system's
-  std::string cert;         // of the client; empty: none
+  bool verify = true;  // the server's certificate and name
+  std::string ca;      // empty: the system's
+  std::string cert;    // of the client; empty: none
   std::string key;
   std::string server_name;  // expected of the certificate; empty: the host
 
@@ -52,7 +52,7 @@ struct target {
   std::string scheme;
   std::string user;
   std::string password;          // already read from where the query says
-  std::vector<host_port> hosts;        // one for redis; none for memory, local and exec
+  std::vector<host_port> hosts;  // one for redis; none for memory, local and exec
   // Without the leading slash, except for ZooKeeper's chroot, which has it ("/a/b" or ""): Redis's
   // database number, Sentinel's master, MySQL's database, the name of a local server, a command.
   std::string path;

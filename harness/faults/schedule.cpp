@@ -35,7 +35,7 @@ struct schedule::appointment {
   signal stopped;
 };
 
-schedule::schedule(loop& l, std::vector<config::fault_plan> plans, arena* where)
+schedule::schedule(loop& l, std::vector<config::fault_plan> plans, injector* where)
     : loop_(l), where_(where), running_(l), finishing_(l) {
   if (plans.empty()) return;
   if (where_ == nullptr) {
@@ -123,8 +123,8 @@ task<bool> schedule::wait(appointment* mine, time_point due) {
 
 task<void> schedule::inflict(appointment* mine) {
   const config::fault_plan& plan = mine->plan;
-  task<wound> blow = where_->begin(loop_, plan);
-  const wound hit = co_await std::move(blow);
+  task<active_fault> starting = where_->begin(loop_, plan);
+  const active_fault hit = co_await std::move(starting);
   const std::size_t number = all_.size();
   all_.push_back({config::name_of(plan),
                   told(plan, hit.whom),

@@ -1,7 +1,7 @@
 // When the faults of a job happen: begins and ends each at its time, and notes what was done.
 //
-// A coroutine per plan on the conductor's loop. How a fault is inflicted is the arena's business,
-// how it is shown is that of who reads all() and active().
+// A coroutine per plan on the run controller's loop. How a fault is inflicted is the injector's
+// business, how it is shown is that of who reads all() and active().
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 #include "harness/async/scope.hpp"
 #include "harness/async/signal.hpp"
-#include "harness/faults/arena.hpp"
+#include "harness/faults/injector.hpp"
 
 namespace lockmark::faults {
 
@@ -18,18 +18,18 @@ namespace lockmark::faults {
 struct infliction {
   std::string kind;    // config::name_of
   std::string text;    // a sentence without a full stop: what was done, and to whom
-  time_point began{};  // stamped before the blow
+  time_point began{};  // stamped before it takes effect
   duration lasted{};   // 0: a moment, or not over yet; of a failover, until it was done
   bool over = false;
   std::size_t plan = 0;                        // which of the job's, from 0
-  std::optional<std::uint32_t> participant{};  // the one that was hit, as in wound
+  std::optional<std::uint32_t> participant{};  // the one that was hit, as in active_fault
 };
 
 class schedule {
  public:
-  // Throws usage_error, with a sentence, where there are plans and no arena, or the arena cannot
-  // carry out one of them. The arena must outlive the schedule.
-  schedule(loop& l, std::vector<config::fault_plan> plans, arena* where);
+  // Throws usage_error, with a sentence, where there are plans and no injector, or the injector
+  // cannot carry out one of them. The injector must outlive the schedule.
+  schedule(loop& l, std::vector<config::fault_plan> plans, injector* where);
   // REQUIRES: never begun, or over().
   ~schedule();
 
@@ -66,7 +66,7 @@ class schedule {
   void close(std::size_t number);
 
   loop& loop_;
-  arena* where_;
+  injector* where_;
   std::vector<std::unique_ptr<appointment>> appointments_;
   scope running_;
   scope finishing_;

@@ -1,4 +1,4 @@
-// Faults at their times, on an arena that only takes notes, under simulated time.
+// Faults at their times, on an injector that only takes notes, under simulated time.
 #include "harness/faults/schedule.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // Notes what it is told, with the time in ms.
-class notebook final : public arena {
+class notebook final : public injector {
  public:
   explicit notebook(loop& l) : loop_(l), cancelled_(l) {}
 
@@ -36,9 +36,9 @@ class notebook final : public arena {
 
   void stop_waiting() noexcept override { cancelled_.set(); }
 
-  task<wound> begin(loop& l, fault_plan plan) override {
+  task<active_fault> begin(loop& l, fault_plan plan) override {
     note("begin", plan);
-    wound made;
+    active_fault made;
     made.whom = "redis-1";
     made.began = l.now();
     made.handle = ++handles_;
@@ -47,7 +47,7 @@ class notebook final : public arena {
     co_return made;
   }
 
-  task<void> end(loop& l, fault_plan plan, wound which) override {
+  task<void> end(loop& l, fault_plan plan, active_fault which) override {
     note(fmt::format("end {}", which.handle), plan);
     co_await l.sleep_for(end_takes);
     if (end_fails) throw no_server("redis-1 does not come back");
@@ -80,7 +80,7 @@ class schedules : public testing::Test {
  protected:
   // Lets the faults happen until `stop_at`, and then waits for their end.
   void play(std::vector<fault_plan> plans, duration stop_at = 10s) {
-    schedule_ = std::make_unique<schedule>(loop_, std::move(plans), &arena_);
+    schedule_ = std::make_unique<schedule>(loop_, std::move(plans), &injector_);
     run_to_end(loop_, conduct(stop_at));
   }
 
@@ -97,7 +97,7 @@ class schedules : public testing::Test {
 
   simulated_clock clock_;
   loop loop_{clock_};
-  notebook arena_{loop_};
+  notebook injector_{loop_};
   std::vector<duration> glances_;
   std::vector<std::vector<std::string>> active_;
   std::unique_ptr<schedule> schedule_;
@@ -114,8 +114,9 @@ fault_plan pause_of(std::string who, duration at, duration lasts) {
 
 TEST_F(schedules, begin_and_end_faults_at_their_times) {
   play({pause_of("master", 2s, 3s), pause_of("holder", 1s, 500ms)});
-  EXPECT_THAT(arena_.notes, ElementsAre("1000 begin holder", "1500 end 1 holder",
-                                        "2000 begin master", "5000 end 2 master", "10000 end_all"));
+  EXPECT_THAT(injector_.notes,
+              ElementsAre("1000 begin holder", "1500 end 1 holder", "2000 begin master",
+                          "5000 end 2 master", "10000 end_all"));
   ASSERT_EQ(schedule_->all().size(), 2U);
   const infliction& first = schedule_->all()[0];
   EXPECT_EQ(first.kind, "pause_holder");
@@ -126,10 +127,10 @@ TEST_F(schedules, begin_and_end_faults_at_their_times) {
   EXPECT_EQ(schedule_->failure(), "");
 }
 
-// The mark begins before the blow and lasts until the server is back.
+// The mark begins before it takes effect and lasts until the server is back.
 TEST_F(schedules, count_the_time_that_a_fault_takes) {
-  arena_.begin_takes = 100ms;
-  arena_.end_takes = 700ms;
+  injector_.begin_takes = 100ms;
+  injector_.end_takes = 700ms;
   play({pause_of("master", 2s, 3s)});
   EXPECT_EQ(schedule_->all()[0].began, from_ns(2'000'000'000));
   EXPECT_EQ(schedule_->all()[0].lasted, 3700ms);
@@ -139,24 +140,27 @@ TEST_F(schedules, repeat_what_shall_be_repeated) {
   fault_plan plan = pause_of("master", 1s, 1s);
   plan.every = 3s;
   play({plan}, 8500ms);
-  EXPECT_THAT(arena_.notes, ElementsAre("1000 begin master", "2000 end 1 master",
-                                        "4000 begin master", "5000 end 2 master",
-                                        "7000 begin master", "8000 end 3 master", "8500 end_all"));
+  EXPECT_THAT(
+      injector_.notes,
+      ElementsAre("1000 begin master", "2000 end 1 master", "4000 begin master",
+                  "5000 end 2 master", "7000 begin master", "8000 end 3 master", "8500 end_all"));
 }
 
 // A restart that takes longer than the time between two kills: the kills stay on their beat.
 TEST_F(schedules, skip_what_a_slow_fault_has_missed) {
   fault_plan plan = pause_of("master", 1s, 1s);
   plan.every = 2s;
-  arena_.end_takes = 1500ms;
+  injector_.end_takes = 1500ms;
   play({plan}, 8900ms);
-  EXPECT_THAT(arena_.notes, ElementsAre("1000 begin master", "2000 end 1 master",
-                                        "5000 begin master", "6000 end 2 master", "8900 end_all"));
+  EXPECT_THAT(injector_.notes,
+              ElementsAre("1000 begin master", "2000 end 1 master", "5000 begin master",
+                          "6000 end 2 master", "8900 end_all"));
 }
 
 TEST_F(schedules, end_what_is_on_when_the_window_ends) {
   play({pause_of("master", 2s, 30s), pause_of("holder", 20s, 1s)}, 4s);
-  EXPECT_THAT(arena_.notes, ElementsAre("2000 begin master", "4000 end 1 master", "4000 end_all"));
+  EXPECT_THAT(injector_.notes,
+              ElementsAre("2000 begin master", "4000 end 1 master", "4000 end_all"));
   EXPECT_EQ(schedule_->all()[0].lasted, 2s);
 }
 
@@ -187,10 +191,10 @@ TEST_F(schedules, say_what_is_on) {
 TEST_F(schedules, wait_for_a_request) {
   fault_plan plan = pause_of("holder", 0s, 1s);
   plan.on = "SETNX";
-  arena_.hit_at = 3s;
+  injector_.hit_at = 3s;
   play({plan});
-  EXPECT_THAT(arena_.notes, ElementsAre("0 await holder", "3000 begin holder", "4000 end 1 holder",
-                                        "10000 end_all"));
+  EXPECT_THAT(injector_.notes, ElementsAre("0 await holder", "3000 begin holder",
+                                           "4000 end 1 holder", "10000 end_all"));
   EXPECT_THAT(schedule_->missed(), IsEmpty());
 }
 
@@ -199,22 +203,23 @@ TEST_F(schedules, say_that_a_request_never_came) {
   plan.on = "SETNX";
   plan.nth = 2;
   play({plan});
-  EXPECT_THAT(arena_.notes, ElementsAre("0 await holder", "10000 end_all"));
+  EXPECT_THAT(injector_.notes, ElementsAre("0 await holder", "10000 end_all"));
   EXPECT_THAT(schedule_->missed(),
               ElementsAre("faults.1: holder never sent 'SETNX' 2 times, so that it was not hit"));
 }
 
 // What cannot be inflicted is told, and the rest goes on.
 TEST_F(schedules, survive_a_fault_that_fails) {
-  arena_.fails = true;
+  injector_.fails = true;
   play({pause_of("master", 2s, 3s), pause_of("master", 4s, 3s)});
   EXPECT_EQ(schedule_->failure(), "faults.1: pause_master failed: redis-1 cannot be killed");
   EXPECT_THAT(schedule_->all(), IsEmpty());
-  EXPECT_THAT(arena_.notes, ElementsAre("2000 begin master", "4000 begin master", "10000 end_all"));
+  EXPECT_THAT(injector_.notes,
+              ElementsAre("2000 begin master", "4000 begin master", "10000 end_all"));
 }
 
 TEST_F(schedules, survive_a_fault_that_does_not_end) {
-  arena_.end_fails = true;
+  injector_.end_fails = true;
   play({pause_of("master", 2s, 3s)});
   EXPECT_THAT(schedule_->failure(), HasSubstr("redis-1 does not come back"));
   EXPECT_EQ(schedule_->all()[0].lasted, 3s);
@@ -222,7 +227,7 @@ TEST_F(schedules, survive_a_fault_that_does_not_end) {
 }
 
 TEST_F(schedules, refuse_what_cannot_be_done_here) {
-  EXPECT_THROW(schedule(loop_, {pause_of("replicas", 1s, 1s)}, &arena_), usage_error);
+  EXPECT_THROW(schedule(loop_, {pause_of("replicas", 1s, 1s)}, &injector_), usage_error);
   try {
     schedule(loop_, {pause_of("master", 1s, 1s)}, nullptr);
     ADD_FAILURE() << "was not refused";

@@ -34,11 +34,11 @@ void connect(const std::string& url) {
 
 }  // namespace
 
-exporter::exporter(const options& o, teller say) : linger_(o.linger), say_(std::move(say)) {
+exporter::exporter(const options& o, sentence_sink say) : linger_(o.linger), say_(std::move(say)) {
   std::optional<gateway> to;
   if (!o.push_url.empty()) to = parse_gateway(o.push_url);
   if (!o.listen.empty()) listen(o.listen);
-  if (to) pusher_.emplace(*std::move(to), board_, say_);
+  if (to) pusher_.emplace(*std::move(to), published_, say_);
 }
 
 // The endpoint looks every two seconds whether it is to end, and whenever somebody connects.
@@ -73,30 +73,30 @@ void exporter::listen(const std::string& text) {
   const std::vector<int> ports = endpoint_->GetListeningPorts();
   if (!ports.empty()) where.port = ports.front();
   url_ = url_of(where);
-  endpoint_->RegisterCollectable(board_);
+  endpoint_->RegisterCollectable(published_);
 }
 
 void exporter::begin(const run::result& known) {
-  board_->show(of_known(known));
+  published_->show(of_known(known));
 }
 
 void exporter::update(const run::live_view& v) {
-  board_->show(of_view(v, to_ns(real_clock().now())));
+  published_->show(of_view(v, to_ns(real_clock().now())));
 }
 
 void exporter::end(const run::result& r) {
-  board_->show(of_result(r));
+  published_->show(of_result(r));
 }
 
 void exporter::forget() {
-  board_->show(of_build());
+  published_->show(of_build());
 }
 
 void exporter::linger(const std::atomic<int>& interrupts) const {
-  if (!endpoint_ || linger_ == 0s || !board_->was_scraped() || interrupts > 0) return;
+  if (!endpoint_ || linger_ == 0s || !published_->was_scraped() || interrupts > 0) return;
   const real_clock clock;
   const time_point deadline = clock.now() + linger_;
-  const auto waiting = [&] { return !board_->was_scraped_since_shown(); };
+  const auto waiting = [&] { return !published_->was_scraped_since_shown(); };
   if (waiting()) {
     say_(fmt::format("the metrics stay for a last scrape, for {} at most; Ctrl-C ends it",
                      config::print_duration(linger_)));

@@ -26,7 +26,7 @@ struct options {
 class exporter {
  public:
   // From now on the endpoint answers. Throws usage_error.
-  exporter(const options& o, teller say);
+  exporter(const options& o, sentence_sink say);
   // Ends the endpoint, and pushes for the last time.
   ~exporter();
   exporter(const exporter&) = delete;
@@ -51,9 +51,9 @@ class exporter {
   void listen(const std::string& where);
 
   duration linger_;
-  teller say_;
+  sentence_sink say_;
   std::string url_;
-  std::shared_ptr<board> board_ = std::make_shared<board>();
+  std::shared_ptr<published> published_ = std::make_shared<published>();
   std::optional<prometheus::Exposer> endpoint_;
   std::optional<pusher> pusher_;
 };

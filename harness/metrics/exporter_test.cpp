@@ -29,7 +29,7 @@ using testing::SizeIs;
 // What was said to the user.
 class told {
  public:
-  teller ear() {
+  sentence_sink ear() {
     return [this](const std::string& sentence) {
       const std::lock_guard guard(mutex_);
       all_.push_back(sentence);

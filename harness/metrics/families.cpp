@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "harness/run/build_info.hpp"
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 
 namespace lockmark::metrics {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "harness/metrics/board.hpp"
+#include "harness/metrics/published.hpp"
 #include "harness/metrics/test_scrape.hpp"
 #include "harness/run/sample_result.hpp"
 
@@ -271,12 +271,12 @@ TEST(metrics, replace_what_is_not_utf8) {
 }
 
 // What the next run shows has nothing of the last one in it.
-TEST(board, shows_one_run_at_a_time) {
+TEST(published, shows_one_run_at_a_time) {
   run::sample_run first;
   first.r.server["cmd.only_here"] = 3;
   run::result second_run = first.known();
   second_run.lock = "mysql/for_update";
-  board b;
+  published b;
   b.show(of_result(first.r));
   EXPECT_FALSE(b.was_scraped());
   EXPECT_THAT(page_of(b.Collect()).all("lockmark_tries_total", {{"lock", "redis/lua"}}), SizeIs(1));

@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 #include <prometheus/text_serializer.h>
 
-#include "harness/metrics/board.hpp"
+#include "harness/metrics/published.hpp"
 #include "harness/run/sample_result.hpp"
 
 namespace lockmark::metrics {
@@ -23,13 +23,13 @@ void show_a_view(benchmark::State& state) {
   const run::result r = busy_result();
   run::live_view v{.known = r, .totals = r.totals, .found = r.found, .server = r.server};
   v.now = run::phase::measuring;
-  board b;
+  published b;
   for (auto _ : state) b.show(of_view(v, r.window_start_ns));
 }
 BENCHMARK(show_a_view);
 
 void answer_a_scrape(benchmark::State& state) {
-  board b;
+  published b;
   b.show(of_result(busy_result()));
   for (auto _ : state) {
     benchmark::DoNotOptimize(prometheus::TextSerializer().Serialize(b.Collect()));

@@ -75,7 +75,7 @@ std::string put(const std::string& url, const gateway& to, const std::string& te
 
 }  // namespace
 
-pusher::pusher(gateway to, std::shared_ptr<const board> shown, teller say)
+pusher::pusher(gateway to, std::shared_ptr<const published> shown, sentence_sink say)
     : to_(std::move(to)), url_(group_url(to_)), shown_(std::move(shown)), say_(std::move(say)) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   thread_ = std::thread([this] { work(); });

@@ -12,17 +12,17 @@
 #include <thread>
 
 #include "harness/metrics/address.hpp"
-#include "harness/metrics/board.hpp"
+#include "harness/metrics/published.hpp"
 
 namespace lockmark::metrics {
 
 // Takes one sentence for the user, on any thread.
-using teller = std::function<void(const std::string& sentence)>;
+using sentence_sink = std::function<void(const std::string& sentence)>;
 
 class pusher {
  public:
   // A gateway that does not take what is pushed is told of once, and once when it does again.
-  pusher(gateway to, std::shared_ptr<const board> shown, teller say);
+  pusher(gateway to, std::shared_ptr<const published> shown, sentence_sink say);
   // Pushes for the last time; takes at most four seconds, where the gateway is silent.
   ~pusher();
   pusher(const pusher&) = delete;
@@ -35,8 +35,8 @@ class pusher {
 
   gateway to_;
   std::string url_;  // of our group
-  std::shared_ptr<const board> shown_;
-  teller say_;
+  std::shared_ptr<const published> shown_;
+  sentence_sink say_;
   bool failing_ = false;
 
   std::mutex mutex_;

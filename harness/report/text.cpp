@@ -72,8 +72,8 @@ std::int64_t whole_number(const nlohmann::ordered_json& value) {
 }
 
 std::uint64_t whole_count(const nlohmann::ordered_json& value) {
-  const bool fits = value.is_number_integer() &&
-                    (value.is_number_unsigned() || value.get<std::int64_t>() >= 0);
+  const bool fits =
+      value.is_number_integer() && (value.is_number_unsigned() || value.get<std::int64_t>() >= 0);
   if (!fits) refuse(value, "whole number from 0");
   return value.get<std::uint64_t>();
 }

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "drivers/faulty/faulty.hpp"
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 #include "workloads/mutex.hpp"
 
 namespace lockmark::run {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/faults/arena.hpp"
+#include "harness/faults/injector.hpp"
 #include "harness/run/controller_times.hpp"
 #include "harness/run/descriptors.hpp"
 #include "harness/stats/stationarity.hpp"
@@ -25,9 +25,9 @@ constexpr int ticks_per_warmup_sample = 10;
 // Warm-up that does not settle is cut off here, in multiples of what was asked for.
 constexpr int longest_warmup = 3;
 
-analyst::shape shape_of(const setup& s) {
+history_checker::shape shape_of(const setup& s) {
   const std::size_t clients = s.job.clients_in_all();
-  analyst::shape shape;
+  history_checker::shape shape;
   shape.keys = s.job.keys.count(clients);
   shape.clients = clients;
   shape.competitors = s.job.keys.kind == config::key_choice::shape::own ? 1 : clients;
@@ -39,27 +39,27 @@ analyst::shape shape_of(const setup& s) {
 
 }  // namespace
 
-run_controller::run_controller(const setup& s, loop& l, crew& workers, window& w,
+run_controller::run_controller(const setup& s, loop& l, worker_pool& workers, window& w,
                                stuck_handler on_stuck)
     : setup_(s),
       job_(s.job),
       loop_(l),
-      crew_(workers),
+      pool_(workers),
       window_(w),
       on_stuck_(std::move(on_stuck)),
       calls_(l, std::string(s.lock.name), s.stuck_after),
-      faults_(l, config::read_faults(s.job.faults), s.arena) {
-  gathering::event_sink events;
+      faults_(l, config::read_faults(s.job.faults), s.injector) {
+  collector::event_sink events;
   if (s.on_event) {
     events = [this](const check::event& e) { pass_on([&] { setup_.on_event(e); }); };
   }
-  gathering_ = std::make_unique<gathering>(
-      crew_, shape_of(s), window_,
+  collector_ = std::make_unique<collector>(
+      pool_, shape_of(s), window_,
       [this](const interval& i, std::int64_t at_ns) {
         if (setup_.on_interval) pass_on([&] { setup_.on_interval(i, at_ns); });
       },
       std::move(events));
-  watch_ = std::make_unique<watch>(setup_, loop_, *gathering_, faults_, calls_);
+  watch_ = std::make_unique<watch>(setup_, loop_, *collector_, faults_, calls_);
 }
 
 task<void> run_controller::conduct(result& r) {
@@ -112,7 +112,7 @@ task<void> run_controller::look_ahead(result& r) {
   d.session_timeout = job_.session_timeout;
   const time_point by = loop_.now() + first_contact_within;
   auto found = co_await calls_.wait_for(setup_.behind.preflight(loop_, d, by), by, "preflight");
-  if (setup_.arena != nullptr && setup_.arena->has_proxies()) {
+  if (setup_.injector != nullptr && setup_.injector->has_proxies()) {
     // Lockmark's own program as well, which has the same limit.
     auto few = judge_proxies(setup_.behind.connections(d), descriptor_limit());
     if (few) found.push_back(std::move(*few));
@@ -125,16 +125,16 @@ task<void> run_controller::look_ahead(result& r) {
 }
 
 task<void> run_controller::open() {
-  crew_started_ = true;
-  crew_ended_ = false;
-  crew_.start();
+  pool_started_ = true;
+  pool_ended_ = false;
+  pool_.start();
   tick_at_ = loop_.now();
   const time_point since = tick_at_;
   time_point last_login = since;
-  for (std::int64_t connected = 0; !crew_.all_ready();) {
-    if (const auto why = crew_.failure()) throw_with_count(why, loop_.now() - since);
+  for (std::int64_t connected = 0; !pool_.all_ready();) {
+    if (const auto why = pool_.failure()) throw_with_count(why, loop_.now() - since);
     if (interrupts() > 0) co_return;  // a measurement without a window says so
-    const std::int64_t now_connected = gathering_->sum(&gauges::connected);
+    const std::int64_t now_connected = collector_->sum(&gauges::connected);
     if (std::exchange(connected, now_connected) != now_connected) last_login = loop_.now();
     if (loop_.now() > last_login + first_contact_within + calls_.patience()) {
       throw stuck_call(calls_.sentence("open"));
@@ -143,7 +143,7 @@ task<void> run_controller::open() {
     run_tick(phase::opening, since);
   }
   // Who failed is ready, too: it has nothing left to open.
-  if (const auto why = crew_.failure()) throw_with_count(why, loop_.now() - since);
+  if (const auto why = pool_.failure()) throw_with_count(why, loop_.now() - since);
   const time_point counted_by = loop_.now() + first_contact_within;
   server_before_ =
       co_await calls_.wait_for(setup_.behind.counters(loop_, counted_by), counted_by, "counters");
@@ -151,7 +151,7 @@ task<void> run_controller::open() {
 
 // What kept a session from opening, and how far the others had come by then.
 void run_controller::throw_with_count(const std::exception_ptr& why, duration elapsed) const {
-  const std::int64_t connected = gathering_->sum(&gauges::connected);
+  const std::int64_t connected = collector_->sum(&gauges::connected);
   if (connected == 0) std::rethrow_exception(why);
   const auto so_far = [&](const std::exception& e) {
     return fmt::format("{}; {} of {} clients were connected after {:.1f} s", e.what(), connected,
@@ -170,7 +170,7 @@ void run_controller::throw_with_count(const std::exception_ptr& why, duration el
 
 void run_controller::run_tick(phase now, time_point since) {
   ++ticks_;
-  if (ticks_ % ticks_per_collection == 0) gathering_->collect();
+  if (ticks_ % ticks_per_collection == 0) collector_->collect();
   if (ticks_ % ticks_per_progress != 0) return;
   const double elapsed_s = std::chrono::duration<double>(loop_.now() - since).count();
   watch_->look(now, elapsed_s, now == phase::measuring ? done_fraction(elapsed_s) : 0);
@@ -189,7 +189,7 @@ task<void> run_controller::warm_up(result& r) {
   load_began_ = true;
   went_ = loop_.now();
   watch_->begin(went_, server_before_);
-  crew_.go(went_);
+  pool_.go(went_);
   std::vector<double> rates;
   std::int64_t before = 0;
   while (interrupts() == 0 && !server_is_lost() && load_failure().empty()) {
@@ -199,7 +199,7 @@ task<void> run_controller::warm_up(result& r) {
     co_await next_tick();
     run_tick(phase::warming_up, went_);
     if (ticks_ % ticks_per_warmup_sample != 0) continue;
-    const std::int64_t granted = gathering_->sum(&gauges::granted);
+    const std::int64_t granted = collector_->sum(&gauges::granted);
     rates.push_back(static_cast<double>(granted - before));
     before = granted;
   }
@@ -208,7 +208,7 @@ task<void> run_controller::warm_up(result& r) {
 
 task<void> run_controller::measure(result& r) {
   const time_point start = loop_.now();
-  window_began_ = {gathering_->latest(&gauges::busy_ns), crew_.cpu_elsewhere_ns(), sample_host()};
+  window_began_ = {collector_->latest(&gauges::busy_ns), pool_.cpu_elsewhere_ns(), sample_host()};
   r.started_wall_ns = wall_time_ns();
   if (setup_.on_window) setup_.on_window(r);
   window_.start_ns.store(to_ns(start));
@@ -219,7 +219,7 @@ task<void> run_controller::measure(result& r) {
   while (!enough(loop_.now()) && !must_end(r)) {
     co_await next_tick();
     // A sample that comes late came when some thread had just let go of its core: not at random.
-    if (loop_.now() - tick_at_ < punctual) gathering_->sample_in_flight();
+    if (loop_.now() - tick_at_ < punctual) collector_->sample_in_flight();
     mark_faults(r);
     run_tick(phase::measuring, start);
   }
@@ -231,14 +231,14 @@ void run_controller::end_window(result& r) {
   const time_point end = loop_.now();
   faults_.stop();
   window_.end_ns.store(to_ns(end));
-  crew_.stop();
+  pool_.stop();
   r.window_ns = to_ns(end) - r.window_start_ns;
   const host_sample host_after = sample_host();
   const auto length = static_cast<double>(r.window_ns);
   const std::int64_t cpu_ns = host_after.process_cpu_ns - window_began_.host.process_cpu_ns +
-                              crew_.cpu_elsewhere_ns() - window_began_.elsewhere_ns;
+                              pool_.cpu_elsewhere_ns() - window_began_.elsewhere_ns;
   r.harness_cpu = static_cast<double>(cpu_ns) / length;
-  const std::int64_t busy_ns = gathering_->latest(&gauges::busy_ns) - window_began_.busy_ns;
+  const std::int64_t busy_ns = collector_->latest(&gauges::busy_ns) - window_began_.busy_ns;
   r.busiest_worker = static_cast<double>(busy_ns) / length;
   r.self.steal = steal_share(window_began_.host, host_after);
   r.self.times_throttled =
@@ -268,7 +268,7 @@ bool run_controller::must_end(result& r) const {
 }
 
 std::string run_controller::ways_lost() const {
-  return setup_.arena == nullptr ? std::string() : setup_.arena->trouble();
+  return setup_.injector == nullptr ? std::string() : setup_.injector->trouble();
 }
 
 // What went wrong with lockmark itself.
@@ -278,8 +278,8 @@ std::string run_controller::own_trouble() const {
 
 // Why the load cannot go on: what a member threw, or what became of all of them.
 std::string run_controller::load_failure() const {
-  const auto why = crew_.failure();
-  if (!why) return crew_.trouble();
+  const auto why = pool_.failure();
+  if (!why) return pool_.trouble();
   try {
     std::rethrow_exception(why);
   } catch (const std::exception& e) {
@@ -312,9 +312,9 @@ bool run_controller::enough(time_point now) const {
   if (setup_.seen_enough != nullptr && setup_.seen_enough->load()) return true;
   const duration elapsed = now - from_ns(window_.start_ns.load());
   if (elapsed >= job_.stop_at_most) return true;
-  const auto counted = static_cast<std::uint64_t>(gathering_->sum(&gauges::counted));
+  const auto counted = static_cast<std::uint64_t>(collector_->sum(&gauges::counted));
   return elapsed >= job_.stop_duration && counted >= job_.stop_samples &&
-         gathering_->history().transfers_so_far() >= job_.stop_owner_changes;
+         collector_->history().transfers_so_far() >= job_.stop_owner_changes;
 }
 
 // Lets what is in flight end by itself, then cuts holds short. Every call of a driver has a
@@ -324,20 +324,20 @@ task<void> run_controller::drain(result& r) {
   const time_point since = loop_.now();
   const duration patience = job_.wait + job_.command_timeout;
   bool hurried = false;
-  while (!crew_.all_quiet() || !faults_.over()) {
+  while (!pool_.all_quiet() || !faults_.over()) {
     co_await next_tick();
     mark_faults(r);
     run_tick(phase::draining, since);
     const duration waited = loop_.now() - since;
-    if (!hurried && (waited > patience || interrupts() > 1 || crew_.failure())) {
-      crew_.hurry();
+    if (!hurried && (waited > patience || interrupts() > 1 || pool_.failure())) {
+      pool_.hurry();
       hurried = true;
     }
-    const bool is_stuck = !crew_.all_quiet() && waited > 3 * patience + calls_.patience();
+    const bool is_stuck = !pool_.all_quiet() && waited > 3 * patience + calls_.patience();
     if (is_stuck && !give_up_on_clients(r)) break;
   }
   co_await watch_->end();
-  gathering_->finish(to_ns(loop_.now()));
+  collector_->finish(to_ns(loop_.now()));
 }
 
 // False: nothing can end them, and the run goes on without.
@@ -346,16 +346,16 @@ bool run_controller::give_up_on_clients(result& r) {
     r.how = ending::failed;
     r.why = calls_.sentence("a client's call");
   }
-  return crew_.kill_the_stuck();
+  return pool_.kill_the_stuck();
 }
 
 double run_controller::done_fraction(double elapsed_s) const {
   const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 1.0; };
-  const auto counted = static_cast<double>(gathering_->sum(&gauges::counted));
+  const auto counted = static_cast<double>(collector_->sum(&gauges::counted));
   const double by_time =
       share(elapsed_s, std::chrono::duration<double>(job_.stop_duration).count());
   const double by_samples = share(counted, static_cast<double>(job_.stop_samples));
-  const double by_changes = share(static_cast<double>(gathering_->history().transfers_so_far()),
+  const double by_changes = share(static_cast<double>(collector_->history().transfers_so_far()),
                                   static_cast<double>(job_.stop_owner_changes));
   const double by_cap = share(elapsed_s, std::chrono::duration<double>(job_.stop_at_most).count());
   return std::min(1.0, std::max(by_cap, std::min({by_time, by_samples, by_changes})));

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "harness/faults/schedule.hpp"
-#include "harness/run/conductor.hpp"
-#include "harness/run/crew.hpp"
+#include "harness/run/collector.hpp"
 #include "harness/run/driver_calls.hpp"
-#include "harness/run/gathering.hpp"
+#include "harness/run/run_job.hpp"
 #include "harness/run/watch.hpp"
+#include "harness/run/worker_pool.hpp"
 #include "harness/stats/random.hpp"
 
 namespace lockmark::run {
@@ -26,7 +26,7 @@ class run_controller {
   // has not. Returns only if it will end after all.
   using stuck_handler = std::function<void(result&, const std::string& sentence)>;
 
-  run_controller(const setup& s, loop& l, crew& workers, window& w, stuck_handler on_stuck);
+  run_controller(const setup& s, loop& l, worker_pool& workers, window& w, stuck_handler on_stuck);
 
   // Throws what kept the window from beginning. What ended it later is in the result, as `how` and
   // `why`; so is all that was measured by then.
@@ -66,17 +66,17 @@ class run_controller {
   const setup& setup_;
   const config::job& job_;
   loop& loop_;
-  crew& crew_;
+  worker_pool& pool_;
   window& window_;
   const stuck_handler on_stuck_;
   driver_calls calls_;
   faults::schedule faults_;
-  std::unique_ptr<gathering> gathering_;
+  std::unique_ptr<collector> collector_;
   std::unique_ptr<watch> watch_;
   stats::random_source jitter_{0x6a09e667};
-  bool crew_started_ = false;
+  bool pool_started_ = false;
   bool load_began_ = false;
-  bool crew_ended_ = true;
+  bool pool_ended_ = true;
   int ticks_ = 0;
   time_point tick_at_;
   time_point went_;

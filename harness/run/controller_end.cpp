@@ -2,7 +2,7 @@
 // all.
 #include <fmt/core.h>
 
-#include "harness/faults/arena.hpp"
+#include "harness/faults/injector.hpp"
 #include "harness/run/controller.hpp"
 #include "harness/run/controller_times.hpp"
 #include "harness/stats/littles_law.hpp"
@@ -44,9 +44,9 @@ config::job with_presets(config::job j, const lock_kind& lock) {
 // After the last client and before the sessions close, so that exactly the load is in it. A server
 // that has gone by now takes its own counts with it, and nothing of what the clients saw.
 task<void> run_controller::count_on_server(result& r) {
-  r.grants_in_all = static_cast<std::uint64_t>(gathering_->sum(&gauges::granted));
-  if (!crew_.all_quiet()) co_return;
-  for (const crew_member* w : crew_.members()) r.sent += w->sent();
+  r.grants_in_all = static_cast<std::uint64_t>(collector_->sum(&gauges::granted));
+  if (!pool_.all_quiet()) co_return;
+  for (const pool_member* w : pool_.members()) r.sent += w->sent();
   if (r.how == ending::server_lost || !ways_lost().empty()) co_return;
   try {
     co_await ask_server(r, loop_.now() + cleaning_within);
@@ -66,7 +66,7 @@ task<void> run_controller::ask_server(result& r, time_point deadline) {
   for (std::uint32_t key = 0; key < keys; ++key) {
     const std::uint64_t commits =
         co_await calls_.wait_for(setup_.behind.commits(loop_, key, deadline), deadline, "commits");
-    gathering_->history().updates().server_counted(key, commits);
+    collector_->history().updates().server_counted(key, commits);
   }
 }
 
@@ -74,7 +74,7 @@ task<void> run_controller::close(result& r, duration wipe_within) {
   co_await faults_.join();
   co_await watch_->end();
   // Where nothing was begun, cleaning up is no news.
-  if (crew_started_) {
+  if (pool_started_) {
     watch_->look(phase::cleaning, 0, 0);
     co_await end_workers(r);
   }
@@ -84,13 +84,13 @@ task<void> run_controller::close(result& r, duration wipe_within) {
 }
 
 task<void> run_controller::end_workers(result& r) {
-  crew_.stop();
-  crew_.hurry();
-  crew_.close();
+  pool_.stop();
+  pool_.hurry();
+  pool_.close();
   // Clients that were given up on will not end any sooner now; the other sessions close.
-  const duration more = crew_.all_quiet() ? calls_.patience() : duration::zero();
-  crew_ended_ = co_await crew_.join(loop_, closing_within + more);
-  if (!crew_ended_) end_as(r, ending::failed, calls_.sentence("close"));
+  const duration more = pool_.all_quiet() ? calls_.patience() : duration::zero();
+  pool_ended_ = co_await pool_.join(loop_, closing_within + more);
+  if (!pool_ended_) end_as(r, ending::failed, calls_.sentence("close"));
   if (const std::string why = load_failure(); !why.empty()) end_as(r, ending::failed, why);
 }
 
@@ -109,31 +109,31 @@ task<void> run_controller::wipe(result& r, duration within) {
 
 // By now everything else has ended, and all that was measured is in the result.
 task<void> run_controller::end_the_stuck(result& r) {
-  const bool all_ended = crew_ended_ && !calls_.any_left();
+  const bool all_ended = pool_ended_ && !calls_.any_left();
   if (!all_ended) on_stuck_(r, r.why.empty() ? calls_.sentence("wipe") : r.why);
   co_await calls_.join();
-  if (!crew_ended_) crew_ended_ = co_await crew_.join(loop_, duration::max());
+  if (!pool_ended_) pool_ended_ = co_await pool_.join(loop_, duration::max());
 }
 
 void run_controller::draw_conclusions(result& r) {
   mark_faults(r);
   note_end_of_faults(r, faults_);
-  gathering_->fill(r);
+  collector_->fill(r);
   if (r.how == ending::complete && !own_trouble().empty()) {
     r.how = ending::failed;
     r.why = own_trouble();
   }
   r.faults = judge_faults(faults_.all(), r.found, with_presets(job_, setup_.lock), setup_.lock.has,
                           setup_.lock.name.substr(0, setup_.lock.name.find('/')), window_);
-  if (crew_.guard() != nullptr) r.found.guard = crew_.guard()->counts();
-  crew_.tell(r);
+  if (pool_.guard() != nullptr) r.found.guard = pool_.guard()->counts();
+  pool_.tell(r);
   const stats::trend trend = stats::find_trend(
-      gathering_->p50_series(), std::chrono::duration<double>(interval_length).count());
+      collector_->p50_series(), std::chrono::duration<double>(interval_length).count());
   r.steady.known = r.timeline.size() >= 4;
   r.steady.drifts = trend.non_stationary;
   r.steady.change_per_minute = trend.slope_percent_per_min / 100;
   const auto little =
-      stats::check_littles_law(gathering_->in_flight_samples(), r.found.clients_in_flight);
+      stats::check_littles_law(collector_->in_flight_samples(), r.found.clients_in_flight);
   r.self.littles_law_fails = little.checked && little.failed;
   r.self.littles_law_difference = little.relative_difference;
 }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "drivers/memory/memory.hpp"
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 #include "workloads/mutex.hpp"
 
 namespace lockmark::run {

@@ -27,7 +27,7 @@ std::optional<duration> held_by_then(const faults::infliction& i, const findings
   return held;
 }
 
-// What the victim was granted after the blow is a hold like any other.
+// What the victim was granted after the disruption is a hold like any other.
 bool is_of_the_hold_that_was_hit(const faults::infliction& i, const findings& found,
                                  const config::job& job, const check::overlap& o) {
   if (!was_hit(i, o.first_client, job)) return false;
@@ -69,31 +69,32 @@ std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& i
   const auto plans = config::read_faults(job.faults);
   const std::int64_t start_ns = measured.start_ns.load();
   const std::int64_t end_ns = measured.end_ns.load();
-  std::vector<check::blow> blows;
+  std::vector<check::disruption> disruptions;
   for (const auto& i : inflicted) {
     const bool is_process = plans.at(i.plan).what == config::fault_kind::fail_over;
-    blows.push_back({to_ns(i.began), i.participant.has_value(), is_process ? i.lasted.count() : 0});
+    disruptions.push_back(
+        {to_ns(i.began), i.participant.has_value(), is_process ? i.lasted.count() : 0});
   }
-  const auto after = check::find_aftermath(blows, stamps_of(found.grant_stamps),
+  const auto after = check::find_aftermath(disruptions, stamps_of(found.grant_stamps),
                                            stamps_of(found.overlaps), end_ns);
   std::vector<fault_finding> all;
   for (std::size_t n = 0; n < inflicted.size(); ++n) {
     const faults::infliction& i = inflicted[n];
-    const std::int64_t until_ns = n + 1 < blows.size() ? blows[n + 1].at_ns : end_ns;
+    const std::int64_t until_ns = n + 1 < disruptions.size() ? disruptions[n + 1].at_ns : end_ns;
     fault_finding f;
     f.kind = i.kind;
     f.text = i.text;
-    f.at_s = static_cast<double>(blows[n].at_ns - start_ns) / 1e9;
+    f.at_s = static_cast<double>(disruptions[n].at_ns - start_ns) / 1e9;
     f.for_s = std::chrono::duration<double>(i.lasted).count();
     f.recovery_ns = after[n].recovery_ns;
     f.violations = after[n].violations;
-    f.violations_among_others = among_others(i, found, job, blows[n].at_ns, until_ns);
+    f.violations_among_others = among_others(i, found, job, disruptions[n].at_ns, until_ns);
     f.predicted =
         faults::predict(plans.at(i.plan), lock, backend, job, held_by_then(i, found, job));
     if (f.predicted) {
       const auto took = f.recovery_ns ? std::optional{duration{*f.recovery_ns}} : std::nullopt;
       // What should come after the end of the observation cannot be missed.
-      const bool too_early = f.predicted->least >= duration{end_ns - blows[n].at_ns};
+      const bool too_early = f.predicted->least >= duration{end_ns - disruptions[n].at_ns};
       f.agrees = (!took && too_early) || faults::agrees(*f.predicted, took);
     }
     all.push_back(std::move(f));

@@ -8,7 +8,7 @@
 
 #include "harness/faults/schedule.hpp"
 #include "harness/faults/theory.hpp"
-#include "harness/run/analyst.hpp"
+#include "harness/run/history_checker.hpp"
 
 namespace lockmark::run {
 

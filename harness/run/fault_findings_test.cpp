@@ -96,8 +96,8 @@ TEST_F(findings_of_faults, no_recovery_is_none) {
   EXPECT_TRUE(judged("holder", {}).at(0).agrees);
 }
 
-// Of the grants before the blow only the last one counts: another's ended what the victim held, and
-// one of the victim's other client is the victim's, too.
+// Of the grants before the disruption only the last one counts: another's ended what the victim
+// held, and one of the victim's other client is the victim's, too.
 TEST_F(findings_of_faults, only_the_last_holder_held) {
   grant(500, 2);
   grant(800, 5);

@@ -1,7 +1,7 @@
 // What a fault is said to have done, from stamps as a run would have left them.
-#include "harness/run/fault_findings.hpp"
-
 #include <gtest/gtest.h>
+
+#include "harness/run/fault_findings.hpp"
 
 namespace lockmark::run {
 namespace {

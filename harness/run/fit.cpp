@@ -1,9 +1,9 @@
-// Whether a job, a lock and a machine go together; declared in conductor.hpp.
+// Whether a job, a lock and a machine go together; declared in run_job.hpp.
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 
 namespace lockmark::run {
 

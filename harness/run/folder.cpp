@@ -28,8 +28,7 @@ void create_empty(const fs::path& path) {
   try {
     create_private_folders(path);
   } catch (const file_error& e) {
-    throw usage_error(
-        fmt::format("run folder {}: cannot be created: {}", path.string(), e.why()));
+    throw usage_error(fmt::format("run folder {}: cannot be created: {}", path.string(), e.why()));
   }
   const bool empty = fs::is_empty(path, failed);
   if (failed) {
@@ -201,8 +200,8 @@ void run_folder::close_part(part_file& file, const std::string& name) {
 
 void run_folder::fail(const std::string& name, const file_error& failure) {
   failed_ = true;
-  throw write_error(fmt::format("run folder {}: {} cannot be written: {}", path_.string(), name,
-                                failure.why()));
+  throw write_error(
+      fmt::format("run folder {}: {} cannot be written: {}", path_.string(), name, failure.why()));
 }
 
 }  // namespace lockmark::run

@@ -13,7 +13,7 @@
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "harness/check/edn.hpp"
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 #include "workloads/mutex.hpp"
 
 namespace lockmark::run {

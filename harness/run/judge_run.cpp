@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 
 namespace lockmark::run {
 namespace {

@@ -1,6 +1,7 @@
 // A run as it stands while it goes on, for those who watch it: a progress line, Prometheus.
 //
-// Made by the conductor on its own thread, a few times a second; nothing here is on the hot path.
+// Made by the run controller on its own thread, a few times a second; nothing here is on the hot
+// path.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "drivers/memory/memory.hpp"
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 #include "workloads/mutex.hpp"
 
 namespace lockmark::run {

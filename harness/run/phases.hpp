@@ -1,4 +1,4 @@
-// What the conductor of a run and its workers tell each other while the load is on.
+// What the run controller of a run and its workers tell each other while the load is on.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,8 @@
 
 namespace lockmark::run {
 
-// The measured window, set by the conductor. An attempt counts when its intended start lies in it;
-// it is then followed to its end, also beyond the window.
+// The measured window, set by the run controller. An attempt counts when its intended start lies in
+// it; it is then followed to its end, also beyond the window.
 struct window {
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> start_ns{never};
@@ -20,7 +20,7 @@ struct window {
   }
 };
 
-// What the conductor may look at while a worker works. Written by the worker only, so that an
+// What the run controller may look at while a worker works. Written by the worker only, so that an
 // increment is a plain load and store; on a cache line of its own.
 struct alignas(64) gauges {
   std::atomic<std::int64_t> in_flight{0};   // attempts between first try and end or release

@@ -10,8 +10,8 @@
 
 #include "harness/config/job.hpp"
 #include "harness/driver.hpp"
-#include "harness/run/analyst.hpp"
 #include "harness/run/fault_findings.hpp"
+#include "harness/run/history_checker.hpp"
 #include "harness/run/host.hpp"
 #include "harness/run/recorder.hpp"
 #include "harness/run/validity.hpp"

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "drivers/memory/memory.hpp"
-#include "harness/faults/arena.hpp"
-#include "harness/run/conductor.hpp"
+#include "harness/faults/injector.hpp"
+#include "harness/run/run_job.hpp"
 #include "workloads/mutex.hpp"
 
 namespace lockmark::run {
@@ -20,22 +20,22 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // Hurts nobody.
-class mild_arena final : public faults::arena {
+class mild_injector final : public faults::injector {
  public:
   void check(const config::fault_plan&) const override {}
   task<bool> awaited(loop& l, config::fault_plan, time_point) override {
     co_await l.sleep_for(1s);
     co_return false;
   }
-  task<faults::wound> begin(loop& l, config::fault_plan plan) override {
-    faults::wound made;
+  task<faults::active_fault> begin(loop& l, config::fault_plan plan) override {
+    faults::active_fault made;
     made.whom = plan.who == "master" ? "redis-1" : "participant 2";
     made.participant = participant;
     made.began = l.now();
     if (fails) throw no_server("redis-1 is not there");
     co_return made;
   }
-  task<void> end(loop&, config::fault_plan, faults::wound) override { co_return; }
+  task<void> end(loop&, config::fault_plan, faults::active_fault) override { co_return; }
   task<void> end_all(loop& l) override {
     co_await l.sleep_for(2s);
     ended_all = true;
@@ -52,7 +52,7 @@ class mild_arena final : public faults::arena {
 
 class faulted_runs : public testing::Test {
  protected:
-  result simulate(const std::string& faults, faults::arena* arena,
+  result simulate(const std::string& faults, faults::injector* injector,
                   const std::string& load = "hold: 1ms\nstop: {duration: 10s}\n") {
     const lock_kind kind = memory::kinds().front();
     const config::job job = config::parse_job(
@@ -63,7 +63,7 @@ class faulted_runs : public testing::Test {
     const auto behind = kind.make({"memory:", {"test", {"k0"}}, options});
     const workload_kind workload = workloads::mutex();
     simulated_clock clock;
-    arena_.now = [&clock] { return clock.now(); };
+    injector_.now = [&clock] { return clock.now(); };
     setup s{.job = job,
             .lock = kind,
             .behind = *behind,
@@ -72,13 +72,13 @@ class faulted_runs : public testing::Test {
             .target = "memory:",
             .topology = "memory",
             .floor = std::nullopt};
-    s.arena = arena;
+    s.injector = injector;
     s.on_interval = on_interval_;
     s.on_live = [this](const live_view& view) { active_.push_back(view.faults); };
     return run_job_simulated(s, clock);
   }
 
-  mild_arena arena_;
+  mild_injector injector_;
   std::function<void(const interval&, std::int64_t)> on_interval_;
   std::vector<std::vector<std::string>> active_;  // by second of the window
 };
@@ -87,7 +87,7 @@ TEST_F(faulted_runs, show_what_was_done_to_them) {
   const result r = simulate(
       "  - {do: kill, who: holder, at: 6s}\n"
       "  - {do: pause, who: master, at: 2s, for: 3s}\n",
-      &arena_);
+      &injector_);
   EXPECT_EQ(r.how, ending::complete);
   ASSERT_EQ(r.marks.size(), 2U);
   EXPECT_NEAR(r.marks[0].at_s, 2, 1e-6);
@@ -97,15 +97,15 @@ TEST_F(faulted_runs, show_what_was_done_to_them) {
   EXPECT_NEAR(r.marks[1].at_s, 6, 1e-6);
   EXPECT_EQ(r.marks[1].for_s, 0);
   EXPECT_EQ(r.marks[1].text, "the holder was killed (participant 2)");
-  EXPECT_TRUE(arena_.ended_all);
+  EXPECT_TRUE(injector_.ended_all);
 }
 
 // Whoever holds a key since before the window is hit as one who holds it.
 TEST_F(faulted_runs, know_what_was_held_since_before_the_window) {
   std::vector<std::string> why;
   for (const std::uint32_t hit : {0U, 1U}) {
-    arena_.participant = hit;
-    const result r = simulate("  - {do: kill, who: holder, at: 1s}\n", &arena_,
+    injector_.participant = hit;
+    const result r = simulate("  - {do: kill, who: holder, at: 1s}\n", &injector_,
                               "participants: 2\nhold: 3s\nwait: 5s\nstop: {duration: 4s}\n");
     ASSERT_EQ(r.faults.size(), 1U);
     ASSERT_TRUE(r.faults[0].predicted);
@@ -115,7 +115,7 @@ TEST_F(faulted_runs, know_what_was_held_since_before_the_window) {
 }
 
 TEST_F(faulted_runs, tell_those_who_watch_what_is_on) {
-  simulate("  - {do: pause, who: master, at: 2500ms, for: 2s}\n", &arena_);
+  simulate("  - {do: pause, who: master, at: 2500ms, for: 2s}\n", &injector_);
   ASSERT_GE(active_.size(), 8U);
   EXPECT_THAT(active_[0], IsEmpty());
   EXPECT_THAT(active_[3], ElementsAre("pause_master"));
@@ -123,29 +123,29 @@ TEST_F(faulted_runs, tell_those_who_watch_what_is_on) {
 }
 
 TEST_F(faulted_runs, end_where_a_fault_fails) {
-  arena_.fails = true;
-  const result r = simulate("  - {do: pause, who: master, at: 2s, for: 3s}\n", &arena_);
+  injector_.fails = true;
+  const result r = simulate("  - {do: pause, who: master, at: 2s, for: 3s}\n", &injector_);
   EXPECT_EQ(r.how, ending::failed);
   EXPECT_EQ(r.why, "faults.1: pause_master failed: redis-1 is not there");
   EXPECT_LT(r.window_s(), 3);
-  EXPECT_TRUE(arena_.ended_all);
+  EXPECT_TRUE(injector_.ended_all);
 }
 
-// The arena's own proxies die: the run ends with its sentence, and keeps what it had measured.
-TEST_F(faulted_runs, end_with_the_trouble_of_the_arena) {
-  arena_.breaks_at = time_point{} + 4s;
-  const result r = simulate("  - {do: pause, who: master, at: 2s, for: 1s}\n", &arena_);
+// The injector's own proxies die: the run ends with its sentence, and keeps what it had measured.
+TEST_F(faulted_runs, ends_with_the_trouble_of_the_injector) {
+  injector_.breaks_at = time_point{} + 4s;
+  const result r = simulate("  - {do: pause, who: master, at: 2s, for: 1s}\n", &injector_);
   EXPECT_EQ(r.how, ending::failed);
   EXPECT_EQ(r.why, "gone");
   EXPECT_GT(r.found.grants, 1000U);
   EXPECT_LT(r.window_s(), 5);
-  EXPECT_TRUE(arena_.ended_all);
+  EXPECT_TRUE(injector_.ended_all);
 }
 
 // It dies while the last attempts end: what they met is in the figures, so they are not whole.
 TEST_F(faulted_runs, are_not_complete_when_the_arena_breaks_at_their_end) {
-  arena_.breaks_at = time_point{} + 10'600ms;
-  const result r = simulate("  - {do: pause, who: master, at: 9s, for: 1s}\n", &arena_);
+  injector_.breaks_at = time_point{} + 10'600ms;
+  const result r = simulate("  - {do: pause, who: master, at: 9s, for: 1s}\n", &injector_);
   EXPECT_EQ(r.how, ending::failed);
   EXPECT_GT(r.window_s(), 9.9);
 }
@@ -157,7 +157,7 @@ TEST_F(faulted_runs, survive_those_they_pass_intervals_to) {
     ++calls;
     if (at_ns > 3'000'000'000) throw std::runtime_error("no room");
   };
-  const result r = simulate("  - {do: pause, who: master, at: 1s, for: 1s}\n", &arena_);
+  const result r = simulate("  - {do: pause, who: master, at: 1s, for: 1s}\n", &injector_);
   EXPECT_EQ(r.how, ending::failed);
   EXPECT_EQ(r.why, "no room");
   EXPECT_GT(r.found.grants, 1000U);
@@ -166,7 +166,7 @@ TEST_F(faulted_runs, survive_those_they_pass_intervals_to) {
 }
 
 TEST_F(faulted_runs, say_which_fault_never_came) {
-  const result r = simulate("  - {do: kill, who: holder, on: SETNX}\n", &arena_);
+  const result r = simulate("  - {do: kill, who: holder, on: SETNX}\n", &injector_);
   EXPECT_THAT(r.preflight, ElementsAre(HasSubstr("holder never sent 'SETNX'")));
   EXPECT_THAT(r.marks, IsEmpty());
 }

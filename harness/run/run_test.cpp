@@ -5,7 +5,7 @@
 
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 #include "workloads/commit.hpp"
 #include "workloads/mutex.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harness/faults/schedule.hpp"
-#include "harness/run/conductor.hpp"
+#include "harness/run/run_job.hpp"
 
 namespace lockmark::run {
 namespace {
@@ -20,11 +20,11 @@ double seconds(duration d) {
 
 }  // namespace
 
-watch::watch(const setup& s, loop& l, gathering& g, const faults::schedule& planned,
+watch::watch(const setup& s, loop& l, collector& g, const faults::schedule& planned,
              driver_calls& calls)
     : setup_(s),
       loop_(l),
-      gathering_(g),
+      collector_(g),
       faults_(planned),
       calls_(calls),
       background_(l),
@@ -65,8 +65,8 @@ task<void> watch::count_on_server() {
 }
 
 duration watch::server_silent() const {
-  const std::int64_t reached_ns = std::max(gathering_.latest(&gauges::reached_ns), to_ns(went_));
-  if (gathering_.latest(&gauges::failed_ns) <= reached_ns) return duration::zero();
+  const std::int64_t reached_ns = std::max(collector_.latest(&gauges::reached_ns), to_ns(went_));
+  if (collector_.latest(&gauges::failed_ns) <= reached_ns) return duration::zero();
   return loop_.now() - from_ns(reached_ns);
 }
 
@@ -79,20 +79,20 @@ void watch::show_progress(phase now, double elapsed_s, double fraction) {
   progress p;
   p.now = now;
   p.elapsed_s = elapsed_s;
-  p.attempts = gathering_.sum(&gauges::counted);
-  p.connected = gathering_.sum(&gauges::connected);
+  p.attempts = collector_.sum(&gauges::counted);
+  p.connected = collector_.sum(&gauges::connected);
   p.clients = static_cast<std::int64_t>(setup_.job.clients_in_all());
-  p.in_flight = gathering_.sum(&gauges::in_flight);
-  p.violations = gathering_.history().violations_so_far();
+  p.in_flight = collector_.sum(&gauges::in_flight);
+  p.violations = collector_.history().violations_so_far();
   p.server_silent_s = went_ == time_point{} ? 0 : seconds(server_silent());
   p.fraction = fraction;
   if (fraction > 0) p.remaining_s = elapsed_s * (1 - fraction) / fraction;
-  const std::int64_t granted = gathering_.sum(&gauges::granted);
+  const std::int64_t granted = collector_.sum(&gauges::granted);
   const double since_s = seconds(loop_.now() - granted_before_at_);
   if (since_s > 0) p.tps = static_cast<double>(granted - granted_before_) / since_s;
   granted_before_ = granted;
   granted_before_at_ = loop_.now();
-  if (const timeline_point* last = gathering_.last_point(); last && last->attempts > 0) {
+  if (const timeline_point* last = collector_.last_point(); last && last->attempts > 0) {
     p.has_point = true;
     p.success_rate = static_cast<double>(last->granted) / static_cast<double>(last->attempts);
     p.response_p50_ns = last->response_p50_ns;
@@ -103,12 +103,12 @@ void watch::show_progress(phase now, double elapsed_s, double fraction) {
 
 void watch::show_live(phase now) {
   live_at_ += live_every;
-  const findings found = gathering_.history().result();
+  const findings found = collector_.history().result();
   live_view view{
-      .known = *known_, .totals = gathering_.totals(), .found = found, .server = server_};
+      .known = *known_, .totals = collector_.totals(), .found = found, .server = server_};
   view.now = now;
-  view.in_flight = gathering_.sum(&gauges::in_flight);
-  view.holding = gathering_.sum(&gauges::holding);
+  view.in_flight = collector_.sum(&gauges::in_flight);
+  view.holding = collector_.sum(&gauges::holding);
   view.offered_per_s = offered_per_s(setup_.job);
   view.server_silent_s = seconds(server_silent());
   view.faults = faults_.active();

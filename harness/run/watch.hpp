@@ -3,8 +3,8 @@
 
 #include "harness/async/scope.hpp"
 #include "harness/async/signal.hpp"
+#include "harness/run/collector.hpp"
 #include "harness/run/driver_calls.hpp"
-#include "harness/run/gathering.hpp"
 #include "harness/run/live.hpp"
 
 namespace lockmark::faults {
@@ -18,7 +18,7 @@ struct setup;
 class watch {
  public:
   // What is looked at must outlive the watch.
-  watch(const setup& s, loop& l, gathering& g, const faults::schedule& planned,
+  watch(const setup& s, loop& l, collector& g, const faults::schedule& planned,
         driver_calls& calls);
 
   // The load begins; `before` is what the server's counters said.
@@ -43,7 +43,7 @@ class watch {
 
   const setup& setup_;
   loop& loop_;
-  gathering& gathering_;
+  collector& collector_;
   const faults::schedule& faults_;
   driver_calls& calls_;
   scope background_;

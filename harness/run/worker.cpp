@@ -20,17 +20,17 @@ constexpr int arrivals_per_turn = 64;
 
 }  // namespace
 
-struct worker::seat {
-  seat(loop& l, const stage& s, session& lock, std::uint32_t number, std::uint32_t within)
+struct worker::client_slot {
+  client_slot(loop& l, const stage& s, session& lock, std::uint32_t number, std::uint32_t within)
       : who(s, lock, number, within), called(l) {}
   actor who;
   signal called;  // open loops: `next` is due, or the run is over
   std::optional<due> next;
 };
 
-worker::worker(loop& l, const cast& c, share mine, outlets out)
+worker::worker(loop& l, const worker_setup& c, share mine, outlets out)
     : loop_(l),
-      cast_(c),
+      setup_(c),
       mine_(mine),
       gauges_(out.gauges != nullptr ? *out.gauges : own_gauges_),
       journal_(out.events),
@@ -55,7 +55,7 @@ void worker::stop() {
 
 void worker::stop_clients() {
   stopping_ = true;
-  for (const auto& s : seats_) {
+  for (const auto& s : slots_) {
     if (!s->who.in_attempt()) s->who.wake();
     if (!s->next) s->called.set();
   }
@@ -75,10 +75,10 @@ void worker::hurry() {
 
 void worker::hurry_clients() {
   for (const time_point due_at : backlog_) {
-    if (cast_.window.contains(to_ns(due_at))) recorder_.count(counter::in_flight_at_end);
+    if (setup_.window.contains(to_ns(due_at))) recorder_.count(counter::in_flight_at_end);
   }
   backlog_.clear();
-  for (const auto& s : seats_) s->who.hurry();
+  for (const auto& s : slots_) s->who.hurry();
 }
 
 // What one client met will meet the others too, and is no lock's outcome: the load ends for all.
@@ -109,8 +109,8 @@ task<void> worker::carry_load() {
   scope background{loop_};
   background.spawn(heartbeat());
   background.spawn(tick());
-  for (const auto& s : seats_) clients.spawn(keep_busy(*s));
-  if (cast_.job.arrives_by_rate()) clients.spawn(call_clients());
+  for (const auto& s : slots_) clients.spawn(keep_busy(*s));
+  if (setup_.job.arrives_by_rate()) clients.spawn(call_clients());
   co_await clients.join();
   over_ = true;
   co_await background.join();
@@ -120,38 +120,38 @@ task<void> worker::carry_load() {
 
 // This worker's share of what may be opened or closed at a time.
 std::size_t worker::lanes() const {
-  return std::max(1U, cast_.behind.logins_at_once() / mine_.workers);
+  return std::max(1U, setup_.behind.logins_at_once() / mine_.workers);
 }
 
 task<void> worker::open_sessions() {
-  const std::size_t all = cast_.job.instances;
+  const std::size_t all = setup_.job.instances;
   sessions_.resize((all + mine_.workers - 1 - mine_.worker) / mine_.workers);
   std::function<task<void>(std::size_t)> open = [this](std::size_t n) { return open_session(n); };
   co_await in_lanes(loop_, sessions_.size(), lanes(), std::move(open));
-  seat_clients();
+  make_slots();
 }
 
 // Each has a deadline of its own: how many there are before it is not the server's fault.
 task<void> worker::open_session(std::size_t n) {
   if (stopping_) co_return;
-  const auto clients = static_cast<std::uint32_t>(cast_.job.clients);
+  const auto clients = static_cast<std::uint32_t>(setup_.job.clients);
   const std::size_t beside = std::min(lanes(), sessions_.size());
   std::int64_t told = 0;
   instance who;
   who.number = instance_number(n);
-  who.id = fmt::format("{}-{:04x}", cast_.run_id, who.number);
+  who.id = fmt::format("{}-{:04x}", setup_.run_id, who.number);
   who.clients = clients;
-  who.session_timeout = cast_.job.session_timeout;
+  who.session_timeout = setup_.job.session_timeout;
   who.logins = static_cast<std::uint32_t>(std::max<std::size_t>(1, lanes() / beside));
-  who.login_within = cast_.login_within;
+  who.login_within = setup_.login_within;
   who.on_login = [this, &told] {
     ++told;
     gauges::add(gauges_.connected, 1);
   };
   const std::uint32_t turns = (clients + who.logins - 1) / who.logins;
-  const time_point by = loop_.now() + turns * cast_.login_within;
+  const time_point by = loop_.now() + turns * setup_.login_within;
   try {
-    auto& behind = const_cast<driver&>(cast_.behind);
+    auto& behind = const_cast<driver&>(setup_.behind);
     sessions_[n] = co_await behind.open(loop_, std::move(who), by);
     gauges::add(gauges_.connected, clients - told);
   } catch (...) {
@@ -160,13 +160,13 @@ task<void> worker::open_session(std::size_t n) {
 }
 
 // In the order of the instances, whichever was open first.
-void worker::seat_clients() {
-  const auto clients = static_cast<std::uint32_t>(cast_.job.clients);
+void worker::make_slots() {
+  const auto clients = static_cast<std::uint32_t>(setup_.job.clients);
   for (std::size_t n = 0; n < sessions_.size(); ++n) {
     if (sessions_[n] == nullptr) continue;
     const std::uint32_t first = instance_number(n) * clients;
     for (std::uint32_t c = 0; c < clients; ++c) {
-      seats_.push_back(std::make_unique<seat>(loop_, stage_, *sessions_[n], first + c, c));
+      slots_.push_back(std::make_unique<client_slot>(loop_, stage_, *sessions_[n], first + c, c));
     }
   }
   std::erase(sessions_, nullptr);
@@ -186,7 +186,7 @@ task<void> worker::close_session(session& s) {
   } catch (...) {
     fail(std::current_exception());
   }
-  gauges::add(gauges_.connected, -static_cast<std::int64_t>(cast_.job.clients));
+  gauges::add(gauges_.connected, -static_cast<std::int64_t>(setup_.job.clients));
 }
 
 traffic worker::traffic_so_far() const {
@@ -196,9 +196,9 @@ traffic worker::traffic_so_far() const {
 }
 
 // A client's whole life. Never throws, so that whoever waits for the clients waits for all of them.
-task<void> worker::keep_busy(seat& s) {
+task<void> worker::keep_busy(client_slot& s) {
   try {
-    if (cast_.job.arrives_by_rate()) {
+    if (setup_.job.arrives_by_rate()) {
       co_await serve(s);
     } else {
       co_await closed_loop(s);
@@ -218,13 +218,13 @@ task<void> worker::call_clients() {
 }
 
 // Each client starts its next attempt when the last one has ended and its think time is over.
-task<void> worker::closed_loop(seat& s) {
-  const bool thinks = !cast_.job.think.always_zero();
+task<void> worker::closed_loop(client_slot& s) {
+  const bool thinks = !setup_.job.think.always_zero();
   time_point intended = loop_.now();
   while (!stopping_) {
     const std::uint64_t turn = loop_.turn();
     s.who.begin(intended, lateness::timer);
-    co_await cast_.what.attempt(s.who);
+    co_await setup_.what.attempt(s.who);
     s.who.end();
     intended = s.who.finished_at();
     if (stopping_) break;
@@ -239,10 +239,10 @@ task<void> worker::closed_loop(seat& s) {
 
 // Calls a client for every arrival of the schedule, at its intended time and never earlier.
 task<void> worker::dispatch() {
-  for (const auto& s : seats_) idle_.push_back(s.get());
-  auto plan = cast_.job.loop == config::loop_kind::open
-                  ? pace::schedule::constant(*cast_.job.rate, mine_)
-                  : pace::schedule::poisson(*cast_.job.rate, mine_, cast_.job.seed);
+  for (const auto& s : slots_) idle_.push_back(s.get());
+  auto plan = setup_.job.loop == config::loop_kind::open
+                  ? pace::schedule::constant(*setup_.job.rate, mine_)
+                  : pace::schedule::poisson(*setup_.job.rate, mine_, setup_.job.seed);
   int arrivals = 0;
   while (!stopping_) {
     const time_point intended = start_ + plan.next().value();
@@ -259,19 +259,19 @@ task<void> worker::dispatch() {
 
 void worker::assign(time_point intended) {
   if (!idle_.empty()) {
-    seat* const free = idle_.front();
+    client_slot* const free = idle_.front();
     idle_.pop_front();
     free->next = due{intended, lateness::timer};
     free->called.set();
-  } else if (backlog_.size() < cast_.job.backlog) {
+  } else if (backlog_.size() < setup_.job.backlog) {
     backlog_.push_back(intended);
-  } else if (cast_.window.contains(to_ns(intended))) {
+  } else if (setup_.window.contains(to_ns(intended))) {
     recorder_.count(counter::dropped);
   }
 }
 
 // Waits to be called; after an attempt it takes the longest waiting one from the backlog.
-task<void> worker::serve(seat& s) {
+task<void> worker::serve(client_slot& s) {
   while (true) {
     if (!s.next) {
       if (stopping_) co_return;
@@ -291,17 +291,17 @@ task<void> worker::serve(seat& s) {
 }
 
 // One attempt, or, for a partly open loop, a session of several with think time between them.
-task<void> worker::make_attempts(seat& s, due first) {
+task<void> worker::make_attempts(client_slot& s, due first) {
   s.who.begin(first.intended, first.why);
-  co_await cast_.what.attempt(s.who);
+  co_await setup_.what.attempt(s.who);
   s.who.end();
-  if (cast_.job.loop != config::loop_kind::partly_open) co_return;
-  for (std::uint64_t cycle = 1; cycle < cast_.job.cycles && !stopping_; ++cycle) {
+  if (setup_.job.loop != config::loop_kind::partly_open) co_return;
+  for (std::uint64_t cycle = 1; cycle < setup_.job.cycles && !stopping_; ++cycle) {
     const time_point intended = s.who.finished_at() + s.who.think();
     co_await s.who.pause_until(intended);
     if (stopping_) break;
     s.who.begin(intended, lateness::timer);
-    co_await cast_.what.attempt(s.who);
+    co_await setup_.what.attempt(s.who);
     s.who.end();
   }
 }
@@ -312,7 +312,7 @@ task<void> worker::heartbeat() {
     const time_point intended = loop_.now() + heartbeat_every;
     co_await loop_.sleep_until(intended);
     const time_point now = loop_.now();
-    if (cast_.window.contains(to_ns(intended))) {
+    if (setup_.window.contains(to_ns(intended))) {
       recorder_.record(series::loop_lag, (now - intended).count());
     }
   }
@@ -325,7 +325,7 @@ task<void> worker::tick() {
     co_await loop_.sleep_for(publish_every);
     const time_point now = loop_.now();
     publish(now);
-    const std::int64_t window_start_ns = cast_.window.start_ns.load(std::memory_order_relaxed);
+    const std::int64_t window_start_ns = setup_.window.start_ns.load(std::memory_order_relaxed);
     if (!aligned && window_start_ns <= to_ns(now)) {
       aligned = true;
       next_swap = from_ns(window_start_ns);
@@ -355,9 +355,9 @@ void worker::end_interval(time_point now) {
 // pause of this thread the loop first has to see what has happened meanwhile: a second look counts.
 void worker::look_for_the_stuck(time_point now) {
   const bool is_stuck = std::ranges::any_of(
-      seats_, [&](const auto& s) { return now - cast_.stuck_after > s->who.due(); });
+      slots_, [&](const auto& s) { return now - setup_.stuck_after > s->who.due(); });
   if (is_stuck && looked_stuck_) {
-    const auto why = stuck_sentence("a client's call", cast_.lock, cast_.stuck_after);
+    const auto why = stuck_sentence("a client's call", setup_.lock, setup_.stuck_after);
     fail(std::make_exception_ptr(stuck_call(why)));
   }
   looked_stuck_ = is_stuck;

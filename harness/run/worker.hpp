@@ -21,7 +21,7 @@ namespace lockmark::run {
 inline constexpr duration interval_length = std::chrono::milliseconds{500};
 
 // What a worker needs to know of the run. Everything must outlive the worker.
-struct cast {
+struct worker_setup {
   const config::job& job;
   const config::key_sampler& keys;
   const workload& what;
@@ -38,7 +38,7 @@ struct cast {
   duration login_within = std::chrono::seconds{5};
 };
 
-// Where a worker puts what its conductor reads at any moment, when that is another process. Null:
+// Where a worker puts what its controller reads at any moment, when that is another process. Null:
 // in the worker itself.
 struct outlets {
   run::gauges* gauges = nullptr;
@@ -50,7 +50,7 @@ using pace::share;
 
 class worker {
  public:
-  worker(loop& l, const cast& c, share mine, outlets out = {});
+  worker(loop& l, const worker_setup& c, share mine, outlets out = {});
   ~worker();
 
   // The whole life of the worker; ends when every session is closed. Throws failure().
@@ -78,7 +78,7 @@ class worker {
   const traffic& sent() const { return sent_; }
 
  private:
-  struct seat;  // a client with what the open loop hands to it
+  struct client_slot;  // a client with what the open loop hands to it
   struct due {
     time_point intended;
     lateness why;
@@ -86,16 +86,16 @@ class worker {
 
   task<void> open_sessions();
   task<void> open_session(std::size_t n);
-  void seat_clients();
+  void make_slots();
   task<void> carry_load();
   task<void> close_sessions();
   task<void> close_session(session& s);
-  task<void> keep_busy(seat& s);
+  task<void> keep_busy(client_slot& s);
   task<void> call_clients();
-  task<void> closed_loop(seat& s);
+  task<void> closed_loop(client_slot& s);
   task<void> dispatch();
-  task<void> serve(seat& s);
-  task<void> make_attempts(seat& s, due first);
+  task<void> serve(client_slot& s);
+  task<void> make_attempts(client_slot& s, due first);
   task<void> heartbeat();
   task<void> tick();
   void assign(time_point intended);
@@ -108,7 +108,7 @@ class worker {
   traffic traffic_so_far() const;
 
   loop& loop_;
-  const cast& cast_;
+  const worker_setup& setup_;
   const share mine_;
   run::gauges own_gauges_;
   run::gauges& gauges_;
@@ -123,8 +123,8 @@ class worker {
   std::size_t lanes() const;
 
   std::vector<std::unique_ptr<session>> sessions_;  // while they open: null until it is
-  std::vector<std::unique_ptr<seat>> seats_;
-  std::deque<seat*> idle_;          // open loops: clients without an attempt, longest idle first
+  std::vector<std::unique_ptr<client_slot>> slots_;
+  std::deque<client_slot*> idle_;   // open loops: clients without an attempt, longest idle first
   std::deque<time_point> backlog_;  // open loops: due, but no client was free
 
   signal go_;

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/faults/proxy/switchboard.hpp"
+#include "harness/faults/proxy/tcp_proxy.hpp"
 
 namespace lockmark::faults {
 

@@ -20,8 +20,7 @@ TEST(proxy_command, opens_a_link) {
 }
 
 TEST(proxy_command, says_what_happens_on_links) {
-  const command set =
-      read_command(R"({"do":"set","links":[0,2],"mode":"delay","by_ns":1000000})");
+  const command set = read_command(R"({"do":"set","links":[0,2],"mode":"delay","by_ns":1000000})");
   EXPECT_EQ(set.wrong, "");
   EXPECT_EQ(set.links, (std::vector<std::size_t>{0, 2}));
   EXPECT_EQ(set.mode, link_mode::delay);

@@ -15,7 +15,7 @@
 
 #include "harness/async/loop.hpp"
 #include "harness/config/target.hpp"
-#include "harness/faults/proxy/switchboard.hpp"
+#include "harness/faults/proxy/tcp_proxy.hpp"
 
 namespace lockmark::faults {
 
@@ -47,7 +47,7 @@ class proxy_process {
   // A new link. Blocks. REQUIRES: no task of this object on any loop.
   proxied open(const config::host_port& server, std::uint16_t listen_on = 0);
 
-  // In force when these return; see switchboard. Throw proxy_error. One loop for all of them.
+  // In force when these return; see tcp_proxy. Throw proxy_error. One loop for all of them.
   task<void> set(loop& l, link_list links, link_mode mode, duration by = {});
   task<void> go(loop& l, link_list links);
   // Waits until `answer` (empty: any) to the n-th such request is held back on one of the links,

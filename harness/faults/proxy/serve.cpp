@@ -12,7 +12,7 @@
 #include <string>
 
 #include "harness/faults/proxy/command.hpp"
-#include "harness/faults/proxy/switchboard.hpp"
+#include "harness/faults/proxy/tcp_proxy.hpp"
 #include "harness/time/thread.hpp"
 
 namespace lockmark::faults {
@@ -31,7 +31,7 @@ void write_line(int out, const json& line) {
   }
 }
 
-json obey(switchboard& board, const command& c) {
+json obey(tcp_proxy& board, const command& c) {
   if (!c.wrong.empty()) throw std::runtime_error(c.wrong);
   if (c.what == command::kind::open) {
     const std::size_t link = board.open(c.host, c.port, c.listen);
@@ -49,7 +49,7 @@ json obey(switchboard& board, const command& c) {
   return json::object();
 }
 
-json answer_to(switchboard& board, const std::string& line) {
+json answer_to(tcp_proxy& board, const std::string& line) {
   const command told = read_command(line);
   json answer;
   try {
@@ -68,7 +68,7 @@ int serve_proxies(int in, int out) {
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   punctual_thread();  // a delay of 100 us is not to become one of 150
-  switchboard board([out](std::size_t link) { write_line(out, {{"hit", link}}); });
+  tcp_proxy board([out](std::size_t link) { write_line(out, {{"hit", link}}); });
   std::string unread;
   std::array<char, 4096> room;
   for (;;) {

@@ -1,4 +1,4 @@
-// The process of the proxies: a switchboard that obeys lines of JSON.
+// The process of the proxies: a tcp_proxy that obeys lines of JSON.
 //
 // Each line that it reads is a command, and each is answered by one line with its id:
 //   {"id":1,"do":"open","host":"127.0.0.1","port":6379,"listen":0}   {"id":1,"link":0,"port":40001}

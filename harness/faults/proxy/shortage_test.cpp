@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/faults/proxy/switchboard.hpp"
+#include "harness/faults/proxy/tcp_proxy.hpp"
 
 namespace lockmark::faults {
 namespace {
@@ -98,7 +98,7 @@ class shortage : public testing::Test {
   rlimit before_{}, low_{};
   unique_fd server_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   unique_fd timer_{timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
-  switchboard board_;
+  tcp_proxy board_;
   std::size_t link_ = 0;
   std::array<unique_fd, 3> clients_;
   std::vector<unique_fd> fillers_;

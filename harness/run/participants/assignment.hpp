@@ -23,7 +23,7 @@ struct assignment {
   std::string run_id;
   std::uint32_t number = 0;        // of this participant, from 0
   std::uint32_t participants = 1;  // in all
-  bool notes_answers = false;      // as in cast
+  bool notes_answers = false;      // as in worker_setup
   common_layout common;
   participant_layout own;
 };

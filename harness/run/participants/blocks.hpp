@@ -14,7 +14,7 @@
 
 namespace lockmark::run {
 
-// Written by the conductor, read by all; behind it the guarded registers.
+// Written by the run controller, read by all; behind it the guarded registers.
 struct alignas(64) common_block {
   run::window window;
   std::atomic<std::int64_t> go_ns{0};  // when the load begins; readable after the order to go

@@ -146,16 +146,16 @@ void work_as(const assignment& a, const outfitter& equip, std::byte* common_memo
   const config::key_sampler keys(a.job.keys, a.job.clients_in_all());
   check::guard guard(a.common.guarded(common_memory), with.lock.has.has(feature::fencing_token));
   const bool guarded = a.common.registers > 0;
-  const cast roles{a.job,
-                   keys,
-                   *what,
-                   *with.behind,
-                   with.lock.has,
-                   common.window,
-                   a.run_id,
-                   a.notes_answers,
-                   guarded ? &guard : nullptr,
-                   std::string(with.lock.name)};
+  const worker_setup roles{a.job,
+                           keys,
+                           *what,
+                           *with.behind,
+                           with.lock.has,
+                           common.window,
+                           a.run_id,
+                           a.notes_answers,
+                           guarded ? &guard : nullptr,
+                           std::string(with.lock.name)};
   check::event_writer events(own.events, a.own.event_room(own_memory));
   const real_clock clock;
   loop l{clock};
@@ -166,7 +166,7 @@ void work_as(const assignment& a, const outfitter& equip, std::byte* common_memo
   try {
     run_to_end(l, with.behind->tidy(l, l.now() + tidying_within));
   } catch (const no_server&) {
-    // The conductor's process finds out, and says so, when it wipes.
+    // The run controller's process finds out, and says so, when it wipes.
   }
 }
 

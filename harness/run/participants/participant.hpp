@@ -1,4 +1,4 @@
-// The other side of process_crew: what lockmark does when it was started as a participant.
+// The other side of process_worker_pool: what lockmark does when it was started as a participant.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace lockmark::run {
 
-// What a participant works with. It never calls the driver's prepare() or wipe(): the conductor's
-// process has its own driver for those, so open() may rely on the servers' state only.
+// What a participant works with. It never calls the driver's prepare() or wipe(): the run
+// controller's process has its own driver for those, so open() may rely on the servers' state only.
 struct equipment {
   const lock_kind& lock;
   const workload_kind& workload;

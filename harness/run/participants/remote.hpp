@@ -8,14 +8,14 @@
 #include <string>
 
 #include "harness/check/cut_history.hpp"
-#include "harness/run/crew.hpp"
 #include "harness/run/participants/assignment.hpp"
 #include "harness/run/participants/shared_memory.hpp"
 #include "harness/run/participants/spawn.hpp"
+#include "harness/run/worker_pool.hpp"
 
 namespace lockmark::run {
 
-class remote final : public crew_member {
+class remote final : public pool_member {
  public:
   // `optimistic`: the lock is.
   remote(assignment task, bool optimistic);

@@ -1,0 +1,130 @@
+// What of a job's faults can be done here, and the sentence for what cannot.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "deploy/inject/local_injector.hpp"
+#include "deploy/local/fail_over.hpp"
+#include "deploy/local/roles.hpp"
+#include "harness/base/errors.hpp"
+
+namespace lockmark::inject {
+
+using config::fault_kind;
+using config::fault_plan;
+
+void local_injector::check(const fault_plan& plan) const {
+  if (plan.what == fault_kind::run) return;
+  if (config::hits_participants(plan)) {
+    check_participants(plan);
+  } else {
+    check_servers(plan);
+    if (!plan.with.empty()) check_participants(plan);
+  }
+  if (uses_proxies(plan)) check_links(plan);
+  if (config::hits_one_link(plan)) check_link(plan);
+}
+
+// Whether a server that is cut off is parted from the others, too.
+bool local_injector::partitions() const {
+  return where_.between != nullptr && local::can_partition(where_.own->info().topology);
+}
+
+void local_injector::check_link(const fault_plan& plan) const {
+  const auto ends = ends_of(plan);
+  const bool dial = where_.between != nullptr && !where_.between->joining(ends[0], ends[1]).empty();
+  if (dial) return;
+  throw usage_error(fmt::format(
+      "faults: {} and {} have no link that lockmark could cut; local servers of zookeeper-3, "
+      "zookeeper-5, redis-sentinel, redis-cluster and mysql-replicated have",
+      ends[0], ends[1]));
+}
+
+void local_injector::check_participants(const fault_plan& plan) const {
+  const std::string& who = plan.with.empty() ? plan.who : plan.with;
+  if (where_.participants == 0) {
+    throw usage_error(fmt::format(
+        "faults: {} needs participants that are processes of their own (participants: 2, say), and "
+        "the job has none",
+        config::name_of(plan)));
+  }
+  if (where_.in_programs && plan.what == fault_kind::pause) {
+    throw usage_error(fmt::format(
+        "faults: {} would stop lockmark's participant and not the program that is its lock client, "
+        "which would go on and renew its lease; kill, cut and stall reach it",
+        config::name_of(plan)));
+  }
+  if (who.starts_with("participant ") && participant_in(who) >= where_.participants) {
+    throw usage_error(
+        fmt::format("faults: there is no {}; the job has {} of them", who, where_.participants));
+  }
+}
+
+void local_injector::check_links(const fault_plan& plan) const {
+  if (servers_.empty()) {
+    throw usage_error(
+        fmt::format("faults: {} needs servers that are reached by network", config::name_of(plan)));
+  }
+  const auto target = config::parse_target(where_.url);
+  if (!plan.on.empty() && target && target->tls.on) {
+    throw usage_error("faults: on sees no request behind TLS");
+  }
+}
+
+// Names in the order in which "server 1", "server 2" count them.
+std::vector<std::string> local_injector::serving() const {
+  std::vector<std::string> names;
+  for (const known_server& s : servers_) {
+    if (!s.name.starts_with("sentinel")) names.push_back(s.name);
+  }
+  return names;
+}
+
+void local_injector::check_servers(const fault_plan& plan) const {
+  const std::string name = config::name_of(plan);
+  const std::string topology = where_.own == nullptr ? "" : where_.own->info().topology;
+  const bool by_links = uses_proxies(plan);
+  if (where_.own == nullptr && !by_links) {
+    throw usage_error(fmt::format(
+        "faults: {} needs servers that lockmark starts itself (--on local:NAME); for others say "
+        "how: {{do: run, command: ..., undo: ...}}",
+        name));
+  }
+  if (plan.what == fault_kind::fail_over && !local::can_fail_over(topology)) {
+    throw usage_error(fmt::format(
+        "faults: fail_over is for redis-sentinel, redis-cluster and mysql-replicated, not for {}{}",
+        topology,
+        topology.starts_with("zookeeper") ? ", whose servers elect a leader themselves: kill the "
+                                            "leader"
+                                          : ", which has one master only"));
+  }
+  if (plan.who == "replication" &&
+      (plan.what != fault_kind::cut || !local::can_cut_replication(topology))) {
+    throw usage_error(
+        "faults: replication can only be cut, and only in redis-sentinel, redis-cluster and "
+        "mysql-replicated");
+  }
+  if (plan.who.starts_with("server ") || config::hits_one_link(plan)) {
+    find_servers(plan);
+    if (!plan.keeps_data && topology.starts_with("mysql")) {
+      throw usage_error("faults: data: lost is not for MariaDB, which would have to be installed");
+    }
+    return;
+  }
+  const bool by_role = plan.who == "master" || plan.who == "replicas" || plan.who == "leader";
+  if (by_role && where_.own == nullptr) {
+    throw usage_error(fmt::format("faults: who is {} is known of local servers only; here are {}",
+                                  plan.who, fmt::join(serving(), ", ")));
+  }
+  const bool replicated =
+      local::can_cut_replication(topology) || topology.starts_with("zookeeper-");
+  if (plan.who == "replicas" && !replicated) {
+    throw usage_error(fmt::format("faults: {} has no replicas", topology));
+  }
+  if (!plan.keeps_data && topology.starts_with("mysql")) {
+    throw usage_error("faults: data: lost is not for MariaDB, which would have to be installed");
+  }
+}
+
+}  // namespace lockmark::inject

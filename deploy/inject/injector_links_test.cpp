@@ -1,0 +1,116 @@
+// Servers that are parted from each other, as they say themselves.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "deploy/inject/injector_fixture.hpp"
+#include "deploy/local/roles.hpp"
+#include "deploy/local/shell.hpp"
+
+namespace lockmark::inject {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+// The others elect another leader, and the one that is cut off serves nobody, neither its clients
+// nor whoever asks it directly: it has no quorum any more.
+TEST(local_injector, parts_the_leader_from_its_ensemble) {
+  suffering s("zookeeper-3",
+              {plan_of({{"do", "cut"}, {"who", "leader"}, {"at", "0s"}, {"for", "1s"}})});
+  const auto before = local::leaders(s.servers().info());
+  ASSERT_EQ(before.size(), 1U);
+  ASSERT_EQ(s.begin(), before[0]);
+  const auto number = static_cast<std::size_t>(before[0].back() - '1');
+  EXPECT_EQ(zookeeper(s.client_port(number), "ruok"), "");
+  // One that looks for a new leader drops the connections that it has.
+  EXPECT_TRUE(
+      eventually([&] { return zookeeper(s.client_port((number + 1) % 3), "ruok") == "imok"; }));
+  const auto parted = [&] {
+    const auto now = local::leaders(s.servers().info());
+    return now.size() == 1 && now != before && local::followers(s.servers().info()).size() == 1;
+  };
+  // An election that goes wrong is begun again after initLimit, 10 s.
+  ASSERT_TRUE(eventually(parted, 30s));
+  EXPECT_TRUE(eventually([&] {
+    return zookeeper(s.port(number), "srvr").find("not currently serving") != std::string::npos;
+  }));
+  EXPECT_TRUE(parted());
+  s.end();
+  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }, 30s));
+  EXPECT_THAT(zookeeper(s.client_port(number), "srvr"), HasSubstr("Mode: "));
+}
+
+// Another server answers than the one that was dialled; and where that one is not there, nobody.
+TEST(link_shim, goes_another_way_to_who_is_there) {
+  suffering s("redis-independent", {});
+  const auto ask = [&s](int dialled) {
+    const auto said = local::run_shell(
+        fmt::format("LD_PRELOAD={} LOCKMARK_WAYS='1>2,{}>{}' timeout 1 redis-cli -p {} "
+                    "CONFIG GET port 2>&1",
+                    link_shim_path(), dialled, s.port(1), dialled),
+        5s);
+    return said.output;
+  };
+  EXPECT_THAT(ask(s.port(0)), HasSubstr(fmt::format("{}", s.port(1))));
+  s.servers().kill("redis-1", SIGKILL);
+  EXPECT_THAT(ask(s.port(0)), HasSubstr("Connection refused"));
+}
+
+// Of three links one is cut: a follower that cannot reach its leader is out, though it reaches the
+// other follower, and nobody else is.
+TEST(local_injector, cuts_one_link_of_an_ensemble) {
+  const auto link = [](const std::string& who) {
+    return plan_of({{"do", "cut"}, {"who", who}, {"at", "0s"}, {"for", "1s"}});
+  };
+  suffering s("zookeeper-3",
+              {link("link 1 2"), link("link 1 zookeeper-3"), link("link zookeeper-3 2")});
+  const auto leader = local::leaders(s.servers().info());
+  ASSERT_EQ(leader.size(), 1U);
+  const std::size_t cut = leader[0] == "zookeeper-2" ? 2 : 1;
+  EXPECT_THAT(s.begin(cut), HasSubstr(leader[0]));
+  const std::vector<std::string> other{cut == 2 ? "zookeeper-1" : "zookeeper-2"};
+  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()) == other; }));
+  EXPECT_EQ(local::leaders(s.servers().info()), leader);
+  s.end(cut);
+  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }));
+}
+
+// Redis tells its sentinels and its replicas real addresses, and yet there is a proxy between.
+TEST(local_injector, cuts_the_link_of_one_replica) {
+  suffering s("redis-sentinel",
+              {plan_of({{"do", "cut"}, {"who", "link 1 redis-2"}, {"at", "0s"}, {"for", "1s"}})});
+  const auto link_of = [&s](std::size_t n) { return redis(s.port(n), "INFO replication"); };
+  ASSERT_THAT(link_of(1), HasSubstr("master_link_status:up"));
+  EXPECT_EQ(s.begin(), "redis-1, redis-2");
+  EXPECT_TRUE(
+      eventually([&] { return link_of(1).find("master_link_status:down") != std::string::npos; }));
+  EXPECT_THAT(link_of(2), HasSubstr("master_link_status:up"));
+  s.end();
+  EXPECT_TRUE(
+      eventually([&] { return link_of(1).find("master_link_status:up") != std::string::npos; }));
+}
+
+// So do the nodes of a cluster. Of the three that may follow the first one, one does.
+TEST(local_injector, cuts_the_link_of_one_node) {
+  const auto link_to = [](int node) {
+    return plan_of(
+        {{"do", "cut"}, {"who", fmt::format("link 1 {}", node)}, {"at", "0s"}, {"for", "1s"}});
+  };
+  suffering s("redis-cluster", {link_to(4), link_to(5), link_to(6)});
+  const auto says = [&s](std::size_t n, const std::string& what) {
+    return redis(s.port(n), "INFO replication").find(what) != std::string::npos;
+  };
+  std::size_t replica = 3;
+  while (replica < 5 && !says(replica, fmt::format("master_port:{}", s.port(0)))) ++replica;
+  ASSERT_TRUE(says(replica, "master_link_status:up"));
+  s.begin(replica - 3);
+  EXPECT_TRUE(eventually([&] { return says(replica, "master_link_status:down"); }));
+  s.end(replica - 3);
+  EXPECT_TRUE(eventually([&] { return says(replica, "master_link_status:up"); }));
+}
+
+}  // namespace
+}  // namespace lockmark::inject

@@ -1,0 +1,26 @@
+#include "drivers/mysql/autocommit_pool.hpp"
+
+#include "drivers/mysql/errors.hpp"
+
+namespace lockmark::mysql {
+
+autocommit_pool::autocommit_pool(loop& l, route& way, const instance& who)
+    : loop_(l), pool_(l, way, "SET SESSION autocommit=1", who) {}
+
+task<outcome<answer>> autocommit_pool::ask(request r, std::string sql, std::string_view doing) {
+  if (loop_.now() >= r.deadline) co_return refusal::deadline;
+  const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
+  if (!lent.done()) co_return lent.without_value<answer>();
+  connection& c = *lent.value();
+  answer a = co_await c.query(std::move(sql), r.answer_by());
+  if (is_for_another_server(a.error)) c.drop();
+  pool_.give_back(r.client, c);
+  if (a.unknown) co_return *a.unknown;
+  if (a.done() || a.error == error_number::duplicate_key) co_return a;
+  if (is_permanent(a.error)) throw no_server(sentence(c.where(), doing, a));
+  if (is_conflict(a.error)) co_return refusal::busy;
+  if (a.error == error_number::error_during_commit) co_return doubt::connection_lost;
+  co_return refusal::unavailable;
+}
+
+}  // namespace lockmark::mysql

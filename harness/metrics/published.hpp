@@ -1,0 +1,33 @@
+// What is on show, for whoever asks: replaced as a whole once a second, read at any time, from any
+// thread. Knows how often it was asked.
+#pragma once
+
+#include <prometheus/collectable.h>
+
+#include <memory>
+#include <mutex>
+
+#include "harness/metrics/families.hpp"
+
+namespace lockmark::metrics {
+
+class published final : public prometheus::Collectable {
+ public:
+  // Neither waits for readers.
+  void show(families now);
+  std::shared_ptr<const families> shown() const;
+
+  // A scrape.
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+  bool was_scraped() const;              // at all
+  bool was_scraped_since_shown() const;  // what is on show now
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const families> now_ = std::make_shared<const families>();
+  mutable bool scraped_ = false;
+  mutable bool scraped_since_ = false;
+};
+
+}  // namespace lockmark::metrics

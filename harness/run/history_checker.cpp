@@ -1,0 +1,168 @@
+#include "harness/run/history_checker.hpp"
+
+#include <algorithm>
+
+namespace lockmark::run {
+
+using check::event;
+using check::event_kind;
+
+history_checker::history_checker(const shape& s, const window& w)
+    : window_(w),
+      lock_has_(s.lock_has),
+      keeps_grants_(s.keeps_grants),
+      exclusion_(s.keys, s.clock_error_ns, s.holders),
+      tokens_(s.keys),
+      updates_(s.keys),
+      handoffs_(s.keys),
+      began_ns_(s.clients) {
+  fairness_.reserve(s.keys);
+  for (std::size_t k = 0; k < s.keys; ++k) {
+    fairness_.emplace_back(static_cast<std::int64_t>(s.competitors));
+  }
+  found_.grants_by_client.resize(s.clients);
+}
+
+// Whatever lasts is cut at the window's edges, also where no event comes near them.
+void history_checker::cross_edges(std::int64_t at_ns) {
+  const std::int64_t start_ns = window_.start_ns.load(std::memory_order_relaxed);
+  const std::int64_t end_ns = window_.end_ns.load(std::memory_order_relaxed);
+  if (!in_window_ && !past_window_ && at_ns >= start_ns) {
+    in_window_ = true;
+    idle_before_window_ns_ = handoffs_.idle_while_wanted_ns(start_ns);
+    last_grant_ns_ = start_ns;
+  }
+  if (in_window_ && at_ns >= end_ns) {
+    in_window_ = false;
+    past_window_ = true;
+    see_gap(end_ns);
+    found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns(end_ns) - idle_before_window_ns_;
+  }
+}
+
+void history_checker::see(const event& e) {
+  cross_edges(e.at_ns);
+  switch (e.kind) {
+    case event_kind::began: return began(e);
+    case event_kind::ended: return ended(e);
+    case event_kind::granted: return granted(e);
+    case event_kind::released: return released(e);
+    case event_kind::died: return died(e);
+    case event_kind::committed:
+      updates_.committed(e);
+      change_in_flight(e.at_ns, -1);
+      return count_grant(e);
+    case event_kind::doubtful: return updates_.doubtful(e);
+    case event_kind::answered: return;
+  }
+}
+
+void history_checker::began(const event& e) {
+  began_ns_[e.client] = e.at_ns;
+  handoffs_.began(e);
+  change_in_flight(e.at_ns, +1);
+}
+
+void history_checker::ended(const event& e) {
+  handoffs_.ended(e);
+  change_in_flight(e.at_ns, -1);
+  if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - began_ns_[e.client]);
+}
+
+// Whether the client's attempt began in the window: then its wait counts, wherever it ends.
+bool history_checker::counts(std::uint32_t client) const {
+  return in_window_ || window_.contains(began_ns_[client]);
+}
+
+void history_checker::granted(const event& e) {
+  exclusion_.granted(e);
+  if (lock_has_.has(feature::fencing_token)) tokens_.granted(e);
+  const check::handoff h = handoffs_.granted(e);
+  count_grant(e);
+  if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - began_ns_[e.client]);
+  if (h.kind == check::handoff_kind::orphaned) {
+    found_.longest_orphaned_ns = std::max(found_.longest_orphaned_ns, h.took_ns);
+  }
+  if (!in_window_) return;
+  found_.handed_ns += h.took_ns;
+  if (h.kind == check::handoff_kind::transfer) found_.transfer.record(h.took_ns);
+  if (h.kind == check::handoff_kind::self_reacquire) found_.self_reacquire.record(h.took_ns);
+}
+
+void history_checker::released(const event& e) {
+  exclusion_.released(e);
+  const std::int64_t held_ns = handoffs_.released(e);
+  change_in_flight(e.at_ns, -1);
+  if (in_window_) found_.held_ns += held_ns;
+}
+
+// The hold ends with its client, though its lock may stand on the server until the lease is over.
+void history_checker::died(const event& e) {
+  ++found_.orphaned;
+  exclusion_.released(e);
+  const std::int64_t held_ns = handoffs_.died(e);
+  change_in_flight(e.at_ns, -1);
+  if (in_window_) found_.held_ns += held_ns;
+}
+
+void history_checker::see_gap(std::int64_t until_ns) {
+  const std::int64_t gap_ns = until_ns - last_grant_ns_;
+  if (gap_ns > found_.longest_gap_ns) {
+    found_.longest_gap_ns = gap_ns;
+    found_.gap_began_ns = last_grant_ns_;
+  }
+  last_grant_ns_ = until_ns;
+}
+
+void history_checker::count_grant(const event& e) {
+  // Also those before the window: what a fault hits may have been held since then.
+  if (keeps_grants_) found_.grant_stamps.push_back({e.at_ns, e.client});
+  if (!in_window_) return;
+  see_gap(e.at_ns);
+  ++found_.grants;
+  ++found_.grants_by_client[e.client];
+  fairness_[e.key].grant(found_.fairness, e.client, began_ns_[e.client], e.at_ns);
+}
+
+void history_checker::integrate_until(std::int64_t at_ns) {
+  const std::int64_t from =
+      std::max(integrated_until_ns_, window_.start_ns.load(std::memory_order_relaxed));
+  const std::int64_t to = std::min(at_ns, window_.end_ns.load(std::memory_order_relaxed));
+  if (to > from) in_flight_area_ns_ += static_cast<__int128>(to - from) * in_flight_;
+  integrated_until_ns_ = at_ns;
+}
+
+void history_checker::change_in_flight(std::int64_t at_ns, int by) {
+  integrate_until(at_ns);
+  in_flight_ += by;
+}
+
+void history_checker::finish(std::int64_t end_ns) {
+  integrate_until(end_ns);
+  exclusion_.finish(end_ns);
+  for (stats::key_fairness& k : fairness_) k.finish(found_.fairness);
+  cross_edges(end_ns);
+  if (in_window_) {
+    see_gap(end_ns);
+    found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns(end_ns) - idle_before_window_ns_;
+  }
+  const std::int64_t length_ns = window_.end_ns.load() - window_.start_ns.load();
+  if (window_.end_ns.load() != window::never && length_ns > 0) {
+    found_.clients_in_flight =
+        static_cast<double>(in_flight_area_ns_) / static_cast<double>(length_ns);
+  }
+}
+
+findings history_checker::result() const {
+  findings f = found_;
+  f.certain_violations = exclusion_.certain();
+  f.possible_violations = exclusion_.possible();
+  f.violations = exclusion_.examples();
+  f.overlaps = exclusion_.overlaps();
+  f.stale_tokens = tokens_.stale();
+  f.lost_updates = updates_.found();
+  f.transfers = exclusion_.transfers();
+  return f;
+}
+
+}  // namespace lockmark::run

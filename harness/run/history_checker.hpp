@@ -1,0 +1,114 @@
+// Reads the merged history of a run and draws from it everything that needs the order of events:
+// exclusion, tokens, lost updates, hand-off, fairness, and the time integral of clients in flight.
+//
+// Exclusion, tokens and lost updates are checked over the whole history; the figures come from the
+// measured window. One thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "harness/check/exclusion.hpp"
+#include "harness/check/guard.hpp"
+#include "harness/check/handoff.hpp"
+#include "harness/check/lost_update.hpp"
+#include "harness/check/token_order.hpp"
+#include "harness/features.hpp"
+#include "harness/run/phases.hpp"
+#include "harness/stats/fairness.hpp"
+#include "harness/stats/histogram.hpp"
+
+namespace lockmark::run {
+
+struct grant_stamp {
+  std::int64_t at_ns = 0;
+  std::uint32_t client = 0;
+};
+
+struct findings {
+  std::uint64_t certain_violations = 0;
+  std::uint64_t possible_violations = 0;
+  std::vector<check::violation> violations;  // the first ones in full
+  std::vector<check::overlap> overlaps;      // the first 10,000 certain ones
+  std::vector<grant_stamp> grant_stamps;     // all, also before the window; if asked for
+  std::uint64_t stale_tokens = 0;
+  std::uint64_t lost_updates = 0;
+  std::optional<check::guard_counts> guard;  // of a job with a guarded resource
+  std::uint64_t orphaned = 0;                // holds whose client died
+  std::int64_t longest_orphaned_ns = 0;      // from such a death to the next grant of the key
+  std::uint64_t transfers = 0;  // changes of owner in the whole history: chances to go wrong
+
+  // In the window:
+  std::uint64_t grants = 0;    // optimistic: commits
+  std::int64_t held_ns = 0;    // sum of holds that ended in it
+  std::int64_t handed_ns = 0;  // sum of all hand-offs and idle times before its grants
+  std::int64_t idle_while_wanted_ns = 0;
+  stats::histogram transfer;
+  stats::histogram self_reacquire;
+  stats::fairness_totals fairness;
+  std::vector<std::uint64_t> grants_by_client;
+  std::int64_t longest_gap_ns = 0;  // without a grant of any key
+  std::int64_t gap_began_ns = 0;
+  double clients_in_flight = 0;  // mean, by the stamps; 0 without a finished window
+};
+
+class history_checker {
+ public:
+  struct shape {
+    std::size_t keys = 1;
+    std::size_t clients = 1;
+    std::size_t competitors = 1;  // for each key
+    features lock_has;
+    std::uint32_t holders = 1;  // of a key at once; 0: any number
+    std::int64_t clock_error_ns = 0;
+    bool keeps_grants = false;  // for jobs with faults: when was the next grant?
+  };
+  history_checker(const shape& s, const window& w);
+
+  // The next event, in the order of time.
+  void see(const check::event& e);
+
+  // The last event was seen. `end_ns`: when the run ended.
+  void finish(std::int64_t end_ns);
+
+  check::lost_updates& updates() { return updates_; }
+  // So far; whole after finish().
+  std::uint64_t violations_so_far() const { return exclusion_.certain(); }
+  std::uint64_t transfers_so_far() const { return exclusion_.transfers(); }
+  findings result() const;
+
+ private:
+  void began(const check::event& e);
+  void ended(const check::event& e);
+  void granted(const check::event& e);
+  void released(const check::event& e);
+  void died(const check::event& e);
+  void count_grant(const check::event& e);
+  void cross_edges(std::int64_t at_ns);
+  bool counts(std::uint32_t client) const;
+  void see_gap(std::int64_t until_ns);
+  void change_in_flight(std::int64_t at_ns, int by);
+  void integrate_until(std::int64_t at_ns);
+
+  const window& window_;
+  features lock_has_;
+  bool keeps_grants_;
+  check::exclusion exclusion_;
+  check::token_order tokens_;
+  check::lost_updates updates_;
+  check::handoffs handoffs_;
+  std::vector<stats::key_fairness> fairness_;
+  std::vector<std::int64_t> began_ns_;  // of each client's attempt in progress
+  findings found_;
+
+  std::int64_t in_flight_ = 0;
+  std::int64_t integrated_until_ns_ = 0;
+  __int128 in_flight_area_ns_ = 0;
+  std::int64_t idle_before_window_ns_ = 0;
+  std::int64_t last_grant_ns_ = 0;  // or the window's begin
+  bool in_window_ = false;
+  bool past_window_ = false;
+};
+
+}  // namespace lockmark::run

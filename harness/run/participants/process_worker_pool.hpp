@@ -1,0 +1,101 @@
+// Workers in processes of their own: participants that can really die, and be stopped.
+//
+//   lockmark (controller) --- socket: assignment, orders ---> participant: driver, workload, worker
+//            <--- memory: state, gauges, events, intervals ---
+//
+// What a participant notes is readable at once, also after SIGKILL. Its death ends its clients'
+// history: attempts in flight have ended, what it held is held no more. The run goes on with those
+// who are left. A participant that is stopped (SIGSTOP) only delays the merging of events, until
+// it goes on or, at the latest, until the load has ended: then it is made to.
+//
+// Nothing of this outlives the pool or this process. All calls come from one thread, the one that
+// called start(): the kernel kills the participants when that thread ends.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/run/participants/assignment.hpp"
+#include "harness/run/participants/shared_memory.hpp"
+#include "harness/run/worker_pool.hpp"
+
+namespace lockmark::run {
+
+class remote;
+
+// Who takes part in a run, and how they find their server.
+struct process_pool_setup {
+  config::job job;  // participants > 0
+  const lock_kind& lock;
+  const workload_kind& workload;
+  option_values options;      // of the lock, all of them
+  std::uint32_t holders = 1;  // as in setup
+  std::string run_id;
+  // The URL for each participant, with its password; all the same, or each through a proxy.
+  std::function<std::string(std::uint32_t participant)> target_of;
+  bool notes_answers = false;              // of releases, for a history of the run
+  std::string program = "/proc/self/exe";  // which `program participant` makes a participant
+};
+
+class process_worker_pool final : public worker_pool {
+ public:
+  // Starts no process yet. Throws usage_error as own_guard does.
+  process_worker_pool(const real_clock& clock, const process_pool_setup& who);
+  // Kills and reaps those who are left.
+  ~process_worker_pool() override;
+
+  // The window of the run, which the participants see, too.
+  run::window& measured();
+
+  // worker_pool
+  void start() override;
+  std::exception_ptr failure() override;
+  bool all_ready() override;
+  bool all_quiet() override;
+  void go(time_point start) override;
+  void stop() override;
+  void hurry() override;
+  void close() override;
+  bool kill_the_stuck() override;
+  // Kills those who do not end, which then is a failure(): always true.
+  task<bool> join(loop& controller, duration patience) override;
+  std::vector<pool_member*> members() override;
+  void fetch() override;
+  const check::guard* guard() const override;
+  std::int64_t cpu_elsewhere_ns() const override;
+  std::string trouble() const override;
+  void tell(result& r) const override;
+
+  // For faults. Participants count from 0; instance i lives in participant i mod count().
+  std::uint32_t count() const;
+  // REQUIRES of these: start() was called.
+  pid_t pid(std::uint32_t participant) const;
+  bool lives(std::uint32_t participant) const;
+  // How many keys it holds now.
+  std::int64_t holding(std::uint32_t participant) const;
+  // SIGKILL; in force on return. Returns the moment before it: what the participant still does is
+  // later.
+  time_point kill(std::uint32_t participant);
+  // SIGSTOP; in force on return. Returns the moment before it.
+  time_point pause(std::uint32_t participant);
+  void resume(std::uint32_t participant);
+
+ private:
+  void look_for_the_dead();
+  void wake_the_stopped();
+  common_block& common() const;
+
+  const real_clock& clock_;
+  const std::string program_;
+  const common_layout layout_;
+  shared_memory memory_;
+  std::optional<check::guard> guard_;
+  std::vector<std::unique_ptr<remote>> members_;
+  std::optional<time_point> stopped_at_;  // when the load was told to end
+  std::string ended_by_force_;            // a sentence; empty: nobody was, in join()
+};
+
+}  // namespace lockmark::run

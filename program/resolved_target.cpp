@@ -1,0 +1,82 @@
+#include "program/resolved_target.hpp"
+
+#include <fmt/core.h>
+
+#include "deploy/local/registry.hpp"
+#include "deploy/local/roles.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/config/target.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+// What locks call such servers. TLS makes no other topology, nor does the size of an ensemble.
+std::string form_of(const config::target& t) {
+  const bool several = t.hosts.size() > 1;
+  if (t.scheme == "zookeeper") return several ? "zookeeper-3" : "zookeeper";
+  if (t.scheme == "mysql") return several ? "mysql-replicated" : "mysql";
+  if (t.scheme == "mysql+galera") return "mysql-galera";
+  if (!t.scheme.starts_with("redis")) return t.scheme;
+  const auto plus = t.scheme.find('+');
+  return plus == std::string::npos ? "redis" : fmt::format("redis-{}", t.scheme.substr(plus + 1));
+}
+
+// The size of an ensemble says much in a table, though all sizes are one to a lock.
+std::string topology_of(const config::target& t) {
+  if (t.scheme == "zookeeper" && t.hosts.size() > 1) {
+    return fmt::format("zookeeper-{}", t.hosts.size());
+  }
+  return form_of(t);
+}
+
+config::target parse(const std::string& text) {
+  const auto parsed = config::parse_target(text);
+  if (!parsed) throw usage_error(fmt::format("--on: the target {}", parsed.error().sentence));
+  return *parsed;
+}
+
+place at(const std::string& url, const std::string& topology) {
+  const config::target where = parse(url);
+  place p;
+  p.url = url;
+  p.redacted = where.redacted();
+  p.form = form_of(where);
+  p.topology = topology.empty() ? topology_of(where) : topology;
+  return p;
+}
+
+}  // namespace
+
+place resolve_target(const std::string& target, const inject::fault_needs& needs) {
+  const config::target wanted = parse(target);
+  if (wanted.scheme != "local") return at(target, "");
+  const bool parts = needs.links || (needs.partition && local::can_partition(wanted.path));
+  for (const local::cluster_info& up : local::registry().status()) {
+    const bool fits = up.topology == wanted.path && !needs.own_servers && !parts;
+    if (fits) return at(up.target, wanted.path);
+  }
+  local::options with;
+  with.keeps_data = needs.kept_data;
+  if (needs.clock_shim) with.clock_shim = inject::clock_shim_path();
+  std::unique_ptr<inject::server_links> between;
+  if (parts) {
+    between = std::make_unique<inject::server_links>();
+    inject::put_between(*between, with);
+  }
+  local::cluster own = local::cluster::start(wanted.path, with);
+  place p = at(own.target(), wanted.path);
+  p.between = std::move(between);
+  p.own = std::move(own);
+  return p;
+}
+
+std::string expected_form(const std::string& target) {
+  const config::target wanted = parse(target);
+  if (wanted.scheme != "local") return form_of(wanted);
+  if (wanted.path.starts_with("zookeeper-")) return "zookeeper-3";
+  constexpr std::string_view tls = "-tls";
+  const bool secured = wanted.path.ends_with(tls);
+  return wanted.path.substr(0, wanted.path.size() - (secured ? tls.size() : 0));
+}
+
+}  // namespace lockmark::cli
