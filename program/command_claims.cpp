@@ -12,6 +12,7 @@
 #include "program/execute.hpp"
 #include "program/output_file.hpp"
 #include "program/trial.hpp"
+#include "workloads/jobs.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -39,7 +40,7 @@ bool wanted(const claims_options& g, const claims::claim& c) {
 }
 
 std::vector<claims::claim> chosen(const claims_options& g) {
-  auto all = claims::all_claims();
+  auto all = claims::read_claims(workloads::shipped_claims(), "claims.yaml");
   std::vector<std::string> ids;
   for (const auto& c : all) ids.push_back(c.id);
   std::erase_if(all, [&](const claims::claim& c) { return !wanted(g, c); });
@@ -54,7 +55,7 @@ trial trial_of(const claims::claim& c, const claims::experiment& x, std::uint64_
   trial t{fmt::format("claim {}: {}", c.id, x.label),
           x.job,
           x.topology,
-          x.query,
+          "",
           {fmt::format("lock={}", x.lock), seed_of(repetition)}};
   t.set.insert(t.set.end(), x.set.begin(), x.set.end());
   return t;
@@ -85,7 +86,7 @@ int put_to_the_test(const context& c, const claims_options& g) {
   for (const claims::claim& what : chosen(g)) {
     if (interrupts() > 0) break;
     claims::evidence found = gather(c, g, what);
-    const claims::judgement verdict = what.judge(found);
+    const claims::judgement verdict = judge(what, found);
     if (!g.quiet) {
       fmt::print(stderr, "claim {}: {}: {}\n", what.id, claims::name_of(verdict.is),
                  verdict.because);

@@ -1,9 +1,113 @@
 #include "harness/claims/claim.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <iterator>
 
 namespace lockmark::claims {
+namespace {
+
+judgement missing(std::string_view label) {
+  return {answer::inconclusive, fmt::format("{} gave no complete run with this figure", label)};
+}
+
+void add(std::string& sentence, std::string_view separator, std::string more) {
+  sentence += sentence.empty() ? more : fmt::format("{}{}", separator, more);
+}
+
+// Confirmed if each is above the next, refuted if any is clearly below its next, inconclusive
+// otherwise.
+judgement falls(const condition& c, const evidence& e) {
+  judgement j{answer::confirmed, ""};
+  std::optional<figure> before;
+  for (const std::string& label : c.labels) {
+    const auto now = e.of(label, c.figure);
+    if (!now) return missing(label);
+    add(j.because, ", ", fmt::format("{} {}", label, show(*now, c.figure)));
+    if (before) {
+      const order o = compare(*before, *now);
+      if (o == order::below) j.is = answer::refuted;
+      if (o == order::unclear && j.is == answer::confirmed) j.is = answer::inconclusive;
+    }
+    before = now;
+  }
+  return j;
+}
+
+judgement is_steady(const condition& c, const evidence& e) {
+  const auto first = e.of(c.labels.at(0), c.figure);
+  const auto second = e.of(c.labels.at(1), c.figure);
+  if (!first) return missing(c.labels[0]);
+  if (!second) return missing(c.labels[1]);
+  const bool steady = second->median() < c.limit * first->median();
+  return {steady ? answer::confirmed : answer::refuted,
+          fmt::format("{} {}, {} {}", c.labels[0], show(*first, c.figure), c.labels[1],
+                      show(*second, c.figure))};
+}
+
+judgement is_beyond(const condition& c, const evidence& e) {
+  judgement j{answer::confirmed, ""};
+  for (const std::string& label : c.labels) {
+    const auto f = e.of(label, c.figure);
+    if (!f) return missing(label);
+    const bool met = c.is == condition::kind::above ? f->least() > c.limit : f->most() < c.limit;
+    if (!met) j.is = answer::refuted;
+    add(j.because, ", ", fmt::format("{} {}", label, show(*f, c.figure)));
+  }
+  j.because = fmt::format("{}: {}", words_for(c.figure), j.because);
+  return j;
+}
+
+// Two hold: in every run of each, or it depends; one holds: in every run of all.
+judgement holders(const condition& c, const evidence& e) {
+  judgement j{answer::confirmed, ""};
+  for (const std::string& label : c.labels) {
+    const std::uint64_t violated = e.violated_runs(label);
+    const std::uint64_t runs = e.runs(label);
+    if (runs == 0) return missing(label);
+    add(j.because, "; ", fmt::format("{}: violated in {} of {} runs", label, violated, runs));
+    const bool wanted = c.is == condition::kind::two_hold ? violated > 0 : violated == 0;
+    if (!wanted) j.is = answer::refuted;
+    if (wanted && violated > 0 && violated < runs && j.is == answer::confirmed) {
+      j.is = answer::depends;
+    }
+  }
+  return j;
+}
+
+judgement recovery(const condition& c, const evidence& e) {
+  const bool wanted = c.is == condition::kind::recovers;
+  judgement j{answer::confirmed, ""};
+  for (const std::string& label : c.labels) {
+    const std::uint64_t runs = e.runs(label);
+    const std::uint64_t never = e.never_recovered(label);
+    if (runs == 0) return missing(label);
+    if (never != (wanted ? 0 : runs)) j.is = answer::refuted;
+    const auto took = e.of(label, "recovery");
+    add(j.because, "; ",
+        fmt::format("{}: no grant any more in {} of {} runs{}", label, never, runs,
+                    wanted && took
+                        ? fmt::format(", granted again after {}", show(*took, "recovery"))
+                        : ""));
+  }
+  return j;
+}
+
+judgement judge_one(const condition& c, const evidence& e) {
+  switch (c.is) {
+    case condition::kind::falls: return falls(c, e);
+    case condition::kind::steady: return is_steady(c, e);
+    case condition::kind::above:
+    case condition::kind::below: return is_beyond(c, e);
+    case condition::kind::two_hold:
+    case condition::kind::one_holds: return holders(c, e);
+    case condition::kind::recovers:
+    case condition::kind::never_recovers: return recovery(c, e);
+  }
+  return {};
+}
+
+}  // namespace
 
 std::string_view name_of(answer a) {
   switch (a) {
@@ -15,15 +119,19 @@ std::string_view name_of(answer a) {
   return "?";
 }
 
-std::vector<claim> all_claims() {
-  std::vector<claim> all;
-  for (auto part :
-       {claims_on_speed(), claims_on_leases(), claims_on_clusters(), claims_on_contention()}) {
-    std::move(part.begin(), part.end(), std::back_inserter(all));
+judgement judge(const claim& what, const evidence& found) {
+  judgement all;
+  std::vector<answer> each;
+  for (const condition& c : what.true_if) {
+    const judgement j = judge_one(c, found);
+    add(all.because, "; ", j.because);
+    each.push_back(j.is);
   }
-  const auto number = [](const claim& c) { return std::stoi(c.id); };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const claim& a, const claim& b) { return number(a) < number(b); });
+  const auto any = [&](answer a) { return std::ranges::find(each, a) != each.end(); };
+  all.is = any(answer::refuted)        ? any(answer::confirmed) ? what.partly : answer::refuted
+           : any(answer::inconclusive) ? answer::inconclusive
+           : any(answer::depends)      ? answer::depends
+                                       : answer::confirmed;
   return all;
 }
 

@@ -1,7 +1,7 @@
 // What people say of distributed locks, each as an experiment that anyone can repeat.
 //
-// A claim has its prediction before any run, the runs that put it to the test, and a judge that
-// reads nothing but what these runs wrote down.
+// A claim has its prediction before any run, the runs that put it to the test, and conditions on
+// nothing but what these runs wrote down. All of them stand in workloads/claims.yaml.
 #pragma once
 
 #include <string>
@@ -15,12 +15,20 @@ namespace lockmark::claims {
 // One side of a comparison. All experiments of a claim are repeated in turn, so that a machine that
 // slows down slows down all of them.
 struct experiment {
-  std::string label;     // "redis", "with renewal": how judge and report call it
+  std::string label;     // "redis", "with renewal": how conditions and report call it
   std::string job;       // a shipped job
   std::string topology;  // as deploy/local names it
   std::string lock;
   std::vector<std::string> set{};  // KEY=VALUE
-  std::string query{};             // added to the target
+};
+
+// What must be so for the claim to be true.
+struct condition {
+  enum class kind { falls, steady, above, below, two_hold, one_holds, recovers, never_recovers };
+  kind is;
+  std::vector<std::string> labels;
+  std::string figure{};  // falls, steady, above, below: a name that known_figure() knows
+  double limit = 0;      // steady: the ratio of the second to the first; above, below
 };
 
 enum class answer { confirmed, refuted, depends, inconclusive };
@@ -34,23 +42,19 @@ struct claim {
   std::string id;        // "7c"
   std::string says;      // in a few own words
   std::string predicts;  // written down before the run: what will be measured if it is true
+  std::string mind;      // what the statement leaves out: when it holds, and when it does not
   std::vector<experiment> experiments;
-  judgement (*judge)(const evidence&);
+  std::vector<condition> true_if;
+  answer partly = answer::refuted;  // where some conditions are met and some are not
 };
 
-// All of them, by number.
-std::vector<claim> all_claims();
+// Of a YAML file like workloads/claims.yaml, in its order. Throws usage_error: "NAME:LINE: ...".
+std::vector<claim> read_claims(std::string_view text, std::string_view name);
 
-// What the statement leaves out: when it holds, and when it does not. Empty for an unknown id.
-std::string_view condition_of(std::string_view id);
+// Inconclusive where a figure is missing, or where chance may have decided.
+judgement judge(const claim& what, const evidence& found);
 
 // "confirmed", ...
 std::string_view name_of(answer a);
-
-// The pieces of all_claims(), by subject.
-std::vector<claim> claims_on_speed();
-std::vector<claim> claims_on_leases();
-std::vector<claim> claims_on_clusters();
-std::vector<claim> claims_on_contention();
 
 }  // namespace lockmark::claims

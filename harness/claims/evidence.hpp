@@ -22,19 +22,23 @@ struct figure {
   double median() const;
 };
 
+// What claims can be about: "tps", "commands_per_grant", ...
+bool is_figure(std::string_view name);
+std::vector<std::string_view> figure_names();
+// As a person calls it: "commands per grant". REQUIRES for this and show(): is_figure(name).
+std::string_view words_for(std::string_view name);
+// "8200/s", "1.2 ms (1.1 ms to 1.4 ms)", "52 %".
+std::string show(const figure& f, std::string_view name);
+
 class evidence {
  public:
   explicit evidence(runs_by_label runs) : runs_(std::move(runs)) {}
 
-  // A number of run.json by its JSON pointer ("/tps"), of every run of the experiment that was
-  // finished; nothing if one of them lacks it, or there is none.
-  std::optional<figure> of(std::string_view label, const std::string& pointer) const;
-  // The quantile q of all attempts' responses, in ns; nothing where one run has too few samples. A
-  // censored one counts as its limit.
-  std::optional<figure> response(std::string_view label, double q) const;
+  // The figure of every run of the experiment that was finished; nothing if one of them lacks it,
+  // or there is none. A censored quantile counts as its limit. REQUIRES: is_figure(name).
+  std::optional<figure> of(std::string_view label, std::string_view name) const;
 
-  // Violations in all runs of the experiment together, and how many of its runs had one.
-  std::uint64_t violations(std::string_view label) const;
+  // How many of its runs had a violation.
   std::uint64_t violated_runs(std::string_view label) const;
   std::uint64_t runs(std::string_view label) const;
   // Runs after whose last fault no grant came any more.

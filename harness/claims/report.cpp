@@ -3,25 +3,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/claims/verdicts.hpp"
-
 namespace lockmark::claims {
 namespace {
 
 using json = nlohmann::ordered_json;
 
-std::string figure_text(const std::optional<figure>& f, unit u) {
-  return f ? show(*f, u) : "-";
-}
-
 std::string experiment_row(const experiment& x, const evidence& e) {
+  const auto text = [&](std::string_view name) {
+    const auto f = e.of(x.label, name);
+    return f ? show(*f, name) : "-";
+  };
   return fmt::format("| {} | {} on {} | {}{} | {} | {} | {} | {} | {} of {} |\n", x.label, x.lock,
                      x.topology, x.job,
-                     x.set.empty() ? "" : fmt::format(" {}", fmt::join(x.set, " ")),
-                     figure_text(e.of(x.label, "/tps"), unit::per_second),
-                     figure_text(e.of(x.label, "/success_rate"), unit::share),
-                     figure_text(e.response(x.label, 0.5), unit::nanoseconds),
-                     figure_text(e.response(x.label, 0.99), unit::nanoseconds),
+                     x.set.empty() ? "" : fmt::format(" {}", fmt::join(x.set, " ")), text("tps"),
+                     text("success_rate"), text("response_p50"), text("response_p99"),
                      e.violated_runs(x.label), e.runs(x.label));
 }
 
@@ -31,7 +26,7 @@ std::string section(const tested& t) {
       "| experiment | lock | job | grants | success | p50 | p99 | violated |\n"
       "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
       t.what.id, t.what.says, name_of(t.verdict.is), t.verdict.because, t.what.predicts,
-      condition_of(t.what.id));
+      t.what.mind);
   for (const experiment& x : t.what.experiments) text += experiment_row(x, t.found);
   return fmt::format("{}\nAgain: `{}`\n", text, command_for(t.what));
 }
@@ -39,7 +34,7 @@ std::string section(const tested& t) {
 }  // namespace
 
 std::string command_for(const claim& c) {
-  return fmt::format("build/release/bin/lockmark claims {}", c.id);
+  return fmt::format("lockmark claims {}", c.id);
 }
 
 std::string to_markdown(const std::vector<tested>& all) {
@@ -72,7 +67,7 @@ std::string to_json(const std::vector<tested>& all) {
     list.push_back({{"claim", t.what.id},
                     {"says", t.what.says},
                     {"predicts", t.what.predicts},
-                    {"mind", condition_of(t.what.id)},
+                    {"mind", t.what.mind},
                     {"verdict", name_of(t.verdict.is)},
                     {"because", t.verdict.because},
                     {"experiments", std::move(experiments)}});
