@@ -8,12 +8,12 @@
 
 #include "deploy/local/topology.hpp"
 #include "harness/base/glob.hpp"
-#include "harness/faults/catalogue.hpp"
 #include "harness/report/fault_matrix.hpp"
 #include "program/commands.hpp"
 #include "program/execute.hpp"
 #include "program/output_file.hpp"
 #include "program/trial.hpp"
+#include "workloads/fault_catalogue.hpp"
 #include "workloads/jobs.hpp"
 
 namespace lockmark::cli {
@@ -33,7 +33,7 @@ struct faults_options {
 std::string known_scenarios() {
   std::string all;
   std::string_view last;
-  for (const faults::scenario& s : faults::catalogue()) {
+  for (const workloads::scenario& s : workloads::fault_catalogue()) {
     if (s.name == last) continue;
     all += fmt::format("{}{}", all.empty() ? "" : ", ", s.name);
     last = s.name;
@@ -41,7 +41,7 @@ std::string known_scenarios() {
   return all;
 }
 
-bool wanted(const faults_options& g, const faults::scenario& s) {
+bool wanted(const faults_options& g, const workloads::scenario& s) {
   return std::ranges::any_of(g.scenarios, [&](const std::string& name) {
     return name == "all" || matches_any(name, s.name);
   });
@@ -49,8 +49,8 @@ bool wanted(const faults_options& g, const faults::scenario& s) {
 
 void check_names(const faults_options& g) {
   for (const std::string& name : g.scenarios) {
-    const auto& all = faults::catalogue();
-    const bool known = name == "all" || std::ranges::any_of(all, [&](const faults::scenario& s) {
+    const auto& all = workloads::fault_catalogue();
+    const bool known = name == "all" || std::ranges::any_of(all, [&](const workloads::scenario& s) {
                          return matches_any(name, s.name);
                        });
     if (!known) {
@@ -74,14 +74,14 @@ std::string explanation_of(std::string_view scenario) {
 
 int print_scenarios() {
   std::string_view last;
-  for (const faults::scenario& s : faults::catalogue()) {
+  for (const workloads::scenario& s : workloads::fault_catalogue()) {
     if (s.name != last) fmt::print("{}\n{}", s.name, explanation_of(s.name));
     last = s.name;
   }
   return 0;
 }
 
-trial trial_of(const faults::scenario& s, const lock_kind& lock, const std::string& topology,
+trial trial_of(const workloads::scenario& s, const lock_kind& lock, const std::string& topology,
                const std::vector<std::string>& set, std::uint64_t repetition) {
   trial t;
   t.title = fmt::format("{} {} on {}", s.name, lock.name, topology);
@@ -103,13 +103,13 @@ bool lacks_program(const lock_kind& lock, const faults_options& g) {
 
 std::vector<trial> plan(const catalogue& known, const faults_options& g) {
   std::vector<trial> all;
-  for (const faults::scenario& s : faults::catalogue()) {
+  for (const workloads::scenario& s : workloads::fault_catalogue()) {
     if (!wanted(g, s)) continue;
     for (const local::topology& t : local::topologies()) {
       if (!matches_any(s.topologies, t.name)) continue;
       if (!matches_any(g.topologies, t.name)) continue;
       for (const lock_kind& lock : known.locks()) {
-        if (!matches_any(s.locks, lock.name)) continue;
+        if (!workloads::concerns(s, lock.name, lock.has)) continue;
         if (!matches_any(g.locks, lock.name) || !runs_on(lock, t.name)) continue;
         if (lacks_program(lock, g)) {
           if (g.locks == "*") continue;

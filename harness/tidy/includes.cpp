@@ -43,7 +43,7 @@ const std::vector<direction>& directions() {
        .except = {},
        .forbidden = {"harness/", "drivers/", "deploy/", "program/"},
        .allowed = {"harness/workload.hpp", "harness/driver.hpp", "harness/features.hpp",
-                   "harness/outcome.hpp", "harness/async/"},
+                   "harness/outcome.hpp", "harness/async/", "harness/base/"},
        .allowed_in_tests = {"drivers/memory/", "drivers/faulty/"},
        .instead =
            "a workload sees the contracts only: harness/workload.hpp and harness/driver.hpp"},
