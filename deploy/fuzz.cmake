@@ -9,7 +9,7 @@ if(LOCKMARK_FUZZ)
   endif()
   # Warnings are g++'s business: clang's differ with its version, and are no finding of a fuzzer.
   # The assertions are libstdc++'s, of views and containers, where no sanitizer sees a mistake.
-  target_compile_options(lm_flags INTERFACE -w -fsanitize=fuzzer-no-link -D_GLIBCXX_ASSERTIONS)
+  target_compile_options(lm_flags INTERFACE -O1 -w -fsanitize=fuzzer-no-link -D_GLIBCXX_ASSERTIONS)
   # Asio 1.22 does not see that clang has coroutines.
   target_compile_definitions(lm_flags INTERFACE ASIO_HAS_CO_AWAIT=1 ASIO_HAS_STD_COROUTINE=1)
 endif()

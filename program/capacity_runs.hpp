@@ -1,4 +1,4 @@
-// Makes the runs of `lockmark capacity` on one place, and tells what each has shown.
+// Makes the runs of `lockmark capacity` on one target, and tells what each has shown.
 #pragma once
 
 #include <filesystem>
@@ -35,7 +35,7 @@ class capacity_runs {
 
  private:
   const context& context_;
-  place& where_;
+  resolved_target& where_;
   std::string scenario_;
   std::filesystem::path out_;
   std::vector<capacity::objective> objectives_;

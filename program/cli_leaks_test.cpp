@@ -204,6 +204,20 @@ TEST_F(leaks, of_catalogues) {
   expect_private();
 }
 
+// They run on servers of lockmark's own: here on one whose password is known, because it runs.
+TEST_F(leaks, of_claims) {
+  const ended up = run(dir_.path(), {"up", "mysql"});
+  ASSERT_EQ(up.status, 0) << up.err;
+  const std::string url = up.out.substr(up.out.find("mysql://"));
+  const config::target right = *config::parse_target(url.substr(0, url.find_first_of(" \n")));
+  expect_silent({"claims", "2b", "--out", out("c")}, right.password);
+  run(dir_.path(), {"down", "mysql"});
+  const std::string port = fmt::format(":{}", right.hosts.at(0).port);
+  EXPECT_THAT(files_with(dir_ / "out", port), Not(IsEmpty())) << "it ran elsewhere";
+  EXPECT_TRUE(fs::exists(dir_ / "out/c/claims.md"));
+  expect_private();
+}
+
 // An unexpected word may be a target whose --on was forgotten.
 TEST_F(leaks, of_wrong_usage) {
   const words wrong[] = {

@@ -132,7 +132,7 @@ int study(const context& c, const capacity_options& g) {
         "--on: say where: a URL such as redis://host:port, local:redis, local:zookeeper, "
         "local:mysql, or memory:");
   }
-  std::optional<place> where;
+  std::optional<resolved_target> where;
   {
     progress_display display("lockmark capacity", g.quiet);
     if (g.target.starts_with("local:")) display.announce("starting servers");

@@ -255,7 +255,7 @@ void table_maker::measure_row(resolved_target& where, const line& l) {
     display.clear();
     fail(job.name, what, failure.what());
   } catch (const usage_error& failure) {
-    // A job that cannot run on this place; on the first row it is the user's input that is wrong.
+    // A job that cannot run on this target; on the first row it is the user's input that is wrong.
     display.clear();
     if (rows_.empty() && failures_ == 0) throw;
     fail(job.name, what, failure.what());

@@ -76,7 +76,7 @@ std::string bash_words(const std::vector<std::string>& words) {
   return text;
 }
 
-std::vector<std::string> names_of(const std::vector<described_option>& options) {
+std::vector<std::string> option_names(const std::vector<described_option>& options) {
   std::vector<std::string> all;
   for (const described_option& o : options) {
     all.insert(all.end(), o.names.begin(), o.names.end());
@@ -127,7 +127,7 @@ std::string command_case(const command_line& c, const described_command& command
                         values.empty() ? "" : "; ");
   }
   text += "      esac\n      if [[ $current == -* ]]; then\n";
-  text += fmt::format("        _@_answer \"$current\" {}\n", bash_words(names_of(command.options)));
+  text += fmt::format("        _@_answer \"$current\" {}\n", bash_words(option_names(command.options)));
   if (!place.empty()) text += fmt::format("      else\n        {}\n", place);
   return text + "      fi\n      ;;\n";
 }
@@ -155,7 +155,7 @@ std::string bash_completion(const command_line& c) {
   text += "  case \"$command\" in\n";
   for (const described_command& command : c.commands) text += command_case(c, command);
   std::vector<std::string> first = commands;
-  for (const std::string& name : names_of(c.options)) first.push_back(name);
+  for (const std::string& name : option_names(c.options)) first.push_back(name);
   text += fmt::format("    *) _@_answer \"$current\" {} ;;\n  esac\n}}\n", bash_words(first));
   text += fmt::format("\ncomplete -F _@ {}\n", c.name);
   return named(std::move(text), c.name);

@@ -1,10 +1,11 @@
-// Runs one job on one place and leaves a run folder behind.
+// Runs one job on one target and leaves a run folder behind.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <string>
 
+#include "harness/driver.hpp"
 #include "harness/metrics/exporter.hpp"
 #include "harness/report/read.hpp"
 #include "harness/run/run_job.hpp"

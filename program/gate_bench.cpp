@@ -80,10 +80,10 @@ gate_bench::used_side gate_bench::settle(const gate_side& side) {
         "for this side alone: --{} on=TARGET",
         side.name, side.name));
   }
-  auto at = places_.find(side.target);
-  if (at == places_.end()) {
+  auto at = targets_.find(side.target);
+  if (at == targets_.end()) {
     const auto needs = inject::needs_of(config::read_faults(used.job.job.faults));
-    at = places_.emplace(side.target, resolve_target(side.target, needs)).first;
+    at = targets_.emplace(side.target, resolve_target(side.target, needs)).first;
   }
   used.where = &at->second;
   return used;

@@ -43,7 +43,7 @@ class gate_bench {
   struct used_side {
     gate_side what;
     named_job job;
-    place* where = nullptr;
+    resolved_target* where = nullptr;
   };
 
   used_side settle(const gate_side& side);
@@ -60,7 +60,7 @@ class gate_bench {
   gate::outcome conclude(double took_s) const;
 
   gate_plan plan_;
-  std::map<std::string, place> places_;  // by the target that the user wrote
+  std::map<std::string, resolved_target> targets_;  // by the target that the user wrote
   used_side baseline_;
   used_side candidate_;
   std::vector<report::recorded_run> stored_;

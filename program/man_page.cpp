@@ -109,7 +109,7 @@ std::string idea_of(std::string_view yaml) {
   return text;
 }
 
-std::string names(const catalogue& known) {
+std::string names_section(const catalogue& known) {
   std::string text = section("SHIPPED JOBS");
   for (const auto& [name, yaml] : workloads::shipped_jobs()) {
     text += entry(bold(name), roff_text(idea_of(yaml)));
@@ -189,7 +189,7 @@ std::string man_page(const command_line& c, const catalogue& known, const std::s
   text += section("OPTIONS");
   for (const described_option& o : c.options) text += option_entry(o);
   text += keys(c);
-  text += names(known);
+  text += names_section(known);
   text += exit_status(c);
   return text + what_no_option_says;
 }

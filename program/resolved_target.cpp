@@ -35,9 +35,9 @@ config::target parse(const std::string& text) {
   return *parsed;
 }
 
-place at(const std::string& url, const std::string& topology) {
+resolved_target at(const std::string& url, const std::string& topology) {
   const config::target where = parse(url);
-  place p;
+  resolved_target p;
   p.url = url;
   p.redacted = where.redacted();
   p.form = form_of(where);
@@ -47,7 +47,7 @@ place at(const std::string& url, const std::string& topology) {
 
 }  // namespace
 
-place resolve_target(const std::string& target, const inject::fault_needs& needs) {
+resolved_target resolve_target(const std::string& target, const inject::fault_needs& needs) {
   const config::target wanted = parse(target);
   if (wanted.scheme != "local") return at(target, "");
   const bool parts = needs.links || (needs.partition && local::can_partition(wanted.path));
@@ -64,7 +64,7 @@ place resolve_target(const std::string& target, const inject::fault_needs& needs
     inject::put_between(*between, with);
   }
   local::cluster own = local::cluster::start(wanted.path, with);
-  place p = at(own.target(), wanted.path);
+  resolved_target p = at(own.target(), wanted.path);
   p.between = std::move(between);
   p.own = std::move(own);
   return p;

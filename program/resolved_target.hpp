@@ -19,13 +19,13 @@ struct resolved_target {
   std::string topology;  // the same, or the name that a targets file gives it
   // Between those servers, and longer than they: null where no fault parts them.
   std::unique_ptr<inject::server_links> between;
-  std::optional<local::cluster> own;  // servers that live as long as this place
+  std::optional<local::cluster> own;  // servers that live as long as this target
 };
 
 // Reads "redis://...", "memory:", ... ; starts the servers of "local:NAME", unless `lockmark up`
 // has them running already and the job's faults can do with those. Throws usage_error and
 // local::start_error.
-place resolve_target(const std::string& target, const inject::fault_needs& needs = {});
+resolved_target resolve_target(const std::string& target, const inject::fault_needs& needs = {});
 
 // The form that resolve_target will find there, as far as the name tells; starts nothing.
 std::string expected_form(const std::string& target);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <stdexcept>
 
 #include "deploy/local/fail_over.hpp"
 #include "deploy/local/roles.hpp"
@@ -26,9 +27,23 @@ constexpr duration command_limit = 60s;
 constexpr duration holder_within = 5s;
 constexpr duration look_again = 500us;
 
+// No switch over kinds has a default: whoever adds a kind is told where it is missing.
+[[noreturn]] void refuse(std::string_view what, fault_kind kind) {
+  throw std::logic_error(fmt::format("{} cannot suffer fault {}", what, static_cast<int>(kind)));
+}
+
 link_mode mode_of(fault_kind kind) {
-  if (kind == fault_kind::cut) return link_mode::cut;
-  return kind == fault_kind::stall ? link_mode::stall : link_mode::delay;
+  switch (kind) {
+    case fault_kind::cut: return link_mode::cut;
+    case fault_kind::stall: return link_mode::stall;
+    case fault_kind::delay: return link_mode::delay;
+    case fault_kind::pause:
+    case fault_kind::kill:
+    case fault_kind::jump_clock:
+    case fault_kind::fail_over:
+    case fault_kind::run: break;
+  }
+  refuse("a link", kind);
 }
 
 }  // namespace
@@ -298,10 +313,15 @@ task<void> local_injector::set_links(loop& l, injection* at, bool healthy) {
 
 void local_injector::hit_process(const injection& at) {
   for (const std::string& server : at.servers) {
-    if (at.plan.what == fault_kind::jump_clock) {
-      where_.own->jump_clock(server, at.plan.by);
-    } else {
-      where_.own->kill(server, at.plan.what == fault_kind::kill ? SIGKILL : SIGSTOP);
+    switch (at.plan.what) {
+      case fault_kind::pause: where_.own->kill(server, SIGSTOP); break;
+      case fault_kind::kill: where_.own->kill(server, SIGKILL); break;
+      case fault_kind::jump_clock: where_.own->jump_clock(server, at.plan.by); break;
+      case fault_kind::cut:
+      case fault_kind::stall:
+      case fault_kind::delay:
+      case fault_kind::fail_over:
+      case fault_kind::run: refuse("a server", at.plan.what);
     }
   }
 }
@@ -353,7 +373,11 @@ void local_injector::heal_process(const injection& at) {
       case fault_kind::pause: where_.own->kill(server, SIGCONT); break;
       case fault_kind::kill: where_.own->revive(server, at.plan.keeps_data); break;
       case fault_kind::jump_clock: where_.own->jump_clock(server, 0ns); break;
-      default: break;
+      case fault_kind::cut:
+      case fault_kind::stall:
+      case fault_kind::delay:
+      case fault_kind::fail_over:
+      case fault_kind::run: break;  // of links, or of nobody: nothing to heal
     }
   }
 }

@@ -36,7 +36,7 @@ network::link_list network::links_across(std::vector<std::string> servers,
     ends.push_back({name_of(each.participant), servers_[each.server].name});
   }
   for (const std::uint32_t p : participants) servers.push_back(name_of(p));
-  return cli::links_across(ends, servers);
+  return inject::links_across(ends, servers);
 }
 
 network::link_list network::links_of(std::uint32_t participant) const {

@@ -136,7 +136,7 @@ template <std::uint32_t places>
 lock_kind semaphore_with_room_for() {
   lock_kind kind = memory_kind("memory/semaphore");
   kind.make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
-    return std::make_unique<memory::shared_driver>(memory::rooms_of(setup.run_names, places), 1);
+    return std::make_unique<memory::shared_driver>(memory::queues_of(setup.run_names, places), 1);
   };
   return kind;
 }

@@ -169,8 +169,12 @@ std::optional<prediction> predict(const config::fault_plan& plan, features lock,
     case config::fault_kind::pause:
     case config::fault_kind::stall: return client_silent(plan, lock, backend, job, *held);
     case config::fault_kind::cut: return client_cut_off(plan, lock, backend, job, *held);
-    default: return std::nullopt;
+    case config::fault_kind::delay:
+    case config::fault_kind::jump_clock:
+    case config::fault_kind::fail_over:
+    case config::fault_kind::run: break;
   }
+  return std::nullopt;
 }
 
 bool agrees(const prediction& theory, std::optional<duration> recovery) {

@@ -71,13 +71,13 @@ TEST(tree, has_no_cycles) {
   for (const std::filesystem::path& file : source_files()) {
     if (is_code(file)) graph.add(file.lexically_normal().generic_string(), read(file));
   }
-  for (const auto& [folder, parts] : graph.folders()) {
-    for (const std::set<std::string>& mutual : cycles(parts)) {
+  for (const auto& [folder, content] : graph.folders()) {
+    for (const std::set<std::string>& mutual : cycles(content)) {
       ADD_FAILURE() << "in " << (folder.empty() ? "the root" : folder)
                     << " these use each other: " << fmt::format("{}", fmt::join(mutual, ", "));
     }
     if (std::ranges::count(folder, '/') > 1) continue;
-    for (const auto& [part, used] : parts) {
+    for (const auto& [part, used] : content) {
       if (part.find('.') != part.npos) continue;
       std::vector<std::string> rooms;
       std::ranges::copy_if(used, std::back_inserter(rooms), [&](const std::string& name) {
