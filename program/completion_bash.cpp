@@ -127,7 +127,8 @@ std::string command_case(const command_line& c, const described_command& command
                         values.empty() ? "" : "; ");
   }
   text += "      esac\n      if [[ $current == -* ]]; then\n";
-  text += fmt::format("        _@_answer \"$current\" {}\n", bash_words(option_names(command.options)));
+  text +=
+      fmt::format("        _@_answer \"$current\" {}\n", bash_words(option_names(command.options)));
   if (!place.empty()) text += fmt::format("      else\n        {}\n", place);
   return text + "      fi\n      ;;\n";
 }

@@ -9,6 +9,9 @@ namespace {
 constexpr std::string_view plain = "redis redis-independent zookeeper mysql";
 // Our locks on these servers, not the real clients, which run where they could be built.
 constexpr std::string_view ours = "redis/* zookeeper/* mysql/*";
+// Of ZooKeeper's locks none has a lease.
+constexpr std::string_view leasing = "redis/* mysql/*";
+constexpr std::string_view leasing_servers = "redis redis-independent mysql";
 constexpr std::string_view replicated = "redis/set_nx_px redis/lua redis/redisson";
 constexpr std::string_view plain_strings = "redis/set_nx_px redis/lua";
 constexpr std::string_view rows = "mysql/unique_key mysql/unique_key_reentrant";
@@ -28,9 +31,10 @@ const std::vector<scenario>& fault_catalogue() {
       {"holder_killed", rows, {}, "mysql", "sweep=off", ""},
       {"killed_half_way", "redis/setnx_expire", {}, "redis", "", ""},
       {"holder_paused", ours, {}, plain, "", ""},
-      {"work_outlives_lease", ours, feature::lease, plain, "", ""},
+      {"work_outlives_lease", leasing, feature::lease, leasing_servers, "", ""},
       {"work_outlives_lease", programs, {}, plain, "", ""},
-      {"work_outlives_lease_renewed", ours, feature::lease | feature::renewable, plain, "", ""},
+      {"work_outlives_lease_renewed", leasing, feature::lease | feature::renewable, leasing_servers,
+       "", ""},
       {"work_outlives_lease_renewed", programs, {}, plain, "", ""},
       {"stale_release", "redis/set_nx_px", {}, "redis", "release=del", ""},
       {"stale_release", "redis/set_nx_px", {}, "redis", "release=compare_then_del", ""},
@@ -58,7 +62,7 @@ const std::vector<scenario>& fault_catalogue() {
       {"server_killed", programs, {}, plain, "", ""},
       {"holder_cut_off", ours, {}, plain, "", ""},
       {"holder_cut_off", programs, {}, plain, "", ""},
-      {"connection_cut", ours, {}, "mysql", "", ""},
+      {"connection_cut", "mysql/*", {}, "mysql", "", ""},
       {"replica_promoted", "mysql/for_update mysql/unique_key", {}, "mysql-replicated", "", ""},
       {"replica_promoted", "mysql/unique_key", {}, "mysql-replicated", "sweep=3s", ""},
       {"replica_promoted_cut", "mysql/for_update", {}, "mysql-replicated", "", ""},

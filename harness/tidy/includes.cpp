@@ -21,6 +21,7 @@ struct direction {
   std::string_view instead;
 };
 
+// Between the top-level folders.
 const std::vector<direction>& directions() {
   static const std::vector<direction> table = {
       {.in = {"harness/"},
@@ -78,6 +79,13 @@ const std::vector<direction>& directions() {
        .allowed_in_tests = {},
        .instead = "it brings faults upon servers: it sees those and what harness/faults asks for, "
                   "and no lock"},
+  };
+  return table;
+}
+
+// The same for what everybody uses, for client libraries, and for those who watch a run.
+const std::vector<direction>& directions_at_the_edges() {
+  static const std::vector<direction> table = {
       {.in = {""},
        .except = {"drivers/zookeeper/"},
        .forbidden = {"zookeeper/"},
@@ -90,13 +98,6 @@ const std::vector<direction>& directions() {
        .allowed = {},
        .allowed_in_tests = {},
        .instead = "a client library stays inside its driver: use what drivers/mysql offers"},
-  };
-  return table;
-}
-
-// The same for what everybody uses, and for those who watch a run.
-const std::vector<direction>& directions_at_the_edges() {
-  static const std::vector<direction> table = {
       {.in = {"harness/base/"},
        .except = {},
        .forbidden = {"harness/", "asio"},
