@@ -81,23 +81,24 @@ fuzz_one() {
 }
 
 # run_fuzzers LIMIT [NAME...]: as many at a time as there are cores. Sets fuzz_passed, fuzz_failed.
-# LIMIT is executions=N or seconds=N for each, or minutes=N for all of them together.
+# LIMIT is executions=N or seconds=N for each, or minutes=N for all of them together. In seconds they
+# go the same way each time: what is checked again and again says the same of the same code.
 run_fuzzers() {
-  local limit=$1 name names amount=${1#*=}
+  local kind=${1%=*} amount=${1#*=} name names limit=()
   shift
   # shellcheck disable=SC2207  # names have no spaces
   names=(${*:-$(fuzzer_names)})
-  case "$limit" in
-    executions=*) limit=-runs=$amount ;;
-    seconds=*) limit=-max_total_time=$amount ;;
-    minutes=*)
+  case "$kind" in
+    executions) limit=("-runs=$amount") ;;
+    seconds) limit=("-max_total_time=$amount" -seed=1) ;;
+    minutes)
       amount=$((amount * 60 * $(nproc) / ${#names[@]}))
-      limit=-max_total_time=$((amount > 0 ? amount : 1))
+      limit=("-max_total_time=$((amount > 0 ? amount : 1))")
       ;;
   esac
   for name in "${names[@]}"; do
     while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
-    fuzz_one "$name" "$limit" &
+    fuzz_one "$name" "${limit[@]}" &
   done
   wait
   fuzz_passed=0

@@ -17,7 +17,8 @@ bool holds(std::string_view text) {
 // Anywhere in a command but where the name of its program stands.
 bool is_argument_of(std::string_view command) {
   const auto at = command.find(secret);
-  return at != command.npos && command.find_first_of(" \t=:'\"") < at;
+  const auto program = command.find_first_not_of(" \t\r\n\v\f");
+  return at != command.npos && command.find_first_of(" \t\r\n\v\f=:'\"", program) < at;
 }
 
 bool is_secret(const target& t) {
