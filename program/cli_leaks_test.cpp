@@ -182,15 +182,17 @@ TEST_F(leaks, of_the_gate) {
   const config::target right = *config::parse_target(cluster.target());
   const std::string file = job(commands);
   observer of_password(right.password);
-  expect_silent({"gate", file, "--on", cluster.target(), "--candidate",
-                 fmt::format("hold=0s faults.1.command='true {}'", planted), "--block", "500ms",
-                 "--out", out("g"), "--history", out("h.jsonl"), "--quiet", "--fail", "p99>1ns"},
-                right.password);
+  const ended e = expect_silent(
+      {"gate", file, "--on", cluster.target(), "--candidate",
+       fmt::format("hold=0s faults.1.command='true {}'", planted), "--block", "500ms", "--out",
+       out("g"), "--history", out("h.jsonl"), "--quiet", "--fail", "p99>1ns"},
+      right.password);
   for (const std::string& line : of_password.end()) {
     // What this test itself has typed, until lockmark has read it.
     EXPECT_THAT(line, HasSubstr(std::string("\0gate\0", 6)));
   }
-  EXPECT_THAT(read_text(only_folder(dir_ / "out/g") / "gate.md"), HasSubstr("true ***"));
+  EXPECT_THAT(read_text(only_folder(dir_ / "out/g") / "gate.md"), HasSubstr("true ***"))
+      << e.status << e.err;
   expect_private();
 }
 

@@ -177,14 +177,18 @@ void proxies::impl::reply_dropped(door& by) {
   }
 }
 
-// The first time a free port, later the same again.
+// The first time a free port, later the same again: bound before the other one is closed, or else
+// somebody's outgoing connection could get the port in between.
 void proxies::impl::keep_port(door& d) {
+  using reuse_port = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+  tcp::acceptor next(context_);
+  next.open(d.here.protocol());
+  next.set_option(tcp::acceptor::reuse_address(true));
+  next.set_option(reuse_port(true));
+  next.bind(d.here);
+  if (d.here.port() == 0) d.here = next.local_endpoint();  // others read it from now on
   d.listening = false;
-  d.acceptor.emplace(context_);
-  d.acceptor->open(d.here.protocol());
-  d.acceptor->set_option(tcp::acceptor::reuse_address(true));
-  d.acceptor->bind(d.here);
-  if (d.here.port() == 0) d.here = d.acceptor->local_endpoint();  // others read it from now on
+  d.acceptor.emplace(std::move(next));
 }
 
 void proxies::impl::listen(door& d) {

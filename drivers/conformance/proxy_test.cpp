@@ -201,5 +201,34 @@ TEST_F(among, drops_one_reply_of_each) {
   EXPECT_EQ(right.messages(), 1);
 }
 
+// Whoever looks for a port meanwhile does not get it.
+TEST(proxies_of_one_server, keep_their_port_while_cut_and_mended) {
+  echo_server server;
+  proxies some({{"127.0.0.1", server.port()}});
+  const auto port = some.address(0).port;
+  std::atomic<bool> over = false;
+  std::atomic<int> taken = 0;
+  std::thread thief([&] {
+    while (!over) {
+      asio::io_context context;
+      tcp::socket mine(context, tcp::v4());
+      std::error_code refused;
+      mine.bind({asio::ip::address_v4::loopback(), port}, refused);
+      if (!refused) ++taken;
+    }
+  });
+  try {
+    for (int i = 0; i < 500; ++i) {
+      some.set(proxy_mode::cut);
+      some.set(proxy_mode::pass);
+    }
+  } catch (const std::system_error& e) {
+    ADD_FAILURE() << e.what();
+  }
+  over = true;
+  thief.join();
+  EXPECT_EQ(taken, 0);
+}
+
 }  // namespace
 }  // namespace lockmark::conformance

@@ -81,12 +81,12 @@ std::uint16_t tcp_proxy::port(std::size_t number) const {
 }
 
 // The first time any free port, unless one was asked for; later the same again. Linux cannot make a
-// socket stop listening, so it becomes another one.
+// socket stop listening, so it becomes another one; and that one is bound before the first is
+// closed (SO_REUSEPORT), or else somebody's outgoing connection could get the port in between.
 void tcp_proxy::keep_port(link& at) {
-  at.door = unique_fd{};
-  at.door_events = 0;
   unique_fd door{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   set_option(door.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  set_option(door.get(), SOL_SOCKET, SO_REUSEPORT, 1);
   sockaddr_in here{};
   here.sin_family = AF_INET;
   here.sin_port = htons(at.here);
@@ -98,6 +98,7 @@ void tcp_proxy::keep_port(link& at) {
   }
   at.here = ntohs(here.sin_port);
   at.door = std::move(door);
+  at.door_events = 0;
 }
 
 void tcp_proxy::listen(link& at) {
