@@ -81,8 +81,8 @@ fuzz_one() {
 }
 
 # run_fuzzers LIMIT [NAME...]: as many at a time as there are cores. Sets fuzz_passed, fuzz_failed.
-# LIMIT is executions=N or seconds=N for each, or minutes=N for all of them together. In seconds they
-# go the same way each time: what is checked again and again says the same of the same code.
+# LIMIT is executions=N or seconds=N for each, or minutes=N for all of them together. In seconds
+# they go the same way each time: what is checked again and again says the same of the same code.
 run_fuzzers() {
   local kind=${1%=*} amount=${1#*=} name names limit=()
   shift
