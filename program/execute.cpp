@@ -47,9 +47,8 @@ const lock_kind& lock_for(const catalogue& known, const resolved_target& where, 
 }
 
 // What the harness does when no server is behind it: own keys, closed loop, memory lock.
-std::optional<run::floor_measurement> measure_floor(const catalogue& known, const config::job& of,
-                                                    const real_clock& clock) {
-  if (of.floor == 0s) return std::nullopt;
+run::floor_measurement measure_floor(const catalogue& known, const config::job& of,
+                                     const real_clock& clock) {
   config::job job = config::default_job();
   job.lock = "memory/lock";
   job.instances = of.instances;
@@ -69,13 +68,11 @@ std::optional<run::floor_measurement> measure_floor(const catalogue& known, cons
                .workload = known.workload("mutex"),
                .run_id = id,
                .target = "memory:",
-               .topology = "memory",
-               .floor = std::nullopt};
+               .topology = "memory"};
   s.interrupts = &interrupts();
   const run::result r = run::run_job(s, clock);
   const stats::histogram& response = r.totals[run::series::response];
-  return run::floor_measurement{r.tps(), response.value_at_quantile(0.5),
-                                response.value_at_quantile(0.99)};
+  return {r.tps(), response.value_at_quantile(0.5), response.value_at_quantile(0.99)};
 }
 
 // Nothing for a job without faults.
@@ -239,8 +236,10 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
                .holders = holders,
                .run_id = run_id,
                .target = where.redacted,
-               .topology = where.topology,
-               .floor = measure_floor(known, e.job, clock)};
+               .topology = where.topology};
+  if (e.job.floor > 0s) {
+    s.measure_floor = [&] { return measure_floor(known, e.job, clock); };
+  }
   s.injector = injector.get();
   s.participants = participants.get();
   s.interrupts = &interrupts();

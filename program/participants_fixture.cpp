@@ -71,7 +71,6 @@ run::result run_apart(const apart& what) {
                .run_id = run_id,
                .target = "the test's",
                .topology = "the test's",
-               .floor = std::nullopt,
                .participants = &workers};
   s.stuck_after = what.stuck_after;
   if (what.each_glance) {

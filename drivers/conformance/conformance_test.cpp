@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <utility>
 
 #include "drivers/memory/memory.hpp"
 #include "drivers/memory/shared.hpp"
@@ -27,6 +28,9 @@ enum class flaw {
   outlasts,      // a lease is ten times as long on the server as the client is told
   never_closes,  // a closed session's holds stay
   dawdles,       // every other client stands in line later than it comes
+  only_says,     // a renewal says that it is done, and does nothing
+  cannot_renew,  // a holder's renewal is refused
+  stalls,        // no flaw: the first renewal comes when the lease is over
 };
 
 using sessions = std::vector<std::unique_ptr<session>>;
@@ -39,7 +43,7 @@ class flawed_session final : public session {
   task<outcome<grant>> acquire(request r) override {
     const duration lease = r.lease;
     if (flaw_ == flaw::outlasts) r.lease *= 10;
-    if (flaw_ == flaw::dawdles && r.client % 2 == 1) co_await loop_.sleep_for(200ms);
+    if (flaw_ == flaw::dawdles && r.client % 2 == 1) co_await loop_.sleep_for(5s);
     if (flaw_ == flaw::pushes_in) r.deadline = loop_.now();
     const auto got = co_await inside_->acquire(r);
     if (got.refused() && flaw_ == flaw::pushes_in) {
@@ -51,7 +55,14 @@ class flawed_session final : public session {
     }
     co_return got;
   }
-  task<outcome<grant>> renew(request r) override { return inside_->renew(r); }
+  task<outcome<grant>> renew(request r) override {
+    if (flaw_ == flaw::only_says) co_return grant{0, loop_.now() + r.lease};
+    if (flaw_ == flaw::cannot_renew) co_return refusal::not_owner;
+    if (flaw_ == flaw::stalls && !std::exchange(has_stalled_, true)) {
+      co_await loop_.sleep_for(2 * r.lease);
+    }
+    co_return co_await inside_->renew(r);
+  }
   task<outcome<nothing>> release(request r) override {
     if (pushed_.erase({r.key, r.client}) != 0) co_return nothing{};
     co_return co_await inside_->release(r);
@@ -71,6 +82,7 @@ class flawed_session final : public session {
   std::unique_ptr<session> inside_;
   const flaw flaw_;
   sessions& left_open_;
+  bool has_stalled_ = false;
   std::set<std::pair<std::uint32_t, std::uint32_t>> pushed_;  // key, client
 };
 
@@ -129,6 +141,17 @@ TEST(broken_queue, that_is_out_of_order_is_caught) {
   const subject bad = in_memory(flawed_writer<flaw::dawdles>());
   EXPECT_THAT(findings(good, "waiters_are_served_in_order"), IsEmpty());
   EXPECT_THAT(findings(bad, "waiters_are_served_in_order"), Not(IsEmpty()));
+}
+
+// What a machine that stands still does to a lease is not the lock's.
+TEST(broken_renewal, is_caught_and_a_late_one_is_none) {
+  const auto said = [](const lock_kind& kind) {
+    return findings(in_memory(kind), "renewal_keeps_it");
+  };
+  EXPECT_THAT(said(memory_kind("memory/write")), IsEmpty());
+  EXPECT_THAT(said(flawed_writer<flaw::stalls>()), IsEmpty());
+  EXPECT_THAT(said(flawed_writer<flaw::only_says>()), Not(IsEmpty()));
+  EXPECT_THAT(said(flawed_writer<flaw::cannot_renew>()), Not(IsEmpty()));
 }
 
 // A semaphore of three that has room for `places`.

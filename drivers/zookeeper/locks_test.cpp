@@ -65,7 +65,7 @@ TEST(persistent, outlives_its_holder) {
     const auto held = co_await a->acquire(w.ask(seconds(5)));
     EXPECT_TRUE(held.done());
     co_await a->close();
-    co_await w.here.sleep_for(seconds(2));  // longer than its session
+    co_await w.here.sleep_for(w.session_timeout + seconds(1));
     const auto nodes = co_await w.queue();
     EXPECT_THAT(nodes, ElementsAre("lock"));
     const auto refused = co_await b->acquire(w.ask(seconds(5)));
@@ -83,7 +83,7 @@ TEST(persistent, survives_its_session) {
     const auto held = co_await a->acquire(w.ask(seconds(5)));
     EXPECT_TRUE(held.done());
     between.set(proxy_mode::cut);
-    co_await w.here.sleep_for(seconds(3));
+    co_await w.here.sleep_for(w.session_timeout + seconds(2));
     EXPECT_TRUE(a->alive());
     between.set(proxy_mode::pass);
     const auto released = co_await a->release(w.ask(seconds(5)));

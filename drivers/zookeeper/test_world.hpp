@@ -113,7 +113,7 @@ class world {
 
  public:
   loop here{time_};
-  duration session_timeout = seconds(1);  // the shortest that the servers grant
+  duration session_timeout = seconds(3);  // longer than a busy machine stands still
   lock_kind kind;
   std::unique_ptr<driver> backend;
   std::shared_ptr<handle> look;

@@ -1,4 +1,4 @@
-// What one run has told, as far as capacity is concerned. program makes it of a run's result;
+// What one run has told, as far as capacity is concerned. The program makes it of a run's result;
 // tests make it of a simulated lock.
 #pragma once
 

@@ -131,6 +131,14 @@ TEST(claims_file, is_refused_with_line_and_reason) {
   EXPECT_THAT(refusal(head + "  true_if: [{falls: [a], figure: speed}]\n"),
               testing::StartsWith("claims.yaml:6: no figure \"speed\"; known are tps, "));
   EXPECT_THAT(refusal(head + "  true_if: [{odd: [a]}]\n"), testing::HasSubstr("one of falls"));
+  EXPECT_EQ(refusal(head + "  true_if: [{one_holds: [a], limit: 3}]\n"),
+            "claims.yaml:6: no key \"limit\"; known are one_holds");
+  EXPECT_EQ(refusal(head + "  true_if: [{falls: [a], figure: tps, limit: 3}]\n"),
+            "claims.yaml:6: no key \"limit\"; known are falls, figure");
+  EXPECT_EQ(refusal(head + "  true_if: [{above: [a], figure: tps, limit: 3q}]\n"),
+            "claims.yaml:6: limit: expected a number or a duration, not \"3q\"");
+  EXPECT_THAT(refusal(head + "  true_if: [{one_holds: [a]}]\n  party: depends\n"),
+              testing::StartsWith("claims.yaml:7: no key \"party\"; known are claim, says, "));
   EXPECT_THAT(refusal(head), testing::HasSubstr("needs runs and true_if"));
   EXPECT_THAT(refusal("- claim: 1\n"), testing::HasSubstr("a claim needs says"));
   EXPECT_THAT(refusal("- [\n"), testing::StartsWith("claims.yaml:2: "));

@@ -1,4 +1,5 @@
-// The file of claims. It is shipped, so its words are checked, and its meaning by a test.
+// The file of claims: every word of it is checked, since a key that is misspelt would make another
+// claim of it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
@@ -17,15 +18,23 @@ namespace {
 using kind = condition::kind;
 using names = std::vector<std::string>;
 
-constexpr std::array<std::pair<std::string_view, kind>, 8> kinds{
-    {{"falls", kind::falls},
-     {"steady", kind::steady},
-     {"above", kind::above},
-     {"below", kind::below},
-     {"two_hold", kind::two_hold},
-     {"one_holds", kind::one_holds},
-     {"recovers", kind::recovers},
-     {"never_recovers", kind::never_recovers}}};
+enum class needs { labels, figure, figure_and_limit };
+
+struct condition_word {
+  std::string_view name;
+  kind is;
+  needs also;
+};
+
+constexpr std::array<condition_word, 8> words{
+    {{"falls", kind::falls, needs::figure},
+     {"steady", kind::steady, needs::figure_and_limit},
+     {"above", kind::above, needs::figure_and_limit},
+     {"below", kind::below, needs::figure_and_limit},
+     {"two_hold", kind::two_hold, needs::labels},
+     {"one_holds", kind::one_holds, needs::labels},
+     {"recovers", kind::recovers, needs::labels},
+     {"never_recovers", kind::never_recovers, needs::labels}}};
 
 class reader {
  public:
@@ -53,7 +62,16 @@ class reader {
     return value.as<T>();
   }
 
+  void allow(const YAML::Node& node, std::initializer_list<std::string_view> keys) const {
+    for (const auto& each : node) {
+      const auto key = each.first.as<std::string>();
+      if (std::ranges::find(keys, key) != keys.end()) continue;
+      refuse(each.first, fmt::format("no key \"{}\"; known are {}", key, fmt::join(keys, ", ")));
+    }
+  }
+
   claim read_claim(const YAML::Node& node) const {
+    allow(node, {"claim", "says", "predicts", "mind", "runs", "true_if", "partly"});
     claim c{get<std::string>(node, "claim"),
             get<std::string>(node, "says"),
             get<std::string>(node, "predicts"),
@@ -73,34 +91,46 @@ class reader {
   }
 
   experiment read_run(std::string label, const YAML::Node& node) const {
+    allow(node, {"job", "topology", "lock", "set"});
     return {std::move(label), get<std::string>(node, "job"), get<std::string>(node, "topology"),
             get<std::string>(node, "lock"), node["set"] ? node["set"].as<names>() : names{}};
   }
 
   condition read_condition(const YAML::Node& node, const claim& of) const {
-    for (const auto& [name, is] : kinds) {
-      const YAML::Node labels = node[std::string(name)];
-      if (!labels) continue;
-      condition c{is, labels.as<names>()};
-      for (const std::string& label : c.labels) {
-        if (std::ranges::find(of.experiments, label, &experiment::label) == of.experiments.end()) {
-          refuse(labels, fmt::format("no run is called \"{}\"", label));
-        }
-      }
-      if (is == kind::steady && c.labels.size() != 2) refuse(labels, "steady compares two runs");
-      if (is <= kind::below) c.figure = get<std::string>(node, "figure");
-      if (is <= kind::below && !is_figure(c.figure)) {
-        refuse(node, fmt::format("no figure \"{}\"; known are {}", c.figure,
-                                 fmt::join(figure_names(), ", ")));
-      }
-      if (is == kind::steady || is == kind::above || is == kind::below) {
-        c.limit = limit(get<std::string>(node, "limit"), node);
-      }
-      return c;
+    for (const condition_word& word : words) {
+      if (node[std::string(word.name)]) return read_condition(node, word, of);
     }
     refuse(node,
            "a condition is one of falls, steady, above, below, two_hold, one_holds, "
            "recovers, never_recovers");
+  }
+
+  condition read_condition(const YAML::Node& node, const condition_word& word,
+                           const claim& of) const {
+    const YAML::Node labels = node[std::string(word.name)];
+    condition c{word.is, labels.as<names>()};
+    for (const std::string& label : c.labels) {
+      if (std::ranges::find(of.experiments, label, &experiment::label) == of.experiments.end()) {
+        refuse(labels, fmt::format("no run is called \"{}\"", label));
+      }
+    }
+    if (c.is == kind::steady && c.labels.size() != 2) refuse(labels, "steady compares two runs");
+    if (word.also == needs::labels) {
+      allow(node, {word.name});
+      return c;
+    }
+    c.figure = get<std::string>(node, "figure");
+    if (!is_figure(c.figure)) {
+      refuse(node, fmt::format("no figure \"{}\"; known are {}", c.figure,
+                               fmt::join(figure_names(), ", ")));
+    }
+    if (word.also == needs::figure) {
+      allow(node, {word.name, "figure"});
+      return c;
+    }
+    allow(node, {word.name, "figure", "limit"});
+    c.limit = limit(get<std::string>(node, "limit"), node);
+    return c;
   }
 
   // A plain number, or a duration in nanoseconds.
@@ -108,11 +138,8 @@ class reader {
     if (const auto time = config::parse_duration(text)) {
       return static_cast<double>(time->count());
     }
-    try {
-      return std::stod(text);
-    } catch (const std::exception&) {
-      refuse(at, fmt::format("limit: expected a number or a duration, not \"{}\"", text));
-    }
+    if (const auto plain = config::parse_number(text)) return *plain;
+    refuse(at, fmt::format("limit: expected a number or a duration, not \"{}\"", text));
   }
 
   std::string name_;

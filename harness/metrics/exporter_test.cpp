@@ -1,4 +1,5 @@
-// The exporter on loopback sockets. Prometheus's own programs read it in program.
+// The exporter on loopback sockets. Prometheus's own programs read it in the tests of the
+// program.
 #include "harness/metrics/exporter.hpp"
 
 #include <arpa/inet.h>

@@ -120,8 +120,7 @@ broken_run run_on(const broken& what) {
           .workload = workload,
           .run_id = "test",
           .target = "memory:",
-          .topology = "memory",
-          .floor = std::nullopt};
+          .topology = "memory"};
   const time_point began = clock.now();
   s.on_stuck = [&](result& so_far, const std::string& sentence) {
     e.stuck.push_back(sentence);

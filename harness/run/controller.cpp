@@ -17,8 +17,10 @@ using namespace std::chrono_literals;
 
 constexpr duration tick_length = 10ms;
 constexpr duration punctual = 500us;
-// With the start of the program, a server that never answers whole is refused within 5 s.
+// With the start of the program and the farewell, a server that never answers whole is refused
+// within 5 s.
 constexpr duration first_contact_within = 4s;
+constexpr duration farewell_within = 500ms;
 constexpr int ticks_per_collection = 4;
 constexpr int ticks_per_progress = 20;
 constexpr int ticks_per_warmup_sample = 10;
@@ -79,7 +81,8 @@ task<void> run_controller::conduct(result& r) {
     co_await count_on_server(r);
     draw_conclusions(r);
   }
-  co_await close(r, load_began_ ? cleaning_within : job_.command_timeout);
+  co_await close(r,
+                 load_began_ ? cleaning_within : std::min(job_.command_timeout, farewell_within));
   co_await end_the_stuck(r);
   if (failure && !has_window) std::rethrow_exception(failure);
 }
@@ -89,6 +92,7 @@ task<void> run_controller::begin(result& r) {
   const time_point by = loop_.now() + first_contact_within;
   r.server_is = co_await calls_.wait_for(setup_.behind.prepare(loop_, by), by, "prepare");
   co_await look_ahead(r);
+  if (setup_.measure_floor) r.floor = setup_.measure_floor();
   co_await open();
 }
 

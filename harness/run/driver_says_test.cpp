@@ -88,8 +88,7 @@ spoken run_and_listen(std::vector<finding> found) {
             .workload = workload,
             .run_id = "test",
             .target = "memory:",
-            .topology = "memory",
-            .floor = std::nullopt};
+            .topology = "memory"};
   how.on_finding = [&](const std::string& sentence) { s.heard.push_back(sentence); };
   simulated_clock clock;
   s.r = run_job_simulated(how, clock);

@@ -194,8 +194,7 @@ told simulate_history(std::string_view lock, const std::string& yaml) {
           .workload = workload,
           .run_id = "test",
           .target = "memory:",
-          .topology = "memory",
-          .floor = std::nullopt};
+          .topology = "memory"};
   s.on_event = [&](const check::event& e) { history.append(e, all.edn); };
   all.r = run_job_simulated(s, clock);
   return all;

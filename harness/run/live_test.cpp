@@ -32,8 +32,7 @@ std::vector<glance> watch_a_run() {
             .workload = workload,
             .run_id = "test",
             .target = "memory:",
-            .topology = "memory",
-            .floor = std::nullopt};
+            .topology = "memory"};
   how.on_live = [&](const live_view& v) {
     const auto since_ns = static_cast<double>(to_ns(clock.now()) - v.known.window_start_ns);
     seen.push_back({since_ns / 1e9, v.totals.counts.attempts()});

@@ -109,8 +109,7 @@ struct opening : testing::Test {
             .workload = workload,
             .run_id = "test",
             .target = "memory:",
-            .topology = "memory",
-            .floor = std::nullopt};
+            .topology = "memory"};
     s.interrupts = interrupts;
     s.on_progress = [&](const progress& p) {
       if (p.now == phase::opening) connected.push_back(p.connected);

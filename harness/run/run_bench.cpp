@@ -35,8 +35,7 @@ void cycle(benchmark::State& state) {
                   .workload = workload,
                   .run_id = "bench",
                   .target = "memory:",
-                  .topology = "memory",
-                  .floor = std::nullopt};
+                  .topology = "memory"};
     const result r = run_job(s, clock);
     state.SetIterationTime(1 / r.tps());
   }

@@ -70,8 +70,7 @@ class faulted_runs : public testing::Test {
             .workload = workload,
             .run_id = "test",
             .target = "memory:",
-            .topology = "memory",
-            .floor = std::nullopt};
+            .topology = "memory"};
     s.injector = injector;
     s.on_interval = on_interval_;
     s.on_live = [this](const live_view& view) { active_.push_back(view.faults); };

@@ -33,7 +33,6 @@ result blank_result(const setup& s) {
   r.lock_has = s.lock.has;
   r.promises = s.lock.promises;
   r.holders = s.holders;
-  r.floor = s.floor;
   return r;
 }
 

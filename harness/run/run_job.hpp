@@ -31,7 +31,9 @@ struct setup {
   std::string topology;
   std::string scenario{};
   std::vector<std::string> arguments{};
-  std::optional<floor_measurement> floor;
+  // What the harness does without a server, measured once the server has answered: who has none to
+  // measure against is told so at once. Null: not wanted.
+  std::function<floor_measurement()> measure_floor{};
   // Who inflicts the job's faults; a job that has some is refused without.
   faults::injector* injector = nullptr;
   // The instances live in these processes, which were made for this job and run; null: in threads.

@@ -44,8 +44,7 @@ result run_simulated(std::string_view lock, const std::string& yaml) {
                 .workload = workload,
                 .run_id = "test",
                 .target = "memory:",
-                .topology = "memory",
-                .floor = std::nullopt};
+                .topology = "memory"};
   return run_job_simulated(s, clock);
 }
 

@@ -105,8 +105,7 @@ result simulate(const lock_kind& kind, const std::string& more, std::uint32_t ho
                 .holders = holders,
                 .run_id = "test",
                 .target = "memory:",
-                .topology = "memory",
-                .floor = std::nullopt};
+                .topology = "memory"};
   return run_job_simulated(s, clock);
 }
 
