@@ -237,9 +237,7 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
                .run_id = run_id,
                .target = where.redacted,
                .topology = where.topology};
-  if (e.job.floor > 0s) {
-    s.measure_floor = [&] { return measure_floor(known, e.job, clock); };
-  }
+  if (e.job.floor > 0s) s.measure_floor = [&] { return measure_floor(known, e.job, clock); };
   s.injector = injector.get();
   s.participants = participants.get();
   s.interrupts = &interrupts();
