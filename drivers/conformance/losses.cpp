@@ -10,12 +10,12 @@ void lose_replies(stage& s) {
 }
 
 task<party> warm_party(stage& s) {
-  const party a = (co_await s.join_through_proxy()).with_short_lease();
+  const party a = co_await s.join_through_proxy();
   co_await a.take();
   co_await a.give_up();
   // A lock may not wait for the last answer to a release, but it comes before the answer to this.
   if (a.has(feature::renewable)) co_await a.renew(patience);
-  co_return a;
+  co_return a.with_short_lease();
 }
 
 task<outcome<nothing>> settle(party who) {

@@ -11,8 +11,8 @@ inline constexpr duration soon = 300ms;  // deadlines that a silent server makes
 // it, and each loses its own; of others, who may pass requests on, all are cut with the first.
 void lose_replies(stage& s);
 
-// A takes and gives up once, so that its connection stands and its scripts are known. Its leases
-// are short.
+// A takes and gives up once, so that its connection stands and its scripts are known. From then
+// on its leases are short.
 task<party> warm_party(stage& s);
 
 // Gives up what may be held, over a connection that may first have to come back.
