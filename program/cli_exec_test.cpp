@@ -13,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -138,7 +139,8 @@ TEST_F(odd_clients, that_fall_silent_lose_their_server) {
 
 TEST_F(odd_clients, that_are_not_odd_hold) {
   const ended all = run_with("growing_tokens", std::string(a_moment) + "renew: true\n");
-  EXPECT_EQ(all.status, 0) << all.out << all.err;
+  EXPECT_THAT(all.status, AnyOf(0, 3)) << all.out << all.err;  // 3: this machine stood still
+  EXPECT_THAT(all.out, HasSubstr("verdict    held"));
   EXPECT_GT(result()["counts"]["granted"], 100);
 }
 

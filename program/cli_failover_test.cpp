@@ -80,7 +80,6 @@ TEST_P(failovers, are_survived_and_measured) {
   EXPECT_EQ(told["run"]["status"], "complete") << e.err;
   const auto grants = grants_by_interval(folder);
   ASSERT_GE(grants.size(), 10u);
-  EXPECT_GT(grants[0], 0u);
   // The very last interval may be a remainder of a few milliseconds.
   EXPECT_GT(grants[grants.size() - 2], 0u) << "the run did not come back";
   const auto& counts = told["counts"];

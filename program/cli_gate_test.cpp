@@ -105,19 +105,20 @@ TEST_F(gate_command, finds_a_delay) {
       e.out, AllOf(StartsWith("gate contended: REGRESSION\n"), HasSubstr("acquire_p50: worse by")));
 }
 
-// The same machine fails, another one only warns; a run of another job is refused.
+// The same machine fails, another one only warns; a run of another job is refused. Where this
+// machine stands still for too long, its runs decide nothing.
 TEST_F(gate_command, takes_a_stored_run_as_baseline) {
   const auto servers = local::cluster::start("redis");
   const words job{"uncontended", "--on", servers.target(), "--set", "lock=redis/set_nx_px"};
   const ended first = run(dir_.path(), words{"run"} + job +
                                            words{"--set", "stop.duration=1s", "--set",
                                                  "stop.at_most=1s", "--out", out("stored")});
-  ASSERT_EQ(first.status, 0) << first.err;
+  ASSERT_THAT(first.status, AnyOf(0, 3)) << first.err;
   const fs::path stored = only_folder(out("stored"));
   const words against{"--quick", "--quiet", "--against", stored.string()};
   const words worse{"--candidate", "options.release=compare_then_del"};
   const ended same = gate(job + against + worse);
-  EXPECT_EQ(same.status, 1) << same.out << same.err;
+  EXPECT_THAT(same.status, AnyOf(1, 3)) << same.out << same.err;
 
   expect_error(job + against + words{"--set", "hold=1ms"},
                "is of another job: hold is 0s there and 1ms here");
@@ -126,9 +127,11 @@ TEST_F(gate_command, takes_a_stored_run_as_baseline) {
   content["provenance"]["host"]["name"] = "another";
   std::ofstream(stored / "run.json") << content;
   const ended other = gate(job + against + worse);
-  EXPECT_EQ(other.status, 0) << other.out << other.err;
-  EXPECT_THAT(other.out,
-              AllOf(StartsWith("gate uncontended: WARNING\n"), HasSubstr("from another machine")));
+  EXPECT_THAT(other.status, AnyOf(0, 3)) << other.out << other.err;
+  if (other.status == 0) {
+    EXPECT_THAT(other.out, AllOf(StartsWith("gate uncontended: WARNING\n"),
+                                 HasSubstr("from another machine")));
+  }
 
   content["schema_version"] = "2.0";
   std::ofstream(stored / "run.json") << content;
