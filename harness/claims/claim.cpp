@@ -21,9 +21,9 @@ judgement falls(const condition& c, const evidence& e) {
   judgement j{answer::confirmed, ""};
   std::optional<figure> before;
   for (const std::string& label : c.labels) {
-    const auto now = e.of(label, c.figure);
+    const auto now = e.of(label, *c.of);
     if (!now) return missing(label);
-    add(j.because, ", ", fmt::format("{} {}", label, show(*now, c.figure)));
+    add(j.because, ", ", fmt::format("{} {}", label, show(*now, *c.of)));
     if (before) {
       const order o = compare(*before, *now);
       if (o == order::below) j.is = answer::refuted;
@@ -35,26 +35,26 @@ judgement falls(const condition& c, const evidence& e) {
 }
 
 judgement is_steady(const condition& c, const evidence& e) {
-  const auto first = e.of(c.labels.at(0), c.figure);
-  const auto second = e.of(c.labels.at(1), c.figure);
+  const auto first = e.of(c.labels.at(0), *c.of);
+  const auto second = e.of(c.labels.at(1), *c.of);
   if (!first) return missing(c.labels[0]);
   if (!second) return missing(c.labels[1]);
   const bool steady = second->median() < c.limit * first->median();
   return {steady ? answer::confirmed : answer::refuted,
-          fmt::format("{} {}, {} {}", c.labels[0], show(*first, c.figure), c.labels[1],
-                      show(*second, c.figure))};
+          fmt::format("{} {}, {} {}", c.labels[0], show(*first, *c.of), c.labels[1],
+                      show(*second, *c.of))};
 }
 
 judgement is_beyond(const condition& c, const evidence& e) {
   judgement j{answer::confirmed, ""};
   for (const std::string& label : c.labels) {
-    const auto f = e.of(label, c.figure);
+    const auto f = e.of(label, *c.of);
     if (!f) return missing(label);
     const bool met = c.is == condition::kind::above ? f->least() > c.limit : f->most() < c.limit;
     if (!met) j.is = answer::refuted;
-    add(j.because, ", ", fmt::format("{} {}", label, show(*f, c.figure)));
+    add(j.because, ", ", fmt::format("{} {}", label, show(*f, *c.of)));
   }
-  j.because = fmt::format("{}: {}", words_for(c.figure), j.because);
+  j.because = fmt::format("{}: {}", c.of->words, j.because);
   return j;
 }
 
@@ -83,12 +83,12 @@ judgement recovery(const condition& c, const evidence& e) {
     const std::uint64_t never = e.never_recovered(label);
     if (runs == 0) return missing(label);
     if (never != (wanted ? 0 : runs)) j.is = answer::refuted;
-    const auto took = e.of(label, "recovery");
+    const report::figure& recovery = report::known_figure("recovery");
+    const auto took = e.of(label, recovery);
     add(j.because, "; ",
-        fmt::format("{}: no grant any more in {} of {} runs{}", label, never, runs,
-                    wanted && took
-                        ? fmt::format(", granted again after {}", show(*took, "recovery"))
-                        : ""));
+        fmt::format(
+            "{}: no grant any more in {} of {} runs{}", label, never, runs,
+            wanted && took ? fmt::format(", granted again after {}", show(*took, recovery)) : ""));
   }
   return j;
 }

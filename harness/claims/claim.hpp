@@ -27,8 +27,8 @@ struct condition {
   enum class kind { falls, steady, above, below, two_hold, one_holds, recovers, never_recovers };
   kind is;
   std::vector<std::string> labels;
-  std::string figure{};  // falls, steady, above, below: a name that known_figure() knows
-  double limit = 0;      // steady: the ratio of the second to the first; above, below
+  const report::figure* of = nullptr;  // falls, steady, above, below
+  double limit = 0;                    // steady: the ratio of the second to the first; above, below
 };
 
 enum class answer { confirmed, refuted, depends, inconclusive };

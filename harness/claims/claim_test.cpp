@@ -11,6 +11,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+const report::figure& grants_per_s = report::known_figure("tps");
+
 report::recorded_run run_with(double tps, int violations = 0, bool complete = true) {
   json content;
   content["run"] = {{"complete", complete}};
@@ -35,7 +37,7 @@ answer judged(const condition& c, const evidence& e) {
 }
 
 answer order_of(std::vector<double> a, std::vector<double> b) {
-  return judged({kind::falls, {"a", "b"}, "tps"}, two_sides(std::move(a), std::move(b)));
+  return judged({kind::falls, {"a", "b"}, &grants_per_s}, two_sides(std::move(a), std::move(b)));
 }
 
 TEST(claims_falls, is_confirmed_only_where_ranges_do_not_touch) {
@@ -48,7 +50,7 @@ TEST(claims_falls, leaves_out_runs_that_were_not_finished) {
   runs_by_label runs;
   runs["a"] = {run_with(30), run_with(1, 0, false)};
   runs["b"] = {run_with(20)};
-  EXPECT_EQ(judged({kind::falls, {"a", "b"}, "tps"}, evidence(runs)), answer::confirmed);
+  EXPECT_EQ(judged({kind::falls, {"a", "b"}, &grants_per_s}, evidence(runs)), answer::confirmed);
 }
 
 TEST(claims_falls, is_inconclusive_without_a_figure) {
@@ -72,12 +74,12 @@ TEST(claims_holders, are_two_in_every_run_or_in_none) {
 
 TEST(claims_limits, are_for_every_run) {
   const evidence e = two_sides({10, 20}, {30, 31});
-  EXPECT_EQ(judged({kind::above, {"a", "b"}, "tps", 9}, e), answer::confirmed);
-  EXPECT_EQ(judged({kind::above, {"a", "b"}, "tps", 10}, e), answer::refuted);
-  EXPECT_EQ(judged({kind::below, {"b"}, "tps", 32}, e), answer::confirmed);
-  EXPECT_EQ(judged({kind::below, {"b"}, "tps", 31}, e), answer::refuted);
-  EXPECT_EQ(judged({kind::steady, {"a", "b"}, "tps", 2.5}, e), answer::confirmed);
-  EXPECT_EQ(judged({kind::steady, {"a", "b"}, "tps", 2}, e), answer::refuted);
+  EXPECT_EQ(judged({kind::above, {"a", "b"}, &grants_per_s, 9}, e), answer::confirmed);
+  EXPECT_EQ(judged({kind::above, {"a", "b"}, &grants_per_s, 10}, e), answer::refuted);
+  EXPECT_EQ(judged({kind::below, {"b"}, &grants_per_s, 32}, e), answer::confirmed);
+  EXPECT_EQ(judged({kind::below, {"b"}, &grants_per_s, 31}, e), answer::refuted);
+  EXPECT_EQ(judged({kind::steady, {"a", "b"}, &grants_per_s, 2.5}, e), answer::confirmed);
+  EXPECT_EQ(judged({kind::steady, {"a", "b"}, &grants_per_s, 2}, e), answer::refuted);
 }
 
 TEST(claims_recovery, is_a_grant_after_the_last_fault) {
@@ -100,15 +102,15 @@ TEST(claims_recovery, is_a_grant_after_the_last_fault) {
 TEST(claims_judge, wants_every_condition) {
   const evidence e = two_sides({30}, {20});
   claim what;
-  const condition met{kind::above, {"a"}, "tps", 1};
-  const condition not_met{kind::above, {"b"}, "tps", 25};
+  const condition met{kind::above, {"a"}, &grants_per_s, 1};
+  const condition not_met{kind::above, {"b"}, &grants_per_s, 25};
   what.true_if = {met, not_met};
   EXPECT_EQ(judge(what, e).is, answer::refuted);
   what.partly = answer::depends;
   EXPECT_EQ(judge(what, e).is, answer::depends);
   what.true_if = {not_met};
   EXPECT_EQ(judge(what, e).is, answer::refuted);
-  what.true_if = {met, {kind::above, {"absent"}, "tps", 1}};
+  what.true_if = {met, {kind::above, {"absent"}, &grants_per_s, 1}};
   EXPECT_EQ(judge(what, e).is, answer::inconclusive);
 }
 
@@ -128,8 +130,9 @@ TEST(claims_file, is_refused_with_line_and_reason) {
   EXPECT_EQ(refusal(head + "  true_if: [{two_hold: [a]}]\n"), "");
   EXPECT_EQ(refusal(head + "  true_if: [{two_hold: [b]}]\n"),
             "claims.yaml:6: no run is called \"b\"");
-  EXPECT_THAT(refusal(head + "  true_if: [{falls: [a], figure: speed}]\n"),
-              testing::StartsWith("claims.yaml:6: no figure \"speed\"; known are tps, "));
+  EXPECT_THAT(
+      refusal(head + "  true_if: [{falls: [a], figure: speed}]\n"),
+      testing::StartsWith("claims.yaml:6: no figure \"speed\"; known are success_rate, tps, "));
   EXPECT_THAT(refusal(head + "  true_if: [{odd: [a]}]\n"), testing::HasSubstr("one of falls"));
   EXPECT_EQ(refusal(head + "  true_if: [{one_holds: [a], limit: 3}]\n"),
             "claims.yaml:6: no key \"limit\"; known are one_holds");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/report/figures.hpp"
 #include "harness/report/read.hpp"
 
 namespace lockmark::claims {
@@ -22,21 +23,16 @@ struct figure {
   double median() const;
 };
 
-// What claims can be about: "tps", "commands_per_grant", ...
-bool is_figure(std::string_view name);
-std::vector<std::string_view> figure_names();
-// As a person calls it: "commands per grant". REQUIRES for this and show(): is_figure(name).
-std::string_view words_for(std::string_view name);
 // "8200/s", "1.2 ms (1.1 ms to 1.4 ms)", "52 %".
-std::string show(const figure& f, std::string_view name);
+std::string show(const figure& f, const report::figure& of);
 
 class evidence {
  public:
   explicit evidence(runs_by_label runs) : runs_(std::move(runs)) {}
 
   // The figure of every run of the experiment that was finished; nothing if one of them lacks it,
-  // or there is none. A censored quantile counts as its limit. REQUIRES: is_figure(name).
-  std::optional<figure> of(std::string_view label, std::string_view name) const;
+  // or there is none. A censored time counts as its limit.
+  std::optional<figure> of(std::string_view label, const report::figure& what) const;
 
   // How many of its runs had a violation.
   std::uint64_t violated_runs(std::string_view label) const;

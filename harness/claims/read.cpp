@@ -119,10 +119,10 @@ class reader {
       allow(node, {word.name});
       return c;
     }
-    c.figure = get<std::string>(node, "figure");
-    if (!is_figure(c.figure)) {
-      refuse(node, fmt::format("no figure \"{}\"; known are {}", c.figure,
-                               fmt::join(figure_names(), ", ")));
+    const auto name = get<std::string>(node, "figure");
+    c.of = report::find_figure(name);
+    if (c.of == nullptr) {
+      refuse(node, fmt::format("no figure \"{}\"; known are {}", name, report::figure_names()));
     }
     if (word.also == needs::figure) {
       allow(node, {word.name, "figure"});

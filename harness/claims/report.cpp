@@ -10,14 +10,14 @@ using json = nlohmann::ordered_json;
 
 std::string experiment_row(const experiment& x, const evidence& e) {
   const auto text = [&](std::string_view name) {
-    const auto f = e.of(x.label, name);
-    return f ? show(*f, name) : "-";
+    const report::figure& of = report::known_figure(name);
+    const auto f = e.of(x.label, of);
+    return f ? show(*f, of) : "-";
   };
-  return fmt::format("| {} | {} on {} | {}{} | {} | {} | {} | {} | {} of {} |\n", x.label, x.lock,
-                     x.topology, x.job,
-                     x.set.empty() ? "" : fmt::format(" {}", fmt::join(x.set, " ")), text("tps"),
-                     text("success_rate"), text("response_p50"), text("response_p99"),
-                     e.violated_runs(x.label), e.runs(x.label));
+  return fmt::format(
+      "| {} | {} on {} | {}{} | {} | {} | {} | {} | {} of {} |\n", x.label, x.lock, x.topology,
+      x.job, x.set.empty() ? "" : fmt::format(" {}", fmt::join(x.set, " ")), text("tps"),
+      text("success_rate"), text("p50"), text("p99"), e.violated_runs(x.label), e.runs(x.label));
 }
 
 std::string section(const tested& t) {

@@ -8,6 +8,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/config/redaction.hpp"
+#include "harness/report/figures.hpp"
 #include "harness/report/text.hpp"
 #include "harness/stats/confidence.hpp"
 
@@ -17,59 +18,38 @@ namespace {
 using json = nlohmann::ordered_json;
 using optional_number = std::optional<double>;
 
+constexpr double tolerated_of_counts = 0.005;
+
 optional_number number(const json& n) {
   return n.is_number() ? optional_number(n.get<double>()) : std::nullopt;
 }
 
-optional_number quantile(const report::recorded_run& run, double q, std::string_view name,
-                         std::string_view who) {
-  for (const json& entry : run.content.at("quantiles").at("response").at("quantiles")) {
-    if (entry.at("q").get<double>() != q) continue;
-    const auto time = report::time_of(entry.at("value_ns"));
-    // Below a nanosecond there is no difference to see.
-    if (time) return std::max(1.0, static_cast<double>(time->ns));
-    throw usage_error(fmt::format(
-        "{} needs {} attempts a run, and {} had {}; measure longer (--block), or leave it out "
-        "(--metrics)",
-        name, stats::samples_needed(q), who, report::whole_number(entry.at("n"))));
-  }
-  return std::nullopt;
+const report::figure& figure_of(std::string_view metric) {
+  const auto all = report::figures();
+  return *std::ranges::find_if(all, [&](const auto& f) { return f.gate.name == metric; });
 }
 
-// Half an attempt stands for none, so that there is a ratio.
-optional_number success_rate(const report::recorded_run& run) {
-  const optional_number share = number(run.content.at("success_rate"));
-  const auto n = run.content.at("samples").get<double>();
-  return share && n > 0 ? optional_number(std::max(*share, 0.5 / n)) : std::nullopt;
-}
-
-optional_number throughput(const report::recorded_run& run) {
-  const optional_number tps = number(run.content.at("tps"));
-  const optional_number window = number(run.content.at("run").at("window_s"));
-  return tps && window && *window > 0 ? optional_number(std::max(*tps, 0.5 / *window))
-                                      : std::nullopt;
-}
-
-optional_number handoff(const report::recorded_run& run) {
-  const json& transfer = run.content.at("handoff").at("transfer");
-  const optional_number p50 = transfer.is_null() ? std::nullopt : number(transfer.at("p50_ns"));
-  return p50 ? optional_number(std::max(1.0, *p50)) : std::nullopt;
-}
-
-optional_number count(const report::recorded_run& run, const char* name) {
-  const optional_number n = number(run.content.at("cost_per_acquire").at(name));
-  return n && *n > 0 ? n : std::nullopt;
+// Half an event stands for none, and a nanosecond for less, so that there is a ratio.
+double least_of(const report::figure& f, const json& content) {
+  if (f.in == report::unit::share) return 0.5 / content.at("samples").get<double>();
+  if (f.in == report::unit::rate) return 0.5 / content.at("run").at("window_s").get<double>();
+  return 1;
 }
 
 optional_number read(std::string_view metric, const report::recorded_run& run,
                      std::string_view who) {
-  if (metric == "acquire_p50") return quantile(run, 0.5, metric, who);
-  if (metric == "acquire_p99") return quantile(run, 0.99, metric, who);
-  if (metric == "throughput") return throughput(run);
-  if (metric == "success_rate") return success_rate(run);
-  if (metric == "handoff_p50") return handoff(run);
-  if (metric == "commands_per_acquire") return count(run, "client_commands_per_grant");
-  return count(run, "round_trips_per_grant");
+  const report::figure& f = figure_of(metric);
+  const report::reading r = report::read_figure(f, run.content);
+  if (r.too_few) {
+    throw usage_error(fmt::format(
+        "{} needs {} attempts a run, and {} had {}; measure longer (--block), or leave it out "
+        "(--metrics)",
+        metric, stats::samples_needed(f.q), who, *r.too_few));
+  }
+  if (!r.value) return std::nullopt;
+  if (f.gate.counted) return *r.value > 0 ? r.value : std::nullopt;
+  const double least = least_of(f, run.content);
+  return std::isfinite(least) ? optional_number(std::max(least, *r.value)) : std::nullopt;
 }
 
 // How long and how often is no part of what is measured.
@@ -82,14 +62,20 @@ bool is_measure(std::string_view key) {
 }  // namespace
 
 std::vector<metric> known_metrics(bool counts_are_exact) {
-  const double of_counts = counts_are_exact ? 0.005 : 0.05;
-  return {{.name = "acquire_p50"},
-          {.name = "acquire_p99", .tolerated = 0.10},
-          {.name = "throughput", .higher_is_better = true},
-          {.name = "success_rate", .higher_is_better = true, .tolerated = 0.005},
-          {.name = "handoff_p50", .tolerated = 0.10},
-          {.name = "commands_per_acquire", .tolerated = of_counts, .exact = counts_are_exact},
-          {.name = "round_trips_per_acquire", .tolerated = of_counts, .exact = counts_are_exact}};
+  std::vector<const report::figure*> figures;
+  for (const report::figure& f : report::figures()) {
+    if (!f.gate.name.empty()) figures.push_back(&f);
+  }
+  std::ranges::stable_sort(figures, {}, [](const auto* f) { return f->gate.place; });
+  std::vector<metric> all;
+  for (const report::figure* f : figures) {
+    const bool exact = f->gate.counted && counts_are_exact;
+    all.push_back({.name = std::string(f->gate.name),
+                   .higher_is_better = f->is == report::better::more,
+                   .tolerated = exact ? tolerated_of_counts : f->gate.tolerated,
+                   .exact = exact});
+  }
+  return all;
 }
 
 std::string known_metric_names() {
@@ -150,12 +136,8 @@ block block_of(const std::vector<metric>& metrics, const report::recorded_run& r
 }
 
 std::string value_text(std::string_view metric, double value) {
-  if (metric.find("_p") != metric.npos && !metric.ends_with("acquire")) {
-    return report::duration_text(std::llround(value));
-  }
-  if (metric == "throughput") return fmt::format("{}/s", report::rate_text(value));
-  if (metric == "success_rate") return report::share_text(std::min(1.0, value));
-  return fmt::format("{:.3f}", value);
+  const report::figure& f = figure_of(metric);
+  return report::value_text(f, f.in == report::unit::share ? std::min(1.0, value) : value, 3);
 }
 
 std::string host_fingerprint(const report::recorded_run& run) {

@@ -3,47 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "harness/base/errors.hpp"
 #include "harness/config/quantity.hpp"
-#include "harness/report/text.hpp"
+#include "harness/report/figures.hpp"
 #include "harness/stats/confidence.hpp"
 
 namespace lockmark::gate {
 namespace {
 
-using json = nlohmann::ordered_json;
 using comparison = threshold::comparison;
 
-enum class unit : std::uint8_t { time, rate, share, number };
-
-struct figure {
-  std::string_view name;
-  unit of;
-  double q = 0;  // of a quantile of the acquire
-};
-
-constexpr std::array figures{
-    figure{"p50", unit::time, 0.5},      figure{"p90", unit::time, 0.9},
-    figure{"p95", unit::time, 0.95},     figure{"p99", unit::time, 0.99},
-    figure{"p99.9", unit::time, 0.999},  figure{"p99.99", unit::time, 0.9999},
-    figure{"max", unit::time},           figure{"tps", unit::rate},
-    figure{"success_rate", unit::share}, figure{"handoff_p50", unit::time},
-    figure{"handoff_p99", unit::time},   figure{"commands", unit::number},
-    figure{"round_trips", unit::number}, figure{"violations", unit::number}};
-
-const figure* find(std::string_view name) {
-  const auto* const at = std::ranges::find(figures, name, &figure::name);
-  return at == figures.end() ? nullptr : at;
-}
-
-std::string known_figures() {
-  std::string all;
-  for (const figure& f : figures) all += fmt::format("{}{}", all.empty() ? "" : ", ", f.name);
-  return all;
-}
+using report::unit;
 
 config::parsed<double> parse_limit(unit of, std::string_view text) {
   if (of == unit::time) {
@@ -62,13 +34,6 @@ config::parsed<double> parse_limit(unit of, std::string_view text) {
   return percent ? *number / 100 : *number;
 }
 
-std::string value_text(unit of, double value) {
-  if (of == unit::time) return report::duration_text(std::llround(value));
-  if (of == unit::rate) return fmt::format("{}/s", report::rate_text(value));
-  if (of == unit::share) return report::share_text(value);
-  return fmt::format("{:g}", value);
-}
-
 bool fails(comparison how, double value, double limit) {
   if (how == comparison::above) return value > limit;
   if (how == comparison::at_least) return value >= limit;
@@ -78,32 +43,6 @@ bool fails(comparison how, double value, double limit) {
 
 bool is_upper(const threshold& t) {
   return t.fails_if == comparison::above || t.fails_if == comparison::at_least;
-}
-
-json quantile_of(const threshold& t, double q, const json& content) {
-  for (const json& entry : content.at("quantiles").at("response").at("quantiles")) {
-    if (entry.at("q").get<double>() != q) continue;
-    if (entry.at("supported").get<bool>()) return entry.at("value_ns");
-    throw usage_error(fmt::format("--fail {}: {} needs {} attempts, and the run had {}", t.text,
-                                  t.figure, stats::samples_needed(q),
-                                  report::whole_number(entry.at("n"))));
-  }
-  return {};
-}
-
-// As run.json has it: a number, "> N" or null.
-json value_in(const threshold& t, const json& content) {
-  const figure& f = *find(t.figure);
-  if (f.q > 0) return quantile_of(t, f.q, content);
-  if (f.name == "max") return content.at("quantiles").at("response").at("max_ns");
-  if (f.name == "tps" || f.name == "success_rate") return content.at(std::string(f.name));
-  const json& cost = content.at("cost_per_acquire");
-  if (f.name == "commands") return cost.at("client_commands_per_grant");
-  if (f.name == "round_trips") return cost.at("round_trips_per_grant");
-  if (f.name == "violations") return content.at("verdict").at("violations");
-  const json& transfer = content.at("handoff").at("transfer");
-  if (transfer.is_null()) return {};
-  return transfer.at(f.name == "handoff_p50" ? "p50_ns" : "p99_ns");
 }
 
 }  // namespace
@@ -122,35 +61,36 @@ config::parsed<threshold> parse_threshold(std::string_view text) {
   t.fails_if = more       ? or_equal ? comparison::at_least : comparison::above
                : or_equal ? comparison::at_most
                           : comparison::below;
-  const figure* const f = find(t.figure);
+  const report::figure* const f = report::find_figure(t.figure);
   if (f == nullptr) {
-    return config::expected(fmt::format("one of {} before the operator", known_figures()),
+    return config::expected(fmt::format("one of {} before the operator", report::figure_names()),
                             t.figure);
   }
-  const auto limit = parse_limit(f->of, std::string_view(t.text).substr(at + (or_equal ? 2 : 1)));
+  const auto limit = parse_limit(f->in, std::string_view(t.text).substr(at + (or_equal ? 2 : 1)));
   if (!limit) return limit.error();
   t.limit = *limit;
   return t;
 }
 
 std::optional<std::string> broken_by(const threshold& t, const report::recorded_run& run) {
-  const json value = value_in(t, run.content);
-  if (value.is_null()) {
+  const report::figure& f = report::known_figure(t.figure);
+  const report::reading r = report::read_figure(f, run.content);
+  if (r.too_few) {
+    throw usage_error(fmt::format("--fail {}: {} needs {} attempts, and the run had {}", t.text,
+                                  t.figure, stats::samples_needed(f.q), *r.too_few));
+  }
+  if (!r.value) {
     throw usage_error(
         fmt::format("--fail {}: the run has no {}: nothing of the kind happens in this job with "
                     "this lock, or too seldom to tell",
                     t.text, t.figure));
   }
-  const unit of = find(t.figure)->of;
-  const bool censored = value.is_string();
-  const double number =
-      censored ? static_cast<double>(report::time_of(value)->ns) : value.get<double>();
   // What is only known to exceed its value is beyond every upper limit that it could be compared
   // with: the wait that it timed out after says that nobody may wait longer.
-  const bool broken = censored ? is_upper(t) : fails(t.fails_if, number, t.limit);
+  const bool broken = r.censored ? is_upper(t) : fails(t.fails_if, *r.value, t.limit);
   if (!broken) return std::nullopt;
-  return fmt::format("{} was {}{}, and {} fails", t.figure, censored ? "> " : "",
-                     value_text(of, number), t.text);
+  return fmt::format("{} was {}{}, and {} fails", t.figure, r.censored ? "> " : "",
+                     report::value_text(f, *r.value), t.text);
 }
 
 bool is_lost(const threshold& t, const run::live_view& so_far) {
@@ -160,7 +100,7 @@ bool is_lost(const threshold& t, const run::live_view& so_far) {
         std::max(so_far.found.certain_violations, so_far.found.stale_tokens);
     return fails(t.fails_if, static_cast<double>(found), t.limit);
   }
-  const figure& f = *find(t.figure);
+  const report::figure& f = report::known_figure(t.figure);
   if (f.q == 0) return false;
   const stats::attempts all{so_far.totals[run::series::response],
                             static_cast<std::int64_t>(so_far.totals.counts.not_granted()),

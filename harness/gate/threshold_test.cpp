@@ -43,10 +43,10 @@ TEST(threshold, is_a_figure_an_operator_and_a_value) {
 TEST(threshold, that_is_none_is_explained) {
   const std::pair<const char*, const char*> cases[] = {
       {"p99", "expected FIGURE, one of > >= < <=, and a value"},
-      {"p98>20ms", "expected one of p50, p90, p95, p99, p99.9"},
+      {"p98>20ms", "p50, p90, p95, p99, p99.9"},
       {"p99>20", "a duration"},
       {"tps<x", "a number"},
-      {">5", "expected one of p50"},
+      {">5", "expected one of success_rate, tps"},
   };
   for (const auto& [text, sentence] : cases) {
     const auto t = parse_threshold(text);

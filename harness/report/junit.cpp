@@ -58,7 +58,9 @@ void judge(const recorded_run& run, const row& r, test_case& c) {
   };
   const json& about = run.content.at("run");
   const std::string why = text_of(about.at("why"));
-  if (r.violations.value_or(0) > 0) return end(outcome::failed, "violation", verdict_sentence(run));
+  if (r["violations"].value.value_or(0) > 0) {
+    return end(outcome::failed, "violation", verdict_sentence(run));
+  }
   if (about.at("status") == "interrupted") return end(outcome::skipped, "interrupted", why);
   if (!r.complete) {
     const std::string status = text_of(about.at("status"));

@@ -11,7 +11,7 @@ namespace lockmark::report {
 namespace {
 
 bool not_held(const row& r) {
-  return r.violations.value_or(0) > 0;
+  return r["violations"].value.value_or(0) > 0;
 }
 
 // "1 run", "3 runs".
@@ -22,8 +22,8 @@ std::string runs(std::size_t n) {
 std::string title(const std::vector<row>& rows) {
   const auto failed = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), not_held));
   if (failed > 0) return fmt::format("{} of {} NOT HELD", failed, runs(rows.size()));
-  const bool all_known =
-      std::all_of(rows.begin(), rows.end(), [](const row& r) { return r.violations.has_value(); });
+  const bool all_known = std::all_of(
+      rows.begin(), rows.end(), [](const row& r) { return r["violations"].value.has_value(); });
   return fmt::format("{}, {}", runs(rows.size()), all_known ? "all held" : "none failed");
 }
 

@@ -14,11 +14,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-template <class T>
-std::optional<T> maybe(const json& value) {
-  return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
-}
-
 std::string text_or_empty(const json& value) {
   return value.is_null() ? "" : value.get<std::string>();
 }
@@ -57,18 +52,6 @@ std::string options_of(const json& content) {
   return text.empty() ? text : text + "]";
 }
 
-void read_quantiles(const json& response, row& r) {
-  for (const json& entry : response.at("quantiles")) {
-    const double q = entry.at("q");
-    const auto value = time_of(entry.at("value_ns"));
-    if (q == 0.5) r.p50 = value;
-    if (q == 0.9) r.p90 = value;
-    if (q == 0.99) r.p99 = value;
-    if (q == 0.999) r.p999 = value;
-  }
-  r.max = time_of(response.at("max_ns"));
-}
-
 row read_row(const json& content) {
   const json& run = content.at("run");
   const json& verdict = content.at("verdict");
@@ -77,20 +60,10 @@ row read_row(const json& content) {
   r.topology = run.at("topology");
   r.implementation = text_or_empty(run.at("implementation")) + options_of(content);
   r.scenario = text_or_empty(run.at("scenario"));
-  r.success_rate = maybe<double>(content.at("success_rate"));
-  r.tps = maybe<double>(content.at("tps"));
-  r.samples = whole_count(content.at("samples"));
-  read_quantiles(content.at("quantiles").at("response"), r);
-  const json& transfer = content.at("handoff").at("transfer");
-  if (!transfer.is_null() && !transfer.at("p50_ns").is_null()) {
-    r.handoff_p50_ns = whole_number(transfer.at("p50_ns"));
+  for (std::size_t i = 0; i < r.values.size(); ++i) {
+    r.values[i] = read_figure(figures()[i], content);
   }
-  r.fairness = maybe<double>(content.at("fairness").at("jain_windowed"));
-  const json& cost = content.at("cost_per_acquire");
-  r.commands_per_acquire = maybe<double>(cost.at("client_commands_per_grant"));
   r.safety_class = verdict.at("safety_class");
-  const json& violations = verdict.at("violations");
-  if (!violations.is_null()) r.violations = whole_count(violations);
   r.complete = run.at("complete");
   r.valid = r.complete && verdict.at("valid") == true;
   r.bound = r.valid && !verdict.at("bound").is_null();
@@ -98,7 +71,23 @@ row read_row(const json& content) {
   return r;
 }
 
+std::size_t place_of(std::string_view name) {
+  return static_cast<std::size_t>(&known_figure(name) - figures().data());
+}
+
 }  // namespace
+
+const reading& row::operator[](std::string_view name) const {
+  return values[place_of(name)];
+}
+
+reading& row::operator[](std::string_view name) {
+  return values[place_of(name)];
+}
+
+std::uint64_t row::samples() const {
+  return static_cast<std::uint64_t>((*this)["samples"].value.value_or(0));
+}
 
 row row_of(const recorded_run& run) {
   try {
@@ -144,7 +133,7 @@ std::vector<row> ranked(std::vector<row> rows) {
   }
   const auto place = [&](const row& r) {
     const auto group = std::find(scenarios.begin(), scenarios.end(), r.scenario);
-    return std::tuple(group, !r.valid, r.valid ? -r.tps.value_or(0) : 0.0);
+    return std::tuple(group, !r.valid, r.valid ? -r["tps"].value.value_or(0) : 0.0);
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const row& a, const row& b) { return place(a) < place(b); });

@@ -5,21 +5,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "harness/report/figures.hpp"
 #include "harness/report/read.hpp"
 
 namespace lockmark::report {
-
-// Nanoseconds or, if `censored`, only known to be more than so many.
-struct time_value {
-  std::int64_t ns = 0;
-  bool censored = false;
-
-  bool operator==(const time_value&) const = default;
-};
 
 struct row {
   std::string run;  // the folder's name
@@ -27,20 +20,17 @@ struct row {
   std::string topology;
   std::string implementation;
   std::string scenario;
-  std::optional<double> success_rate;  // 0 to 1
-  std::optional<double> tps;
-  std::uint64_t samples = 0;
-  // Response of all attempts; nothing where the samples are too few.
-  std::optional<time_value> p50, p90, p99, p999, max;
-  std::optional<std::int64_t> handoff_p50_ns;  // of transfers
-  std::optional<double> fairness;              // Jain's index in windows
-  std::optional<double> commands_per_acquire;
   std::string safety_class;
-  std::optional<std::uint64_t> violations;  // optimistic locks: lost updates
   bool complete = false;
   bool valid = false;  // an incomplete run is not
-  bool bound = false;  // the harness was the limit: tps is at least, times are at most
+  bool bound = false;  // the harness was the limit: rates are at least, times are at most
   std::vector<std::string> reasons;
+  std::vector<reading> values = std::vector<reading>(figures().size());  // as figures() has them
+
+  // REQUIRES: a figure's name.
+  const reading& operator[](std::string_view name) const;
+  reading& operator[](std::string_view name);
+  std::uint64_t samples() const;
 };
 
 // Throws usage_error if run.json lacks something.

@@ -80,9 +80,9 @@ std::string numbers_text(const row& r, const json& verdict) {
 
 std::string success_text(const subject& s) {
   const json& counts = s.at("counts");
-  if (s.in_table.samples == 0) return "no attempts";
+  if (s.in_table.samples() == 0) return "no attempts";
   std::string text =
-      fmt::format("{} of {} attempts", share(s.at("success_rate")), s.in_table.samples);
+      fmt::format("{} of {} attempts", share(s.at("success_rate")), s.in_table.samples());
   std::string others;
   for (const auto& [name, n] : counts.items()) {
     const bool is_ending =
@@ -94,9 +94,11 @@ std::string success_text(const subject& s) {
 }
 
 std::string rate_line(const subject& s) {
-  if (!s.in_table.tps) return "-";
-  return fmt::format("{}{} grants/s over {:.2f} s", s.in_table.bound ? ">= " : "",
-                     rate_text(*s.in_table.tps), s.at("run").at("window_s").get<double>());
+  const figure& tps = known_figure("tps");
+  const reading& r = s.in_table[tps.name];
+  if (!r.value) return "-";
+  return fmt::format("{} grants/s over {:.2f} s", cell_text(tps, r, s.in_table.bound),
+                     s.at("run").at("window_s").get<double>());
 }
 
 std::string name_of_quantile(double q) {
@@ -251,7 +253,7 @@ std::vector<line> lines_of(const subject& s) {
   lines.insert(lines.end(), safety.begin(), safety.end());
   lines.push_back({"success", success_text(s)});
   lines.push_back({"rate", rate_line(s)});
-  if (s.in_table.samples > 0) {
+  if (s.in_table.samples() > 0) {
     lines.push_back({"response", quantiles_text(s, "response")});
     lines.push_back({"service", quantiles_text(s, "service")});
     lines.push_back({"hand-off", handoff_text(s)});

@@ -14,18 +14,18 @@ inline row measured_row() {
   r.topology = "redis";
   r.implementation = "two scripts";
   r.scenario = "contended";
-  r.success_rate = 0.9998;
-  r.tps = 1234.4;
-  r.samples = 20'000;
-  r.p50 = time_value{1'200'000, false};
-  r.p90 = time_value{3'456'000, false};
-  r.p99 = time_value{12'340'000, false};
-  r.max = time_value{1'000'000'000, true};
-  r.handoff_p50_ns = 853'000;
-  r.fairness = 0.876;
-  r.commands_per_acquire = 2;
+  r["success_rate"] = {0.9998};
+  r["tps"] = {1234.4};
+  r["samples"] = {20'000};
+  r["p50"] = {1'200'000};
+  r["p90"] = {3'456'000};
+  r["p99"] = {12'340'000};
+  r["max"] = {1'000'000'000, true};
+  r["handoff_p50"] = {853'000};
+  r["fairness"] = {0.876};
+  r["commands"] = {2};
   r.safety_class = "best-effort";
-  r.violations = 0;
+  r["violations"] = {0};
   r.complete = r.valid = true;
   return r;
 }
@@ -35,9 +35,9 @@ inline row bound_row() {
   r.run = "second";
   r.lock = "zookeeper/sequential";
   r.bound = true;
-  r.p99 = time_value{1'000'000'000, true};
-  r.handoff_p50_ns.reset();
-  r.fairness.reset();
+  r["p99"] = {1'000'000'000, true};
+  r["handoff_p50"] = {};
+  r["fairness"] = {};
   r.reasons = {"a load thread used 97 % of its core (limit 80 %)"};
   return r;
 }
@@ -46,9 +46,9 @@ inline row invalid_row() {
   row r = measured_row();
   r.run = "third";
   r.lock = "mysql/for_update";
-  r.tps = 99'999;
+  r["tps"] = {99'999};
   r.valid = false;
-  r.violations = 3;
+  r["violations"] = {3};
   r.reasons = {"debug build"};
   return r;
 }
@@ -57,6 +57,7 @@ inline row killed_row() {
   row r;
   r.run = "fourth";
   r.lock = "redis/setnx";
+  r["samples"] = {0};
   r.topology = "redis";
   r.scenario = "contended";
   r.safety_class = "none";

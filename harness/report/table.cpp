@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "harness/report/markdown.hpp"
 #include "harness/report/text.hpp"
@@ -40,18 +42,13 @@ class footnotes {
 };
 
 struct column {
-  std::string_view head;
-  int keep;  // the higher, the later it is left out; `always` never
-  bool left_aligned;
-  std::string (*text)(const row&);
-  tone (*shade)(const row&) = nullptr;
+  std::string head;
+  int keep;  // the higher, the later it is left out; `always_shown` never
+  bool left_aligned = true;
+  std::function<std::string(const row&)> text;
+  const figure* of = nullptr;  // null: no figure
+  bool has_notes = false;      // the numbers of the footnotes stand here
 };
-constexpr int always = 100;
-
-std::string tps_text(const row& r) {
-  if (!r.tps) return "-";
-  return fmt::format("{}{}", r.bound ? ">= " : "", rate_text(*r.tps));
-}
 
 std::string state_text(const row& r) {
   if (!r.complete) return "incomplete";
@@ -62,32 +59,47 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-std::vector<column> columns() {
-  return {
-      {"lock", always, true, [](const row& r) { return r.lock; }},
-      {"cluster mode", 2, true, [](const row& r) { return or_dash(r.topology); }},
-      {"implementation", 1, true, [](const row& r) { return or_dash(r.implementation); }},
-      {"scenario", always, true, [](const row& r) { return or_dash(r.scenario); }},
-      {"success", 9, false,
-       [](const row& r) { return r.success_rate ? share_text(*r.success_rate) : "-"; }},
-      {"TPS", always, false, tps_text},
-      {"samples", 7, false, [](const row& r) { return std::to_string(r.samples); }},
-      {"p50", 12, false, [](const row& r) { return time_text(r.p50, r.bound); }},
-      {"p99", 11, false, [](const row& r) { return time_text(r.p99, r.bound); }},
-      {"p99.9", 6, false, [](const row& r) { return time_text(r.p999, r.bound); }},
-      {"hand-off", 10, false,
-       [](const row& r) {
-         return r.handoff_p50_ns ? time_text(time_value{*r.handoff_p50_ns, false}, r.bound) : "-";
-       }},
-      {"fairness", 8, false, [](const row& r) { return number_text(r.fairness, 2); }},
-      {"commands", 5, false, [](const row& r) { return number_text(r.commands_per_acquire, 2); }},
-      {"safety", 4, true, [](const row& r) { return r.safety_class; }},
-      {"violations", always, false,
-       [](const row& r) { return r.violations ? std::to_string(*r.violations) : "-"; },
-       [](const row& r) { return r.violations.value_or(0) > 0 ? tone::bad : tone::plain; }},
-      {"valid", always, true, state_text,
-       [](const row& r) { return r.valid ? tone::plain : tone::doubtful; }},
-  };
+void add_figures(std::vector<column>& columns, bool of_verdict, language in) {
+  for (const figure& f : figures()) {
+    if (f.column.head.empty() || f.of_verdict != of_verdict) continue;
+    const std::string_view head = in == language::chinese ? f.column.chinese : f.column.head;
+    columns.push_back({std::string(head), f.column.keep, false,
+                       [&f](const row& r) { return cell_text(f, r[f.name], r.bound); }, &f});
+  }
+}
+
+std::vector<column> columns(language in) {
+  const auto head = [in](std::string_view english) { return translated(english, in); };
+  std::vector<column> all{
+      {head("lock"), always_shown, true, [](const row& r) { return r.lock; }},
+      {head("cluster mode"), 2, true, [](const row& r) { return or_dash(r.topology); }},
+      {head("implementation"), 1, true, [](const row& r) { return or_dash(r.implementation); }},
+      {head("scenario"), always_shown, true,
+       [in](const row& r) { return translated(or_dash(r.scenario), in); }}};
+  add_figures(all, false, in);
+  all.push_back(
+      {head("safety"), 4, true, [in](const row& r) { return translated(r.safety_class, in); }});
+  add_figures(all, true, in);
+  all.push_back({head("valid"), always_shown, true,
+                 [in](const row& r) { return translated(state_text(r), in); }, nullptr, true});
+  return all;
+}
+
+// A terminal is narrow, and has a heading for each scenario.
+std::vector<column> columns_for_terminal(language in) {
+  std::vector<column> all = columns(in);
+  std::erase_if(all, [in](const column& c) { return c.head == translated("scenario", in); });
+  for (column& c : all) {
+    const bool is_short = c.of != nullptr && !c.of->column.narrow.empty();
+    if (is_short && in == language::english) c.head = c.of->column.narrow;
+  }
+  return all;
+}
+
+tone shade_of(const column& c, const row& r) {
+  if (c.has_notes) return r.valid ? tone::plain : tone::doubtful;
+  const bool alarms = c.of != nullptr && c.of->of_verdict && r[c.of->name].value.value_or(0) > 0;
+  return alarms ? tone::bad : tone::plain;
 }
 
 std::string csv_cell(const std::string& text) {
@@ -97,31 +109,50 @@ std::string csv_cell(const std::string& text) {
   return quoted + "\"";
 }
 
-json time_json(const std::optional<time_value>& t) {
-  if (!t) return {};
-  return t->censored ? json(fmt::format("> {}", t->ns)) : json(t->ns);
-}
-
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json();
-}
-
 std::string raw(const json& value) {
   if (value.is_null()) return "";
   return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+using field = std::pair<std::string_view, json>;
+
+void add_csv(std::vector<field>& fields, const row& r, bool of_verdict) {
+  for (const figure& f : figures()) {
+    if (f.csv.empty() || f.of_verdict != of_verdict) continue;
+    fields.emplace_back(f.csv, value_json(f, r[f.name]));
+  }
+}
+
+std::vector<field> csv_fields(const row& r) {
+  std::vector<field> fields{{"lock", r.lock},
+                            {"topology", r.topology},
+                            {"implementation", r.implementation},
+                            {"scenario", r.scenario}};
+  add_csv(fields, r, false);
+  fields.emplace_back("safety_class", r.safety_class);
+  add_csv(fields, r, true);
+  fields.emplace_back("valid", r.valid);
+  fields.emplace_back("bound", r.bound);
+  fields.emplace_back("complete", r.complete);
+  fields.emplace_back("reasons", fmt::format("{}", fmt::join(r.reasons, "; ")));
+  fields.emplace_back("run", r.run);
+  return fields;
+}
+
+void add_json(json& one, const row& r, bool of_verdict) {
+  for (const figure& f : figures()) {
+    if (f.json.empty() || f.of_verdict != of_verdict) continue;
+    one[json::json_pointer(std::string(f.json))] = value_json(f, r[f.name]);
+  }
 }
 
 // Cells of a table for the terminal, and how wide their columns must be.
 struct grid {
   std::vector<column> shown;
   std::vector<std::vector<std::string>> cells;
-  language in;
-
-  std::string shown_head(std::size_t c) const { return translated(shown[c].head, in); }
 
   std::size_t width_of(std::size_t c) const {
-    std::size_t width = display_width(shown_head(c));
+    std::size_t width = display_width(shown[c].head);
     for (const auto& line : cells) width = std::max(width, display_width(line[c]));
     return width;
   }
@@ -131,13 +162,13 @@ struct grid {
     return sum;
   }
   // Returns the head of the least important column, taken out; nothing if all are needed.
-  std::string_view leave_one_out() {
+  std::string leave_one_out() {
     const auto least =
         std::min_element(shown.begin(), shown.end(),
                          [](const column& a, const column& b) { return a.keep < b.keep; });
-    if (least == shown.end() || least->keep == always) return {};
+    if (least == shown.end() || least->keep == always_shown) return {};
     const auto at = least - shown.begin();
-    const std::string_view head = least->head;
+    const std::string head = least->head;
     shown.erase(least);
     for (auto& line : cells) line.erase(line.begin() + at);
     return head;
@@ -169,6 +200,7 @@ std::string overview_lines(const std::vector<row>& rows, const std::string& scen
     const bool seen = std::find(locks.begin(), locks.end(), name) != locks.end();
     if (r.scenario == scenario && !seen) locks.push_back(name);
   }
+  const figure& tps = known_figure("tps");
   std::string text;
   for (const std::string& lock : locks) {
     text += fmt::format("| {} |", markdown_text(lock));
@@ -176,7 +208,8 @@ std::string overview_lines(const std::vector<row>& rows, const std::string& scen
       const auto cell = std::find_if(rows.begin(), rows.end(), [&](const row& r) {
         return r.scenario == scenario && r.topology == topology && name_in_overview(r) == lock;
       });
-      text += fmt::format(" {} |", cell == rows.end() ? "-" : tps_text(*cell));
+      text += fmt::format(
+          " {} |", cell == rows.end() ? "-" : cell_text(tps, (*cell)[tps.name], cell->bound));
     }
     text += "\n";
   }
@@ -193,16 +226,16 @@ std::string paragraph(std::string_view text, std::size_t width) {
 
 std::string table_markdown(const std::vector<row>& rows, language in) {
   footnotes notes(in);
+  const std::vector<column> shown = columns(in);
   std::string head = "|", rule = "|", body;
-  for (const column& c : columns()) {
-    head += fmt::format(" {} |", translated(c.head, in));
+  for (const column& c : shown) {
+    head += fmt::format(" {} |", c.head);
     rule += c.left_aligned ? " --- |" : " ---: |";
   }
   for (const row& r : rows) {
     body += "|";
-    for (const column& c : columns()) {
-      const std::string mark = c.head == "valid" ? notes.mark(r) : "";
-      body += fmt::format(" {}{} |", markdown_text(translated(c.text(r), in)), mark);
+    for (const column& c : shown) {
+      body += fmt::format(" {}{} |", markdown_text(c.text(r)), c.has_notes ? notes.mark(r) : "");
     }
     body += "\n";
   }
@@ -215,39 +248,14 @@ std::string table_markdown(const std::vector<row>& rows, language in) {
 }
 
 std::string table_csv(const std::vector<row>& rows) {
-  std::string text =
-      "lock,topology,implementation,scenario,success_rate,tps,samples,p50_ns,p90_ns,p99_ns,p999_ns,"
-      "max_ns,handoff_p50_ns,fairness,commands_per_acquire,safety_class,violations,valid,bound,"
-      "complete,reasons,run\r\n";
+  std::string text;
+  for (const auto& [name, value] : csv_fields(row{})) text += fmt::format("{},", name);
+  text.back() = '\r';
+  text += '\n';
   for (const row& r : rows) {
-    const std::string reasons = fmt::format("{}", fmt::join(r.reasons, "; "));
-    const std::vector<json> cells{r.lock,
-                                  r.topology,
-                                  r.implementation,
-                                  r.scenario,
-                                  or_null(r.success_rate),
-                                  or_null(r.tps),
-                                  r.samples,
-                                  time_json(r.p50),
-                                  time_json(r.p90),
-                                  time_json(r.p99),
-                                  time_json(r.p999),
-                                  time_json(r.max),
-                                  or_null(r.handoff_p50_ns),
-                                  or_null(r.fairness),
-                                  or_null(r.commands_per_acquire),
-                                  r.safety_class,
-                                  or_null(r.violations),
-                                  r.valid,
-                                  r.bound,
-                                  r.complete,
-                                  reasons,
-                                  r.run};
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      if (c > 0) text += ",";
-      text += csv_cell(raw(cells[c]));
-    }
-    text += "\r\n";
+    for (const auto& [name, value] : csv_fields(r)) text += csv_cell(raw(value)) + ",";
+    text.back() = '\r';
+    text += '\n';
   }
   return text;
 }
@@ -255,27 +263,15 @@ std::string table_csv(const std::vector<row>& rows) {
 std::string table_json(const std::vector<row>& rows) {
   json all = json::array();
   for (const row& r : rows) {
-    all.push_back({{"lock", r.lock},
-                   {"topology", r.topology},
-                   {"scenario", r.scenario},
-                   {"success_rate", or_null(r.success_rate)},
-                   {"tps", or_null(r.tps)},
-                   {"samples", r.samples},
-                   {"acquire_ns",
-                    {{"p50", time_json(r.p50)},
-                     {"p90", time_json(r.p90)},
-                     {"p99", time_json(r.p99)},
-                     {"p999", time_json(r.p999)},
-                     {"max", time_json(r.max)}}},
-                   {"handoff_ns", or_null(r.handoff_p50_ns)},
-                   {"fairness", or_null(r.fairness)},
-                   {"commands_per_acquire", or_null(r.commands_per_acquire)},
-                   {"safety_class", r.safety_class},
-                   {"violations", or_null(r.violations)},
-                   {"valid", r.valid},
-                   {"reasons", r.reasons},
-                   {"bound", r.bound},
-                   {"run", r.run}});
+    json one{{"lock", r.lock}, {"topology", r.topology}, {"scenario", r.scenario}};
+    add_json(one, r, false);
+    one["safety_class"] = r.safety_class;
+    add_json(one, r, true);
+    one["valid"] = r.valid;
+    one["reasons"] = r.reasons;
+    one["bound"] = r.bound;
+    one["run"] = r.run;
+    all.push_back(std::move(one));
   }
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -305,19 +301,15 @@ std::string overview_markdown(const std::vector<row>& rows, language in) {
 std::string table_terminal(const std::vector<row>& rows, std::size_t width, language in,
                            const style& look) {
   footnotes notes(in);
-  grid g{columns(), {}, in};
-  std::erase_if(g.shown, [](const column& c) { return c.head == "scenario"; });
-  for (column& c : g.shown) {
-    if (c.head == "violations" && in == language::english) c.head = "viol.";
-  }
+  grid g{columns_for_terminal(in), {}};
   for (const row& r : rows) {
     std::vector<std::string>& cells = g.cells.emplace_back();
-    for (const column& c : g.shown) cells.push_back(translated(c.text(r), in));
+    for (const column& c : g.shown) cells.push_back(c.text(r));
     cells.back() += notes.mark(r);
   }
   std::string left_out;
   while (g.width() > width) {
-    const std::string_view head = g.leave_one_out();
+    const std::string head = g.leave_one_out();
     if (head.empty()) break;
     left_out += fmt::format("{}{}", left_out.empty() ? "" : ", ", head);
   }
@@ -326,11 +318,11 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width, lang
     if (i == 0 || rows[i].scenario != rows[i - 1].scenario) {
       const std::string scenario = translated(or_dash(rows[i].scenario), in);
       text += fmt::format("{}{}\n", i > 0 ? "\n" : "", scenario);
-      text += g.line([&](std::size_t c) { return g.shown_head(c); },
+      text += g.line([&](std::size_t c) { return g.shown[c].head; },
                      [](std::size_t, const std::string& cell) { return cell; });
     }
     const auto paint = [&](std::size_t c, const std::string& cell) {
-      return look.paint(cell, g.shown[c].shade ? g.shown[c].shade(rows[i]) : tone::plain);
+      return look.paint(cell, shade_of(g.shown[c], rows[i]));
     };
     text += g.line([&](std::size_t c) -> const std::string& { return g.cells[i][c]; }, paint);
   }

@@ -8,9 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/report/row.hpp"
-
 namespace lockmark::report {
+
+// Nanoseconds or, if `censored`, only known to be more than so many.
+struct time_value {
+  std::int64_t ns = 0;
+  bool censored = false;
+
+  bool operator==(const time_value&) const = default;
+};
 
 // "853 ns", "12.3 us", "1.2 ms", "1.0 s": three digits, and from 100 on no decimals.
 std::string duration_text(std::int64_t ns);

@@ -18,7 +18,7 @@ constexpr std::size_t most_shares = 100;
 
 // Of the run, or as far as it had written when it was killed.
 std::uint64_t ended(const subject& s, std::size_t e) {
-  if (s.in_table.samples > 0) return count_of(s.at({"counts", endings[e].key.data()}));
+  if (s.in_table.samples() > 0) return count_of(s.at({"counts", endings[e].key.data()}));
   std::uint64_t sum = 0;
   for (const stretch& t : s.stretches) sum += t.ended[e];
   return sum;

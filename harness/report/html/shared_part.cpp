@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <optional>
 
 #include "harness/report/html/bar_charts.hpp"
 #include "harness/report/html/markup.hpp"
@@ -48,31 +46,20 @@ std::vector<std::string> label_of(const subject& s) {
   return lines;
 }
 
-struct figure {
-  const char* id;
-  const char* title;
-  const char* note;
-  const char* axis;
-  int decimals;
-  int most;  // where the axis ends; 0: as far as the bars need
-  std::optional<double> (*of)(const row&);
-};
-
 std::string bar_chart(const group& runs, std::size_t number, const figure& f, chart_sheet& sheet) {
-  table numbers({{"run"}, {f.axis, column::number}, {"held"}, {"figures"}});
+  const std::string axis(f.chart.axis);
+  table numbers({{"run"}, {axis, column::number}, {"held"}, {"figures"}});
   std::vector<bar> bars;
   for (const subject* s : runs) {
-    const auto value = f.of(s->in_table);
-    if (!value) continue;
-    bars.push_back({label_of(*s), *value, state_of(*s)});
-    numbers.add({s->label,
-                 f.decimals > 0 ? fmt::format("{:.{}f}", *value, f.decimals) : rate_text(*value),
-                 held_word(*s), figures_word(*s)});
+    const reading& r = s->in_table[f.name];
+    if (!r.value) continue;
+    bars.push_back({label_of(*s), *r.value, state_of(*s)});
+    numbers.add({s->label, cell_text(f, r), held_word(*s), figures_word(*s)});
   }
-  json data = bars_json(bars, f.axis);
-  if (f.most > 0) data["most"] = f.most;
-  return sheet.place(
-      {fmt::format("s{}-{}", number, f.id), f.title, f.note, std::move(data), std::move(numbers)});
+  json data = bars_json(bars, axis);
+  if (f.chart.most > 0) data["most"] = f.chart.most;
+  return sheet.place({fmt::format("s{}-{}", number, f.name), std::string(f.chart.title),
+                      std::string(f.chart.note), std::move(data), std::move(numbers)});
 }
 
 std::string percentiles(const group& runs, std::size_t number, chart_sheet& sheet) {
@@ -92,32 +79,15 @@ std::string percentiles(const group& runs, std::size_t number, chart_sheet& shee
       curves));
 }
 
+// Throughput first, then times, then the rest.
 std::string charts_of(const group& runs, std::size_t number, chart_sheet& sheet) {
-  constexpr figure tps{"tps",
-                       "Throughput",
-                       "Grants per second. Pale: a bound, the lock can do at least that. Striped: "
-                       "INVALID or incomplete, not to be compared.",
-                       "grants per second",
-                       0,
-                       0,
-                       [](const row& r) { return r.tps; }};
-  constexpr figure fairness{"fairness",
-                            "Fairness",
-                            "Jain's index of grants per client in short windows: 1 is even, "
-                            "1/clients is one client only.",
-                            "Jain's index",
-                            2,
-                            1,
-                            [](const row& r) { return r.fairness; }};
-  constexpr figure cost{"commands",
-                        "Cost per acquire",
-                        "Commands that the clients sent.",
-                        "commands per grant",
-                        2,
-                        0,
-                        [](const row& r) { return r.commands_per_acquire; }};
-  return bar_chart(runs, number, tps, sheet) + percentiles(runs, number, sheet) +
-         bar_chart(runs, number, fairness, sheet) + bar_chart(runs, number, cost, sheet);
+  std::string text;
+  for (const figure& f : figures()) {
+    if (f.chart.title.empty()) continue;
+    text += bar_chart(runs, number, f, sheet);
+    if (f.name == "tps") text += percentiles(runs, number, sheet);
+  }
+  return text;
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ std::vector<std::string> names_of(const subject& s) {
 }  // namespace
 
 std::int64_t subject::not_granted() const {
-  if (in_table.samples > 0) {
+  if (in_table.samples() > 0) {
     return static_cast<std::int64_t>(count_of(at({"quantiles", "response", "not_granted"})));
   }
   std::uint64_t sum = 0;

@@ -12,18 +12,8 @@
 namespace lockmark::report::html {
 namespace {
 
-std::string rate_of(const row& r) {
-  if (!r.tps) return "-";
-  return fmt::format("{}{}", r.bound ? ">= " : "", rate_text(*r.tps));
-}
-
-std::string success_of(const row& r) {
-  return r.success_rate ? share_text(*r.success_rate) : "-";
-}
-
-std::string handoff_of(const row& r) {
-  if (!r.handoff_p50_ns) return "-";
-  return time_text(time_value{*r.handoff_p50_ns, false}, r.bound);
+std::string cell_of(const row& r, std::string_view name) {
+  return cell_text(known_figure(name), r[name], r.bound);
 }
 
 // The entry of a quantile in run.json, or null.
@@ -69,14 +59,15 @@ std::string key_figures(const subject& s) {
   const json& p50 = entry_of(s, "response", 0.5);
   const json& p99 = entry_of(s, "response", 0.99);
   std::string tiles;
-  tiles += tile("Throughput", rate_of(r) + (r.tps ? "/s" : ""),
+  tiles += tile("Throughput", cell_of(r, "tps") + (r["tps"].value ? "/s" : ""),
                 fmt::format("grants, over {} s", shown_number(s.at({"run", "window_s"}), 1)));
-  tiles += tile("Success", success_of(r), fmt::format("of {} attempts", r.samples));
+  tiles += tile("Success", cell_of(r, "success_rate"), fmt::format("of {} attempts", r.samples()));
   tiles += tile("Acquire p50", s.time(look(p50, {"value_ns"})), "95 %: " + interval_of(p50));
   tiles += tile("Acquire p99", s.time(look(p99, {"value_ns"})), "95 %: " + interval_of(p99));
-  tiles += tile("Hand-off p50", handoff_of(r), "to another client");
-  tiles += tile("Fairness", number_text(r.fairness, 2), "Jain in short windows; 1 is even");
-  tiles += tile("Commands", number_text(r.commands_per_acquire, 2), "per grant");
+  for (const figure& f : figures()) {
+    if (f.tile.title.empty()) continue;
+    tiles += tile(f.tile.title, cell_of(r, f.name), std::string(f.tile.note));
+  }
   const json& gap = s.at({"longest_gap", "length_ns"});  // 1.1
   if (!gap.is_null()) {
     const double began_s = real_of(s.at({"longest_gap", "began_ns"})) / 1e9;
@@ -109,32 +100,44 @@ std::string quantile_table(const subject& s) {
              "sent. A quantile without enough samples has no row.");
 }
 
+namespace {
+
+void add_headings(std::vector<heading>& headings, bool of_verdict) {
+  for (const figure& f : figures()) {
+    if (f.column.head.empty() || f.of_verdict != of_verdict) continue;
+    headings.push_back({std::string(f.column.head), f.q > 0 ? column::figures : column::number});
+  }
+}
+
+void add_cells(std::vector<std::string>& cells, const subject& s, bool of_verdict) {
+  for (const figure& f : figures()) {
+    if (f.column.head.empty() || f.of_verdict != of_verdict) continue;
+    cells.push_back(f.q > 0 ? figure_with_interval(s, f.q) : cell_of(s.in_table, f.name));
+  }
+}
+
+}  // namespace
+
 std::string comparison_table(const std::vector<subject>& subjects) {
-  table t({{"lock", column::markup},
-           {"scenario"},
-           {"held", column::markup},
-           {"figures", column::markup},
-           {"success", column::number},
-           {"TPS", column::number},
-           {"samples", column::number},
-           {"p50", column::figures},
-           {"p99", column::figures},
-           {"p99.9", column::figures},
-           {"hand-off", column::number},
-           {"fairness", column::number},
-           {"commands", column::number},
-           {"safety"},
-           {"violations", column::number}});
+  std::vector<heading> headings{{"lock", column::markup},
+                                {"scenario"},
+                                {"held", column::markup},
+                                {"figures", column::markup}};
+  add_headings(headings, false);
+  headings.push_back({"safety"});
+  add_headings(headings, true);
+  table t(std::move(headings));
   for (const subject& s : subjects) {
     const row& r = s.in_table;
     const std::string held = held_word(s), figures = figures_word(s);
-    t.add({fmt::format("<a href=\"#{}\">{}</a>", s.id, escaped(s.label)), r.scenario,
-           fmt::format("<span class={}>{}</span>", held == "held" ? "ok" : "alarm", held),
-           fmt::format("<span class={}>{}</span>", r.valid ? "ok" : "alarm", figures),
-           success_of(r), rate_of(r), std::to_string(r.samples), figure_with_interval(s, 0.5),
-           figure_with_interval(s, 0.99), figure_with_interval(s, 0.999), handoff_of(r),
-           number_text(r.fairness, 2), number_text(r.commands_per_acquire, 2), r.safety_class,
-           r.violations ? std::to_string(*r.violations) : "-"});
+    std::vector<std::string> cells{
+        fmt::format("<a href=\"#{}\">{}</a>", s.id, escaped(s.label)), r.scenario,
+        fmt::format("<span class={}>{}</span>", held == "held" ? "ok" : "alarm", held),
+        fmt::format("<span class={}>{}</span>", r.valid ? "ok" : "alarm", figures)};
+    add_cells(cells, s, false);
+    cells.push_back(r.safety_class);
+    add_cells(cells, s, true);
+    t.add(std::move(cells));
   }
   return t.html() +
          paragraph(

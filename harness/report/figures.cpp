@@ -1,0 +1,300 @@
+#include "harness/report/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include "harness/report/text.hpp"
+
+namespace lockmark::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::string_view responses = "/quantiles/response/quantiles";
+constexpr std::string_view commands_path = "/cost_per_acquire/client_commands_per_grant";
+
+// What stands at the pointer; null where something on the way is null, or a list is too short.
+const json& look_up(const json& content, std::string_view path, bool may_lack) {
+  static const json none;
+  const json* at = &content;
+  while (!path.empty() && !at->is_null()) {
+    path.remove_prefix(1);
+    const std::string_view key = path.substr(0, path.find('/'));
+    path.remove_prefix(key.size());
+    if (at->is_array()) {
+      std::size_t n = 0;
+      std::from_chars(key.data(), key.data() + key.size(), n);
+      at = n < at->size() ? &(*at)[n] : &none;
+    } else if (may_lack && !at->contains(key)) {
+      return none;
+    } else {
+      at = &at->at(std::string(key));
+    }
+  }
+  return *at;
+}
+
+reading read_quantile(const figure& f, const json& list) {
+  for (const json& entry : list) {
+    if (entry.at("q").get<double>() != f.q) continue;
+    if (!entry.at("supported").get<bool>()) return {.too_few = whole_number(entry.at("n"))};
+    const auto time = time_of(entry.at("value_ns"));
+    if (!time) return {};
+    return {static_cast<double>(time->ns), time->censored};
+  }
+  return {};
+}
+
+// What all clients sent: by the grants and what each of them cost.
+std::optional<double> commands_per_second(const json& content) {
+  const reading tps = read_figure(known_figure("tps"), content);
+  const reading each = read_figure(known_figure("commands"), content);
+  if (!tps.value || !each.value) return std::nullopt;
+  return *tps.value * *each.value;
+}
+
+constexpr std::array registry{
+    figure{.name = "success_rate",
+           .words = "success",
+           .in = unit::share,
+           .is = better::more,
+           .path = "/success_rate",
+           .column = {"success", "获取成功率", "", 9},
+           .csv = "success_rate",
+           .json = "/success_rate",
+           .gate = {"success_rate", 0.005, 4}},
+    figure{.name = "tps",
+           .words = "grants per second",
+           .in = unit::rate,
+           .is = better::more,
+           .path = "/tps",
+           .column = {"TPS", "TPS", "", always_shown},
+           .csv = "tps",
+           .json = "/tps",
+           .chart = {"Throughput",
+                     "Grants per second. Pale: a bound, the lock can do at least that. Striped: "
+                     "INVALID or incomplete, not to be compared.",
+                     "grants per second"},
+           .gate = {"throughput", 0.05, 3}},
+    figure{.name = "samples",
+           .words = "attempts",
+           .in = unit::count,
+           .path = "/samples",
+           .column = {"samples", "样本数", "", 7},
+           .csv = "samples",
+           .json = "/samples"},
+    figure{.name = "p50",
+           .words = "p50 of an acquire",
+           .in = unit::time,
+           .is = better::less,
+           .path = responses,
+           .q = 0.5,
+           .column = {"p50", "p50", "", 12},
+           .csv = "p50_ns",
+           .json = "/acquire_ns/p50",
+           .gate = {"acquire_p50", 0.05, 1}},
+    figure{.name = "p90",
+           .words = "p90 of an acquire",
+           .in = unit::time,
+           .is = better::less,
+           .path = responses,
+           .q = 0.9,
+           .csv = "p90_ns",
+           .json = "/acquire_ns/p90"},
+    figure{.name = "p95",
+           .words = "p95 of an acquire",
+           .in = unit::time,
+           .is = better::less,
+           .path = responses,
+           .q = 0.95},
+    figure{.name = "p99",
+           .words = "p99 of an acquire",
+           .in = unit::time,
+           .is = better::less,
+           .path = responses,
+           .q = 0.99,
+           .column = {"p99", "p99", "", 11},
+           .csv = "p99_ns",
+           .json = "/acquire_ns/p99",
+           .gate = {"acquire_p99", 0.10, 2}},
+    figure{.name = "p99.9",
+           .words = "p99.9 of an acquire",
+           .in = unit::time,
+           .is = better::less,
+           .path = responses,
+           .q = 0.999,
+           .column = {"p99.9", "p99.9", "", 6},
+           .csv = "p999_ns",
+           .json = "/acquire_ns/p999"},
+    figure{.name = "p99.99",
+           .words = "p99.99 of an acquire",
+           .in = unit::time,
+           .is = better::less,
+           .path = responses,
+           .q = 0.9999},
+    figure{.name = "max",
+           .words = "longest acquire",
+           .in = unit::time,
+           .is = better::less,
+           .path = "/quantiles/response/max_ns",
+           .csv = "max_ns",
+           .json = "/acquire_ns/max"},
+    figure{.name = "handoff_p50",
+           .words = "p50 of a hand-off",
+           .in = unit::time,
+           .is = better::less,
+           .path = "/handoff/transfer/p50_ns",
+           .column = {"hand-off", "交接", "", 10},
+           .csv = "handoff_p50_ns",
+           .json = "/handoff_ns",
+           .tile = {"Hand-off p50", "to another client"},
+           .gate = {"handoff_p50", 0.10, 5}},
+    figure{.name = "handoff_p99",
+           .words = "p99 of a hand-off",
+           .in = unit::time,
+           .is = better::less,
+           .path = "/handoff/transfer/p99_ns"},
+    figure{.name = "fairness",
+           .words = "Jain's index in short windows",
+           .in = unit::number,
+           .is = better::more,
+           .path = "/fairness/jain_windowed",
+           .column = {"fairness", "公平性", "", 8},
+           .csv = "fairness",
+           .json = "/fairness",
+           .tile = {"Fairness", "Jain in short windows; 1 is even"},
+           .chart = {"Fairness",
+                     "Jain's index of grants per client in short windows: 1 is even, 1/clients is "
+                     "one client only.",
+                     "Jain's index", 1}},
+    figure{.name = "commands",
+           .words = "commands per grant",
+           .in = unit::number,
+           .is = better::less,
+           .path = commands_path,
+           .column = {"commands", "命令数", "", 5},
+           .csv = "commands_per_acquire",
+           .json = "/commands_per_acquire",
+           .tile = {"Commands", "per grant"},
+           .chart = {"Cost per acquire", "Commands that the clients sent.", "commands per grant"},
+           .gate = {"commands_per_acquire", 0.05, 6, true}},
+    figure{.name = "round_trips",
+           .words = "round trips per grant",
+           .in = unit::number,
+           .is = better::less,
+           .path = "/cost_per_acquire/round_trips_per_grant",
+           .gate = {"round_trips_per_acquire", 0.05, 7, true}},
+    figure{.name = "wakeups",
+           .words = "clients woken per grant",
+           .in = unit::number,
+           .is = better::less,
+           .path = "/cost_per_acquire/wakeups_per_grant"},
+    figure{.name = "commands_per_second",
+           .words = "commands per second",
+           .in = unit::rate,
+           .is = better::less,
+           .computed = commands_per_second},
+    figure{.name = "violations",
+           .words = "violations",
+           .in = unit::count,
+           .is = better::less,
+           .path = "/verdict/violations",
+           .column = {"violations", "违例", "viol.", always_shown},
+           .of_verdict = true,
+           .csv = "violations",
+           .json = "/violations"},
+    figure{.name = "overlaps_among_others",
+           .words = "overlaps without the hold that was paused",
+           .in = unit::count,
+           .is = better::less,
+           .path = "/faults/0/violations_among_others",
+           .younger = true},
+    figure{.name = "late_writes_refused",
+           .words = "late writes that the fence refuses",
+           .in = unit::count,
+           .path = "/safety/guard/stale_accesses",
+           .younger = true},
+    figure{.name = "recovery",
+           .words = "time to the next grant",
+           .in = unit::time,
+           .is = better::less,
+           .path = "/faults/0/recovery_ns",
+           .younger = true},
+    figure{.name = "longest_gap",
+           .words = "longest time without a grant",
+           .in = unit::time,
+           .is = better::less,
+           .path = "/longest_gap/length_ns",
+           .younger = true},
+};
+
+}  // namespace
+
+std::span<const figure> figures() {
+  return registry;
+}
+
+const figure* find_figure(std::string_view name) {
+  const auto* const at = std::ranges::find(registry, name, &figure::name);
+  return at == registry.end() ? nullptr : at;
+}
+
+const figure& known_figure(std::string_view name) {
+  const figure* const found = find_figure(name);
+  if (found == nullptr) throw std::logic_error(fmt::format("there is no figure {}", name));
+  return *found;
+}
+
+std::string figure_names() {
+  std::string names;
+  for (const figure& f : registry) names += fmt::format("{}{}", names.empty() ? "" : ", ", f.name);
+  return names;
+}
+
+reading read_figure(const figure& f, const json& content) {
+  if (f.computed != nullptr) return {f.computed(content)};
+  const json& value = look_up(content, f.path, f.younger);
+  if (f.q > 0) return read_quantile(f, value);
+  if (value.is_null()) return {};
+  if (f.in == unit::count) return {static_cast<double>(whole_count(value))};
+  if (f.in != unit::time) return {value.get<double>()};
+  const auto time = time_of(value);
+  return {static_cast<double>(time->ns), time->censored};
+}
+
+std::string cell_text(const figure& f, const reading& r, bool bound) {
+  if (!r.value) return "-";
+  switch (f.in) {
+    case unit::time: return time_text(time_value{std::llround(*r.value), r.censored}, bound);
+    case unit::rate: return fmt::format("{}{}", bound ? ">= " : "", rate_text(*r.value));
+    case unit::share:
+    case unit::number:
+    case unit::count: return value_text(f, *r.value);
+  }
+  return "?";
+}
+
+std::string value_text(const figure& f, double value, int decimals) {
+  switch (f.in) {
+    case unit::time: return duration_text(std::llround(value));
+    case unit::rate: return fmt::format("{}/s", rate_text(value));
+    case unit::share: return share_text(value);
+    case unit::number: return fmt::format("{:.{}f}", value, decimals);
+    case unit::count: return fmt::format("{:.0f}", value);
+  }
+  return "?";
+}
+
+json value_json(const figure& f, const reading& r) {
+  if (!r.value) return {};
+  if (r.censored) return fmt::format("> {:.0f}", *r.value);
+  if (f.in == unit::time || f.in == unit::count) return std::llround(*r.value);
+  return *r.value;
+}
+
+}  // namespace lockmark::report

@@ -1,0 +1,91 @@
+// What is known of a run in numbers: one row for each figure. Tables, CSV, JSON, the HTML report,
+// the gate, --fail and claims follow from it.
+//
+// To add a figure: let run.json have it, describe it in run.schema.json, and add its row here.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lockmark::report {
+
+enum class unit : std::uint8_t { time, rate, share, number, count };
+enum class better : std::uint8_t { more, less, neither };
+
+struct figure {
+  std::string_view name;   // as a user calls it in --fail and in claims
+  std::string_view words;  // "commands per grant"
+  unit in = unit::number;
+  better is = better::neither;
+  // Where run.json has it, as a JSON pointer. With `q`: a list of quantiles, and this one of them.
+  std::string_view path{};
+  double q = 0;
+  bool younger = false;  // than schema version 1.0: not in every run
+  // Instead of a path, for what follows from others.
+  std::optional<double> (*computed)(const nlohmann::ordered_json& content) = nullptr;
+
+  // Its column in tables for people; none without a head.
+  struct {
+    std::string_view head{}, chinese{};
+    std::string_view narrow{};  // for a terminal, in English; empty: the head
+    int keep = 0;               // the higher, the later it is left out for want of width
+  } column{};
+  bool of_verdict = false;  // its column stands with the verdict; above 0 is an alarm
+
+  // Its names for programs: of a column, and a JSON pointer into a row; empty: none.
+  std::string_view csv{}, json{};
+
+  // In the HTML report: a tile, and bars for each run.
+  struct {
+    std::string_view title{}, note{};
+  } tile{};
+  struct {
+    std::string_view title{}, note{}, axis{};
+    int most = 0;  // where the axis ends; 0: as far as the bars need
+  } chart{};
+
+  // As a metric of the gate: its name there, and the relative worsening that nobody minds.
+  struct {
+    std::string_view name{};
+    double tolerated = 0;
+    int place = 0;         // among them, as they are shown
+    bool counted = false;  // does not vary where nobody waits for another
+  } gate{};
+};
+
+inline constexpr int always_shown = 100;
+
+std::span<const figure> figures();
+
+// Null for a name that no figure has.
+const figure* find_figure(std::string_view name);
+// REQUIRES: a figure has the name.
+const figure& known_figure(std::string_view name);
+// "p50, p90, ..."
+std::string figure_names();
+
+// A figure of one run. No value: nothing of the kind happened, or nobody counted it.
+struct reading {
+  std::optional<double> value{};  // times in nanoseconds, shares from 0 to 1
+  bool censored = false;          // only known to be more
+  // Samples of a quantile that needs more: it has no value.
+  std::optional<std::int64_t> too_few{};
+
+  bool operator==(const reading&) const = default;
+};
+
+// Throws nlohmann::json::exception if the content of run.json is not as lockmark writes it.
+reading read_figure(const figure& f, const nlohmann::ordered_json& content);
+
+// In a table: "1.2 ms", "> 1.0 s", "-". Of a bound, ">= 1234" and "<= 1.2 ms".
+std::string cell_text(const figure& f, const reading& r, bool bound = false);
+// By itself: "1.2 ms", "8200/s", "52 %", "2.00".
+std::string value_text(const figure& f, double value, int decimals = 2);
+// For programs: a number, "> N", or null.
+nlohmann::ordered_json value_json(const figure& f, const reading& r);
+
+}  // namespace lockmark::report
