@@ -15,10 +15,10 @@ namespace lockmark {
 // It certainly did not happen.
 enum class refusal : std::uint8_t {
   busy,         // somebody else holds it; polling locks only
-  deadline,     // the deadline came, and the lock was certainly not taken
+  deadline,     // waited until the deadline for whoever holds it; certainly not taken
   not_owner,    // release or renew of what the caller does not hold (any more)
   conflict,     // optimistic locks: somebody else committed first
-  unavailable,  // no server could be asked
+  unavailable,  // no server could be asked, or none answered; certainly not taken
 };
 
 // Nobody can know whether it happened.

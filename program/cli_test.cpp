@@ -120,7 +120,9 @@ TEST_F(runs, make_a_table_as_json) {
     keys.erase("bound");
     keys.erase("run");
     EXPECT_EQ(keys, contract);
-    for (const char* q : {"p50", "p90", "p99", "p999", "max"}) {
+    // A p99.9 needs more attempts than a busy machine may make.
+    EXPECT_TRUE(row["acquire_ns"].contains("p999")) << row;
+    for (const char* q : {"p50", "p90", "p99", "max"}) {
       EXPECT_TRUE(row["acquire_ns"][q].is_number() || row["acquire_ns"][q].is_string()) << row;
     }
     EXPECT_EQ(row["topology"], "mem");

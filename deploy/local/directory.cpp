@@ -65,8 +65,11 @@ bool is_inhabited(const fs::path& directory) {
 
 void remove_if_abandoned(const fs::path& directory) noexcept {
   if (!is_ours(directory) || is_inhabited(directory)) return;
+  // Whoever starts a cluster may be removing it as well, and then either finds entries gone.
   std::error_code ignored;
-  fs::remove_all(directory, ignored);
+  for (int tries = 0; tries < 100 && fs::exists(directory, ignored); ++tries) {
+    fs::remove_all(directory, ignored);
+  }
 }
 
 void remove_abandoned_directories() noexcept {

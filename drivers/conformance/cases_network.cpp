@@ -159,6 +159,10 @@ task<void> deadlines_on_a_silent_server(stage& s) {
   const auto got = co_await a.other_client(1).acquire(soon, 1);
   EXPECT_LE(s.l().now() - start, limit) << "acquire";
   expect_unanswered(got, "acquire");
+  start = s.l().now();
+  const auto again = co_await a.other_client(1).acquire(soon, 2);  // maybe over a new connection
+  EXPECT_LE(s.l().now() - start, limit) << "a second acquire";
+  expect_unanswered(again, "a second acquire");
   if (s.has(feature::renewable)) {
     start = s.l().now();
     const auto more = co_await a.renew(soon);

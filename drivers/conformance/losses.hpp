@@ -24,6 +24,7 @@ void expect_unanswered(const outcome<T>& o, const char* call) {
   EXPECT_FALSE(o.done()) << call << " was answered by nobody, and done all the same";
   EXPECT_FALSE(o.refused(refusal::not_owner)) << call << " cannot know that";
   EXPECT_FALSE(o.refused(refusal::busy)) << call << " cannot know that";
+  EXPECT_FALSE(o.refused(refusal::deadline)) << call << " has waited for nobody but a server";
 }
 
 }  // namespace lockmark::conformance

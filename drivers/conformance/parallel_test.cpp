@@ -53,8 +53,8 @@ class parallel : public testing::Test {
   // Runs the samples; keeps the output and the exit status.
   void run(const std::string& what, const std::string& argument = "") {
     const auto me = std::filesystem::read_symlink("/proc/self/exe").string();
-    const auto line = fmt::format("SAMPLE='{}' GTEST_OUTPUT=xml:{}/ '{}' {} 2>&1", what,
-                                  results.string(), me, argument);
+    const auto line = fmt::format("SAMPLE='{}' GTEST_BRIEF=0 GTEST_OUTPUT=xml:{}/ '{}' {} 2>&1",
+                                  what, results.string(), me, argument);
     FILE* const other = popen(line.c_str(), "r");
     std::array<char, 256> room{};
     while (fgets(room.data(), room.size(), other) != nullptr) output += room.data();

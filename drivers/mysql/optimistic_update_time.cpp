@@ -65,9 +65,7 @@ task<outcome<grant>> update_time_session::acquire(request r) {
       "SELECT update_time, value, CAST(UNIX_TIMESTAMP(update_time)*1000000 AS UNSIGNED) FROM {}{}",
       rows_.name(), rows_.where(r.key));
   const outcome<answer> read = co_await statements_.ask(r, std::move(sql), "read a time");
-  if (read.in_doubt()) {  // a read leaves nothing behind
-    co_return read.why_in_doubt() == doubt::deadline ? refusal::deadline : refusal::unavailable;
-  }
+  if (read.in_doubt()) co_return refusal::unavailable;  // a read leaves nothing behind
   if (!read.done()) co_return read.without_value<grant>();
   expect_row(statements_.where(), read.value());
   const row said = read.value().at(0, 3);

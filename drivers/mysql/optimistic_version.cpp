@@ -53,9 +53,7 @@ task<outcome<grant>> optimistic_session::acquire(request r) {
   std::string sql =
       fmt::format("SELECT version, value FROM {}{}", rows_.name(), rows_.where(r.key));
   const outcome<answer> read = co_await statements_.ask(r, std::move(sql), "read a version");
-  if (read.in_doubt()) {
-    co_return read.why_in_doubt() == doubt::deadline ? refusal::deadline : refusal::unavailable;
-  }
+  if (read.in_doubt()) co_return refusal::unavailable;
   if (!read.done()) co_return read.without_value<grant>();
   expect_row(statements_.where(), read.value());
   const row said = read.value().at(0, 2);

@@ -55,7 +55,7 @@ task<outcome<connection*>> pool::borrow(std::uint32_t client, time_point deadlin
   if (!there.failed()) co_return p.link.get();
   p.lent = false;
   if (there.for_good) throw no_server(there.why);
-  co_return loop_.now() >= deadline ? refusal::deadline : refusal::unavailable;
+  co_return refusal::unavailable;
 }
 
 void pool::give_back(std::uint32_t client, connection& c) {

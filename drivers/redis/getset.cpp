@@ -63,7 +63,7 @@ class getset_session final : public lock_session {
   // A GET that was not answered has taken nothing.
   static outcome<grant> unasked(const outcome<reply>& said) {
     if (said.refused()) return said.why_refused();
-    return said.why_in_doubt() == doubt::deadline ? refusal::deadline : refusal::unavailable;
+    return refusal::unavailable;
   }
 
   wall_clock clock_;

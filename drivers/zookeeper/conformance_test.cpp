@@ -17,7 +17,6 @@ int main(int argc, char** argv) {
       // sessions; three times as much outlives the stalls of a busy machine.
       s.session_timeout = std::chrono::seconds(3);
       s.session_grace = std::chrono::seconds(2);
-      s.tolerance = std::chrono::seconds(2);  // several JVMs share the machine
       if (kind.name == "zookeeper/read") s.writer = lockmark::zookeeper::write();
       lockmark::conformance::add(s);
     }

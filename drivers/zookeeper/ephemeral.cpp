@@ -27,8 +27,8 @@ class ephemeral_session final : public node_session {
       if (!created.refused(refusal::busy)) co_return created.without_value<grant>();
       co_await wait_for_end(zk, mine.path, until);
       const bool connected = co_await zk->connected_by(until.wait_until);
-      if (zk->over()) co_return refusal::unavailable;
-      if (!connected || loop_.now() >= until.wait_until) co_return refusal::deadline;
+      if (zk->over() || !connected) co_return refusal::unavailable;
+      if (loop_.now() >= until.wait_until) co_return refusal::deadline;
     }
   }
 

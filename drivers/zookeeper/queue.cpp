@@ -24,8 +24,9 @@ task<outcome<grant>> node_queue::wait_for_turn(node& mine, limits until) {
     }
     const bool connected = co_await mine.zk->connected_by(until.wait_until);
     if (mine.zk->over()) co_return refusal::unavailable;  // and the node ends with the session
-    if (!connected || loop_.now() >= until.wait_until)
-      co_return co_await nodes_.give_up(std::move(place_taken), refusal::deadline, until);
+    if (connected && loop_.now() < until.wait_until) continue;
+    const refusal why = connected ? refusal::deadline : refusal::unavailable;
+    co_return co_await nodes_.give_up(std::move(place_taken), why, until);
   }
 }
 

@@ -64,8 +64,8 @@ class semaphore_session final : public node_session {
         co_await watch->fired.wait_until(until.wait_until);
       }
       const bool connected = co_await mine.zk->connected_by(until.wait_until);
-      if (mine.zk->over()) co_return refusal::unavailable;
-      if (!connected || loop_.now() >= until.wait_until) co_return refusal::deadline;
+      if (mine.zk->over() || !connected) co_return refusal::unavailable;
+      if (loop_.now() >= until.wait_until) co_return refusal::deadline;
     }
   }
 
