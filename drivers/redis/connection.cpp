@@ -82,7 +82,7 @@ task<outcome<reply>> connection::exchange_on(link& on, time_limit until, const s
   if (is_no_redis(error)) throw no_server(sentence(on.where(), error));
   if (error) co_return refusal::unavailable;
   while (true) {
-    if (loop_.now() >= until.begin) co_return refusal::deadline;
+    if (loop_.now() >= until.begin) co_return refusal::unavailable;
     const std::size_t written = on.begin_write(out_, 1 + followers_, error);
     if (!error && written < out_.size()) {
       error = co_await on.finish_write(std::string_view{out_}.substr(written), until.begin);

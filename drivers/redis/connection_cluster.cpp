@@ -100,7 +100,8 @@ task<outcome<reply>> connection::exchange_routed(time_limit until, const script*
     if (said.done() && executed && treatment == errors::throw_them) {
       demand_shape(*last_, said.value());
     }
-    if (executed || said.refused(refusal::deadline)) co_return said;
+    const bool too_late = said.refused() && loop_.now() >= until.begin;
+    if (executed || too_late) co_return said;
     if (said.done() && fallback != nullptr && said.value().is_error("NOSCRIPT")) {
       out_ = as_eval(out_, *std::exchange(fallback, nullptr));
       continue;

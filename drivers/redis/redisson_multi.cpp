@@ -86,7 +86,8 @@ task<outcome<nothing>> multi_session::take_parts(request r, std::vector<vote>& h
       spare = parts_ - needed_;
       got = i = 0;
     }
-    if (loop_.now() >= r.deadline) co_return refusal::deadline;
+    if (loop_.now() < r.deadline) continue;
+    co_return v == vote::yes || v == vote::no ? refusal::deadline : refusal::unavailable;
   }
   co_return nothing{};
 }
