@@ -74,7 +74,7 @@ struct subject {
   duration lease = std::chrono::milliseconds{400};             // for the cases that lose one
   duration session_timeout = std::chrono::milliseconds{4000};  // asked of the server ...
   duration session_grace = std::chrono::seconds{2};  // ... which may look for dead ones this rarely
-  duration tolerance = std::chrono::seconds{3};      // a call may outlast its deadline by this
+  duration tolerance = std::chrono::seconds{5};      // a call may outlast its deadline by this
 
   // The names of the run that are still on the server, read by other means than the driver.
   // Without it, `wipe` is only checked through the driver.

@@ -25,7 +25,7 @@ lock_kind memory_kind(std::string_view name) {
 
 enum class flaw {
   pushes_in,     // who is kept out believes that it has the key
-  outlasts,      // a lease is ten times as long on the server as the client is told
+  outlasts,      // a lease is a hundred times as long on the server as the client is told
   never_closes,  // a closed session's holds stay
   dawdles,       // every other client stands in line later than it comes
   only_says,     // a renewal says that it is done, and does nothing
@@ -42,7 +42,7 @@ class flawed_session final : public session {
 
   task<outcome<grant>> acquire(request r) override {
     const duration lease = r.lease;
-    if (flaw_ == flaw::outlasts) r.lease *= 10;
+    if (flaw_ == flaw::outlasts) r.lease *= 100;
     if (flaw_ == flaw::dawdles && r.client % 2 == 1) co_await loop_.sleep_for(5s);
     if (flaw_ == flaw::pushes_in) r.deadline = loop_.now();
     const auto got = co_await inside_->acquire(r);
@@ -51,7 +51,7 @@ class flawed_session final : public session {
       co_return grant{0, loop_.now() + lease};
     }
     if (got.done() && flaw_ == flaw::outlasts) {
-      co_return grant{got.value().token, got.value().valid_until - 9 * lease};
+      co_return grant{got.value().token, got.value().valid_until - 99 * lease};
     }
     co_return got;
   }

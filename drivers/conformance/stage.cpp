@@ -57,7 +57,9 @@ task<grant> party::take(duration within, std::uint32_t key) const {
   while (true) {
     const auto got = co_await acquire(end - on->l().now(), key);
     if (got.done()) co_return got.value();
-    if (!got.refused(refusal::busy) || on->l().now() >= end) {
+    // A busy machine may lose a session, which then needs a moment to be there again.
+    const bool may_come = got.refused(refusal::busy) || got.refused(refusal::unavailable);
+    if (!may_come || on->l().now() >= end) {
       throw broken(fmt::format("session {} client {} should have got key {}: {}", fmt::ptr(in),
                                client, key, say(got)));
     }

@@ -47,7 +47,7 @@ struct party {
   task<outcome<grant>> renew(duration within, std::uint32_t key = 0) const;
   task<outcome<nothing>> release(duration within, std::uint32_t key = 0) const;
 
-  // Tries until it has the key; throws broken when it has not after `within`.
+  // Tries until it has the key; throws broken when it has not after `within`, or is in doubt.
   task<grant> take(duration within = patience, std::uint32_t key = 0) const;
 
   // Gives the key up; throws broken unless that is done.

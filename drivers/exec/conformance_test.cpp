@@ -38,7 +38,6 @@ int main(int argc, char** argv) {
   s.target = server.target();
   s.label = "python";
   // A program starts meanwhile, on a busy machine; one that is not ended would take far longer.
-  s.tolerance = 5s;
   s.kind.has = lockmark::feature::lease | lockmark::feature::renewable;
   s.kind.make = make;
   lockmark::conformance::add(s);

@@ -8,7 +8,7 @@ autocommit_pool::autocommit_pool(loop& l, route& way, const instance& who)
     : loop_(l), pool_(l, way, "SET SESSION autocommit=1", who) {}
 
 task<outcome<answer>> autocommit_pool::ask(request r, std::string sql, std::string_view doing) {
-  if (loop_.now() >= r.deadline) co_return refusal::deadline;
+  if (loop_.now() >= r.deadline) co_return refusal::unavailable;  // too late to ask
   const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
   if (!lent.done()) co_return lent.without_value<answer>();
   connection& c = *lent.value();

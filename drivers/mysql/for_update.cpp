@@ -81,7 +81,7 @@ class for_update_session final : public session {
 };
 
 task<outcome<grant>> for_update_session::acquire(request r) {
-  if (loop_.now() >= r.deadline) co_return refusal::deadline;
+  if (loop_.now() >= r.deadline) co_return refusal::unavailable;  // too late to ask
   if (hold* const held = holdings_.find(r)) {
     ++held->depth;
     co_return grant{};

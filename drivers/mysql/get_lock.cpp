@@ -54,7 +54,7 @@ class get_lock_session final : public session {
 };
 
 task<outcome<grant>> get_lock_session::acquire(request r) {
-  if (loop_.now() >= r.deadline) co_return refusal::deadline;
+  if (loop_.now() >= r.deadline) co_return refusal::unavailable;  // too late to ask
   if (hold* const held = holdings_.find(r)) {
     const outcome<grant> again = co_await get(*held->link, r);
     if (again.done()) ++held->depth;
