@@ -247,11 +247,11 @@ struct driver_setup {
 
 // One row of `lockmark list`.
 struct lock_kind {
-  std::string_view name;  // "redis/lua"
+  std::string_view name;  // BACKEND/LOCK
   std::string_view summary;
   features has;
   safety promises;
-  // Where it runs, as deploy/local names it: "redis redis-sentinel"; separated by blanks.
+  // Where it runs, as deploy/local names it; separated by blanks.
   std::string_view topologies;
   std::string_view algorithm;  // its source: the client whose protocol it speaks
   std::vector<lock_option> options;

@@ -19,6 +19,8 @@ enum class feature : std::uint32_t {
   reentrant = 1U << 6,      // an owner may acquire again what it holds
   shared = 1U << 7,         // several owners may hold at once (readers, semaphores)
   optimistic = 1U << 8,     // no exclusion: acquire() reads, release() commits or conflicts
+  // The session outlives its connection: it ends when nothing was heard of it for its timeout.
+  session_timeout = 1U << 9,
 };
 
 class features {
@@ -43,7 +45,7 @@ constexpr features operator|(feature a, feature b) {
   return features{a} | features{b};
 }
 
-inline constexpr std::array<std::pair<feature, std::string_view>, 9> feature_names{{
+inline constexpr std::array<std::pair<feature, std::string_view>, 10> feature_names{{
     {feature::fencing_token, "fencing token"},
     {feature::lease, "lease"},
     {feature::renewable, "renewable"},
@@ -53,6 +55,7 @@ inline constexpr std::array<std::pair<feature, std::string_view>, 9> feature_nam
     {feature::reentrant, "reentrant"},
     {feature::shared, "shared mode"},
     {feature::optimistic, "optimistic"},
+    {feature::session_timeout, "session timeout"},
 }};
 
 // "lease, renewable"; "none" for the empty set.

@@ -89,6 +89,7 @@ capacity::subject subject_of(const catalogue& known, const resolved_target& wher
   what.optimistic = lock.has.has(feature::optimistic);
   what.renewable = lock.has.has(feature::renewable);
   what.leased = lock.has.has(feature::lease);
+  what.shares_session = lock.has.has(feature::session_timeout);
   what.in_memory = where.form == "memory";
   return what;
 }

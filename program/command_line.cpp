@@ -6,15 +6,11 @@
 
 #include "deploy/local/topology.hpp"
 #include "harness/config/job.hpp"
+#include "harness/config/scheme.hpp"
 #include "workloads/jobs.hpp"
 
 namespace lockmark::cli {
 namespace {
-
-constexpr const char* forms_of_targets[] = {
-    "memory:",          "redis://",        "redis+sentinel://",
-    "redis+cluster://", "zookeeper://",    "redis+independent://",
-    "mysql://",         "mysql+galera://", "exec:"};
 
 std::vector<std::string> split(std::string_view text, char at) {
   std::vector<std::string> all;
@@ -135,7 +131,11 @@ command_line describe(const CLI::App& app, const catalogue& known) {
     all.words["TOPOLOGY"].push_back(t.name);
     all.words["TARGET"].push_back(fmt::format("local:{}", t.name));
   }
-  for (const char* form : forms_of_targets) all.words["TARGET"].emplace_back(form);
+  for (const config::scheme& s : config::schemes()) {
+    if (s.tls || s.form == config::target_form::name) continue;
+    const bool by_network = s.form == config::target_form::network;
+    all.words["TARGET"].push_back(fmt::format("{}:{}", s.name, by_network ? "//" : ""));
+  }
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include "deploy/local/registry.hpp"
 #include "deploy/local/roles.hpp"
 #include "harness/base/errors.hpp"
+#include "harness/config/scheme.hpp"
 #include "harness/config/target.hpp"
 
 namespace lockmark::cli {
@@ -12,19 +13,16 @@ namespace {
 
 // What locks call such servers. TLS makes no other topology, nor does the size of an ensemble.
 std::string form_of(const config::target& t) {
-  const bool several = t.hosts.size() > 1;
-  if (t.scheme == "zookeeper") return several ? "zookeeper-3" : "zookeeper";
-  if (t.scheme == "mysql") return several ? "mysql-replicated" : "mysql";
-  if (t.scheme == "mysql+galera") return "mysql-galera";
-  if (!t.scheme.starts_with("redis")) return t.scheme;
-  const auto plus = t.scheme.find('+');
-  return plus == std::string::npos ? "redis" : fmt::format("redis-{}", t.scheme.substr(plus + 1));
+  const config::scheme& known = *config::find_scheme(t.scheme);
+  const bool several = t.hosts.size() > 1 && !known.topology_of_several.empty();
+  return std::string(several ? known.topology_of_several : known.topology);
 }
 
 // The size of an ensemble says much in a table, though all sizes are one to a lock.
 std::string topology_of(const config::target& t) {
-  if (t.scheme == "zookeeper" && t.hosts.size() > 1) {
-    return fmt::format("zookeeper-{}", t.hosts.size());
+  const config::scheme& known = *config::find_scheme(t.scheme);
+  if (known.counts_hosts && t.hosts.size() > 1) {
+    return fmt::format("{}-{}", known.topology, t.hosts.size());
   }
   return form_of(t);
 }

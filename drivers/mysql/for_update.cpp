@@ -1,5 +1,8 @@
-// acquire   SELECT @@read_only FROM lockmark_<run>_for_update WHERE name='<key>' FOR UPDATE WAIT
-// <s> release   COMMIT
+// mysql/for_update: the row of a key is locked by SELECT ... FOR UPDATE, freed by COMMIT.
+//
+// acquire   SELECT @@read_only FROM lockmark_<run>_for_update
+//           WHERE name='<key>' FOR UPDATE WAIT <s>
+// release   COMMIT
 //
 // Autocommit is off, so that the SELECT opens the transaction: two commands per cycle, and none of
 // them writes, so none waits for the disk. InnoDB keeps the waiters and wakes one of them. The
@@ -13,14 +16,13 @@
 //
 // A broken connection loses its lock: the server rolls back when it notices. Reentrancy is counted
 // here, per session. Galera nodes do not tell each other of row locks.
-#include "drivers/mysql/for_update.hpp"
-
 #include <fmt/core.h>
 
 #include <chrono>
 
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/holdings.hpp"
+#include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/options.hpp"
 #include "drivers/mysql/pool.hpp"
 #include "drivers/mysql/table_driver.hpp"

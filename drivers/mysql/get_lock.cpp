@@ -1,3 +1,5 @@
+// mysql/get_lock: a user lock of the server, bound to a connection.
+//
 // acquire   SELECT GET_LOCK('lockmark_<run>_<key>', <seconds>)
 // release   SELECT RELEASE_LOCK('lockmark_<run>_<key>')
 //
@@ -7,14 +9,13 @@
 // MariaDB reads fractions of a second, and names of 192 characters. MySQL reads whole seconds (a
 // comment for MariaDB hides the fraction; KILL QUERY ends the wait in time) and 64 characters, and
 // has names that differ in case for the same. MySQL's deadlocks between user locks are error 3058.
-#include "drivers/mysql/get_lock.hpp"
-
 #include <fmt/core.h>
 
 #include <chrono>
 
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/holdings.hpp"
+#include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/table_driver.hpp"
 #include "drivers/mysql/waiting.hpp"
 

@@ -1,3 +1,5 @@
+// mysql/optimistic_update_time: no lock; a commit succeeds if the row's time is still the one read.
+//
 // acquire   SELECT update_time, value FROM lockmark_<run>_optimistic_update_time WHERE name='<key>'
 // release   UPDATE ... SET value=<read>+1, update_time=CURRENT_TIMESTAMP(6)
 //           WHERE name='<key>' AND update_time='<read>'
@@ -5,14 +7,13 @@
 // The row's time stands for its version. That is as good as the time is fine: of two commits in one
 // second, with precision=0, the second is not noticed and overwrites what the first has written.
 // With microseconds it works as long as the server's clock is not set back.
-#include "drivers/mysql/optimistic_update_time.hpp"
-
 #include <fmt/core.h>
 
 #include <map>
 
 #include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/options.hpp"
 #include "drivers/mysql/table_driver.hpp"
 

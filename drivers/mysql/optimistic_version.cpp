@@ -1,17 +1,18 @@
+// mysql/optimistic_version: no lock; a commit succeeds if nobody else committed since the read.
+//
 // acquire   SELECT version, value FROM lockmark_<run>_optimistic_version WHERE name='<key>'
 // release   UPDATE ... SET version=version+1, value=<read>+1 WHERE name='<key>' AND version=<read>
 //
 // One row changed: committed. None: somebody else was first. `value` is what the commits protect, a
 // count of them that each client works out itself: a commit that overwrites another makes it too
 // small. Autocommit is on.
-#include "drivers/mysql/optimistic_version.hpp"
-
 #include <fmt/core.h>
 
 #include <map>
 
 #include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/table_driver.hpp"
 
 namespace lockmark::mysql {

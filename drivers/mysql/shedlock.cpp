@@ -1,3 +1,5 @@
+// mysql/shedlock: ShedLock's table and statements.
+//
 // ShedLock as its JDBC provider does it (7.9.0), see shedlock_sql.cpp for the statements.
 //
 // acquire   INSERT of the key's row, once per process and key; where there is one already,
@@ -10,8 +12,6 @@
 // more: here that is refused as not owner. With time=client the clients' clocks decide, as by
 // default in ShedLock; here they are set by the server's when a session opens, and run on their own
 // then.
-#include "drivers/mysql/shedlock.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 
 #include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/options.hpp"
 #include "drivers/mysql/shedlock_sql.hpp"
 #include "drivers/mysql/table_driver.hpp"

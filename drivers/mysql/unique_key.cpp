@@ -1,18 +1,20 @@
-// acquire   INSERT INTO lockmark_<run>_unique_key (name, taken_at) VALUES ('<key>',
-// UTC_TIMESTAMP(6)) release   DELETE FROM lockmark_<run>_unique_key WHERE name='<key>' sweep DELETE
-// FROM ... WHERE taken_at < UTC_TIMESTAMP(6) - INTERVAL <sweep>
+// mysql/unique_key: a row that can be inserted once, deleted to release.
+//
+// acquire   INSERT INTO lockmark_<run>_unique_key (name, taken_at)
+//           VALUES ('<key>', UTC_TIMESTAMP(6))
+// release   DELETE FROM lockmark_<run>_unique_key WHERE name='<key>'
+// sweep     DELETE FROM ... WHERE taken_at < UTC_TIMESTAMP(6) - INTERVAL <sweep>
 //
 // The key's uniqueness lets one INSERT succeed. As described: nothing tells whose row it is, so any
 // DELETE frees it; and a holder that takes longer than the sweeper allows loses it without a word,
 // and then deletes its successor's row. Autocommit is on.
-#include "drivers/mysql/unique_key.hpp"
-
 #include <fmt/core.h>
 
 #include <atomic>
 
 #include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/sweeper.hpp"
 #include "drivers/mysql/table_driver.hpp"
 

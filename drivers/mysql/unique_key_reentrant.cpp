@@ -1,3 +1,5 @@
+// mysql/unique_key_reentrant: the same with an owner and a count of acquisitions.
+//
 // acquire   INSERT INTO lockmark_<run>_unique_key_reentrant (name, owner, depth, taken_at)
 //           VALUES ('<key>', '<owner>', 1, UTC_TIMESTAMP(6))
 //           duplicate: UPDATE ... SET depth=depth+1 WHERE name='<key>' AND owner='<owner>'
@@ -7,14 +9,13 @@
 //
 // Only the owner frees the row. The sweeper still takes it from a holder that needs longer than it
 // allows, counted from the first acquisition. Autocommit is on.
-#include "drivers/mysql/unique_key_reentrant.hpp"
-
 #include <fmt/core.h>
 
 #include <atomic>
 
 #include "drivers/mysql/autocommit_pool.hpp"
 #include "drivers/mysql/errors.hpp"
+#include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/sweeper.hpp"
 #include "drivers/mysql/table_driver.hpp"
 

@@ -7,8 +7,6 @@
 
 namespace lockmark::redis {
 
-std::vector<lock_kind> kinds();
-
 // One lock each, in the file of its name.
 lock_kind setnx();
 lock_kind setnx_expire();
@@ -25,5 +23,14 @@ lock_kind redisson_multi();
 lock_kind redisson_red();
 lock_kind redlock();
 lock_kind sharded();
+
+// In the order of `lockmark list`.
+inline std::vector<lock_kind> kinds() {
+  return {
+      setnx(),           setnx_expire(),   getset(),        set_nx_px(),     lua(),
+      redisson(),        redisson_spin(),  redisson_fair(), redisson_read(), redisson_write(),
+      redisson_fenced(), redisson_multi(), redisson_red(),  redlock(),       sharded(),
+  };
+}
 
 }  // namespace lockmark::redis

@@ -46,7 +46,8 @@ lock_kind ephemeral() {
   return {
       .name = "zookeeper/ephemeral",
       .summary = "one ephemeral node, watched by all who wait: each release wakes the whole herd",
-      .has = feature::fencing_token | feature::session_bound | feature::server_wait,
+      .has = feature::fencing_token | feature::session_bound | feature::session_timeout |
+             feature::server_wait,
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "one ephemeral node and exists watches, as in ZooKeeper tutorials",

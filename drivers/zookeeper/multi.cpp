@@ -57,8 +57,8 @@ lock_kind multi() {
   return {
       .name = "zookeeper/multi",
       .summary = "several sequential locks taken in order, released in reverse",
-      .has = feature::fencing_token | feature::session_bound | feature::server_wait |
-             feature::fair | feature::reentrant,
+      .has = feature::fencing_token | feature::session_bound | feature::session_timeout |
+             feature::server_wait | feature::fair | feature::reentrant,
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessMultiLock",

@@ -35,8 +35,8 @@ lock_kind read() {
   return {
       .name = "zookeeper/read",
       .summary = "the shared half of a read-write lock: waits for the first writer before it",
-      .has = feature::session_bound | feature::server_wait | feature::fair | feature::reentrant |
-             feature::shared,
+      .has = feature::session_bound | feature::session_timeout | feature::server_wait |
+             feature::fair | feature::reentrant | feature::shared,
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessReadWriteLock.readLock",
@@ -53,8 +53,8 @@ lock_kind write() {
   return {
       .name = "zookeeper/write",
       .summary = "the exclusive half of a read-write lock: waits for the node before it",
-      .has = feature::fencing_token | feature::session_bound | feature::server_wait |
-             feature::fair | feature::reentrant,
+      .has = feature::fencing_token | feature::session_bound | feature::session_timeout |
+             feature::server_wait | feature::fair | feature::reentrant,
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessReadWriteLock.writeLock",

@@ -87,7 +87,8 @@ lock_kind semaphore() {
   return {
       .name = "zookeeper/semaphore",
       .summary = "a number of leases, handed out under a mutex; watches on the leases' parent",
-      .has = feature::session_bound | feature::server_wait | feature::fair | feature::shared,
+      .has = feature::session_bound | feature::session_timeout | feature::server_wait |
+             feature::fair | feature::shared,
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessSemaphoreV2",
@@ -105,7 +106,8 @@ lock_kind semaphore_mutex() {
   return {
       .name = "zookeeper/semaphore_mutex",
       .summary = "a semaphore with one lease: a mutex that is not reentrant",
-      .has = feature::fencing_token | feature::session_bound | feature::server_wait | feature::fair,
+      .has = feature::fencing_token | feature::session_bound | feature::session_timeout |
+             feature::server_wait | feature::fair,
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessSemaphoreMutex",

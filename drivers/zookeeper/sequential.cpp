@@ -32,8 +32,8 @@ lock_kind sequential() {
   return {
       .name = "zookeeper/sequential",
       .summary = "a queue of ephemeral sequential nodes, each watching the one before it",
-      .has = feature::fencing_token | feature::session_bound | feature::server_wait |
-             feature::fair | feature::reentrant,
+      .has = feature::fencing_token | feature::session_bound | feature::session_timeout |
+             feature::server_wait | feature::fair | feature::reentrant,
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessMutex",

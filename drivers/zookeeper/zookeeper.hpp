@@ -8,8 +8,6 @@
 
 namespace lockmark::zookeeper {
 
-std::vector<lock_kind> kinds();
-
 // One server or an ensemble: no lock here can tell.
 inline constexpr std::string_view all_topologies = "zookeeper zookeeper-3 zookeeper-5";
 
@@ -21,5 +19,11 @@ lock_kind semaphore();        // semaphore.cpp
 lock_kind read();             // read_write.cpp
 lock_kind write();            // read_write.cpp
 lock_kind multi();            // multi.cpp
+
+// In the order of `lockmark list`.
+inline std::vector<lock_kind> kinds() {
+  return {persistent(), ephemeral(), sequential(), semaphore_mutex(),
+          semaphore(),  read(),      write(),      multi()};
+}
 
 }  // namespace lockmark::zookeeper

@@ -11,7 +11,7 @@ namespace lockmark {
 bool matches_glob(const std::string& glob, std::string_view name);
 bool matches_any(const std::vector<std::string>& globs, std::string_view name);
 
-// "redis/* mysql/get_lock", with blanks between them.
+// "memory/* other/lock", with blanks between them.
 bool matches_any(std::string_view globs, std::string_view name);
 
 }  // namespace lockmark

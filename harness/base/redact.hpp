@@ -21,7 +21,7 @@ bool names_a_secret(std::string_view name);
 std::string shown_command(std::string_view command);
 bool is_hidden(std::string_view command);
 
-// "redis://user:***@host" wherever a login of a URL stands in a text. Every @ in a word belongs to
+// "scheme://user:***@host" wherever a login of a URL stands in a text. Every @ in a word belongs to
 // the login, since a password may hold what should have been escaped.
 std::string without_logins(std::string_view text);
 

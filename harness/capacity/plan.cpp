@@ -212,8 +212,8 @@ plan_line connections_line(const findings& r, const confirmed& at, double wanted
                           "the confirmed rate); a pool of this size is short in one moment of a "
                           "thousand{}",
                           busy,
-                          r.what.lock.starts_with("zookeeper/")
-                              ? "; ZooKeeper takes them all over one session for each process"
+                          r.what.shares_session
+                              ? "; the servers take them all over one session for each process"
                               : ""),
               at.runs,
               {}};

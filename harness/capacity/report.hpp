@@ -23,7 +23,8 @@ struct subject {
   bool optimistic = false;  // excludes nobody: no hand-off, no bound
   bool renewable = false;
   bool leased = false;
-  bool in_memory = false;  // no server: whatever is measured is the harness
+  bool shares_session = false;  // all clients of a process have one session
+  bool in_memory = false;       // no server: whatever is measured is the harness
 };
 
 // All times in seconds.

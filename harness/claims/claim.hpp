@@ -15,7 +15,7 @@ namespace lockmark::claims {
 // One side of a comparison. All experiments of a claim are repeated in turn, so that a machine that
 // slows down slows down all of them.
 struct experiment {
-  std::string label;     // "redis", "with renewal": how conditions and report call it
+  std::string label;     // "with renewal": how conditions and report call it
   std::string job;       // a shipped job
   std::string topology;  // as deploy/local names it
   std::string lock;

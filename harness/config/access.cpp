@@ -131,7 +131,6 @@ outcome read_one(const std::string& name, const std::string& value, target& t) {
 }  // namespace
 
 std::optional<problem> read_access(target& t) {
-  t.tls.on = t.scheme.starts_with("rediss");
   for (const auto& [name, value] : t.query) {
     if (auto wrong = read_one(name, value, t)) return wrong;
   }

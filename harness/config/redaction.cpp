@@ -1,9 +1,12 @@
 #include "harness/config/redaction.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "harness/base/redact.hpp"
+#include "harness/config/scheme.hpp"
 #include "harness/config/target.hpp"
 
 namespace lockmark::config {
@@ -19,9 +22,12 @@ std::string redacted_value(std::string_view name, std::string_view value) {
   if (names_a_secret(name)) return std::string(hidden);
   if (const auto target = parse_target(value)) return target->redacted();
   // What is neither a target nor a plain value may be anything with a target or a command in it.
-  constexpr std::array<std::string_view, 5> signs{"://", "exec:", "@", ".command", ".undo"};
+  constexpr std::array<std::string_view, 4> signs{"://", "@", ".command", ".undo"};
+  const auto has = [value](std::string_view sign) { return value.find(sign) != value.npos; };
   const bool doubtful =
-      std::ranges::any_of(signs, [&](auto sign) { return value.find(sign) != value.npos; });
+      std::ranges::any_of(signs, has) || std::ranges::any_of(schemes(), [&](const scheme& s) {
+        return s.form == target_form::command && has(fmt::format("{}:", s.name));
+      });
   return std::string(doubtful ? hidden : value);
 }
 

@@ -3,43 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 
 #include "harness/base/redact.hpp"
 #include "harness/config/access.hpp"
+#include "harness/config/scheme.hpp"
 
 namespace lockmark::config {
 namespace {
 
-enum class path_rule { none, database_number, required_name, chroot, optional_name };
-
-struct scheme_rule {
-  std::string_view name;
-  std::uint16_t default_port;
-  bool many_hosts;
-  path_rule path;
-  std::string_view form;  // for errors
-};
-
-constexpr std::array<scheme_rule, 11> network_schemes{{
-    {"redis", 6379, false, path_rule::database_number, "redis://[user:pass@]host[:port][/db]"},
-    {"rediss", 6379, false, path_rule::database_number, "rediss://[user:pass@]host[:port][/db]"},
-    {"redis+sentinel", 26379, true, path_rule::required_name, "redis+sentinel://h1,h2,h3/NAME"},
-    {"rediss+sentinel", 26379, true, path_rule::required_name, "rediss+sentinel://h1,h2,h3/NAME"},
-    {"redis+cluster", 6379, true, path_rule::none, "redis+cluster://h1,h2"},
-    {"rediss+cluster", 6379, true, path_rule::none, "rediss+cluster://h1,h2"},
-    {"redis+independent", 6379, true, path_rule::none, "redis+independent://h1,h2,h3"},
-    {"rediss+independent", 6379, true, path_rule::none, "rediss+independent://h1,h2,h3"},
-    {"zookeeper", 2181, true, path_rule::chroot, "zookeeper://h1,h2,h3[/chroot]"},
-    {"mysql", 3306, true, path_rule::optional_name, "mysql://[user:pass@]host[:port][/db]"},
-    {"mysql+galera", 3306, true, path_rule::optional_name, "mysql+galera://h1,h2,h3[/db]"},
-}};
-
-constexpr std::string_view known_schemes =
-    "redis, redis+sentinel, redis+cluster, redis+independent (with TLS: rediss and so on), "
-    "zookeeper, mysql, mysql+galera, memory, local, exec";
+// Those without TLS, and then those with it.
+std::string known_schemes() {
+  std::string plain, secure;
+  for (const scheme& known : schemes()) {
+    std::string& list = known.tls ? secure : plain;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", known.name);
+  }
+  return secure.empty() ? plain : fmt::format("{}; with TLS: {}", plain, secure);
+}
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -101,7 +83,10 @@ class target_parser {
  public:
   using outcome = std::optional<problem>;
 
-  explicit target_parser(const scheme_rule& rule) : rule_(rule) { result_.scheme = rule.name; }
+  explicit target_parser(const scheme& rule) : rule_(rule) {
+    result_.scheme = rule.name;
+    result_.tls.on = rule.tls;
+  }
 
   // `rest` is what follows "scheme://".
   parsed<target> parse(std::string_view rest) {
@@ -153,7 +138,7 @@ class target_parser {
       if (auto wrong = read_host(one)) return wrong;
     }
     if (result_.hosts.size() > 1 && !rule_.many_hosts) {
-      return problem{fmt::format("has several hosts; expected {}", rule_.form)};
+      return problem{fmt::format("has several hosts; expected {}", rule_.usage)};
     }
     return std::nullopt;
   }
@@ -185,7 +170,7 @@ class target_parser {
       port_part = text.substr(colon);
     }
     if (host.empty()) {
-      return problem{fmt::format("has no name for {}; expected {}", which, rule_.form)};
+      return problem{fmt::format("has no name for {}; expected {}", which, rule_.usage)};
     }
     if (bracketed && host.find(':') == std::string_view::npos) {
       return problem{fmt::format("has no IPv6 address in the brackets of {}", which)};
@@ -218,7 +203,7 @@ class target_parser {
     const auto plain = percent_decoded(text.value_or(""));
     if (!plain) return bad_percent("path");
     result_.path = *plain;
-    if (!path_fits()) return problem{fmt::format("has a wrong path; expected {}", rule_.form)};
+    if (!path_fits()) return problem{fmt::format("has a wrong path; expected {}", rule_.usage)};
     if (rule_.path == path_rule::chroot && !plain->empty())
       result_.path = fmt::format("/{}", *plain);
     return std::nullopt;
@@ -239,31 +224,33 @@ class target_parser {
     return path.size() <= 5 && path.find_first_not_of("0123456789") == std::string::npos;
   }
 
-  const scheme_rule& rule_;
+  const scheme& rule_;
   target result_;
 };
 
-parsed<target> parse_command(std::string_view command) {
+parsed<target> parse_command(const scheme& rule, std::string_view command) {
   const auto first = command.find_first_not_of(' ');
   if (first == std::string_view::npos) {
-    return problem{"has no command; expected exec:COMMAND, such as exec:python3 my_lock.py"};
+    return problem{fmt::format("has no command; expected {}", rule.usage)};
   }
   target t;
-  t.scheme = "exec";
+  t.scheme = rule.name;
   t.path = command.substr(first);
   return t;
 }
 
-// memory: and local:NAME, whose servers are not on the network.
-parsed<target> parse_local(std::string_view scheme, std::string_view rest) {
-  const bool needs_name = scheme == "local";
-  const scheme_rule rule{scheme, 0, false, path_rule::none, ""};
+// Whose servers are not on the network.
+parsed<target> parse_local(const scheme& rule, std::string_view rest) {
   target_parser parser{rule};
   const auto query = cut_at(rest, '?');
+  const bool needs_name = rule.form == target_form::name;
   if (needs_name && (rest.empty() || !all_of(rest, "-_"))) {
-    return problem{"has no name of letters, digits, '-' and '_'; expected local:NAME"};
+    return problem{
+        fmt::format("has no name of letters, digits, '-' and '_'; expected {}", rule.usage)};
   }
-  if (!needs_name && !rest.empty()) return problem{"has something after memory:; expected memory:"};
+  if (!needs_name && !rest.empty()) {
+    return problem{fmt::format("has something after {0}; expected {0}", rule.usage)};
+  }
   if (auto wrong = parser.read_query(query)) return *wrong;
   target result = parser.take();
   result.path = rest;
@@ -341,27 +328,30 @@ parsed<target> parse_target(std::string_view text) {
     return problem{
         fmt::format("is no target: expected SCHEME://HOST, memory: or local:NAME with one "
                     "of the schemes {}",
-                    known_schemes)};
+                    known_schemes())};
+  }
+  const config::scheme* const rule = find_scheme(scheme);
+  if (rule == nullptr) {
+    return problem{fmt::format("has an unknown scheme; the known ones are {}", known_schemes())};
   }
   std::string_view rest = text.substr(colon + 1);
-  if (scheme == "exec") return parse_command(rest);
+  if (rule->form == target_form::command) return parse_command(*rule, rest);
   const bool unprintable = std::any_of(rest.begin(), rest.end(), [](char c) {
     return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '#';
   });
   if (unprintable) return problem{"has a blank, a '#' or a control character; write it as %XX"};
-  if (scheme == "memory" || scheme == "local") return parse_local(scheme, rest);
-  for (const scheme_rule& rule : network_schemes) {
-    if (rule.name != scheme) continue;
-    if (!rest.starts_with("//")) {
-      return problem{fmt::format("has no '//' after {}:; expected {}", rule.name, rule.form)};
-    }
-    return target_parser{rule}.parse(rest.substr(2));
+  if (rule->form != target_form::network) return parse_local(*rule, rest);
+  if (!rest.starts_with("//")) {
+    return problem{fmt::format("has no '//' after {}:; expected {}", rule->name, rule->usage)};
   }
-  return problem{fmt::format("has an unknown scheme; the known ones are {}", known_schemes)};
+  return target_parser{*rule}.parse(rest.substr(2));
 }
 
 std::string target::redacted() const {
-  if (scheme == "exec") return fmt::format("exec:{}", shown_command(path));
+  const config::scheme* const rule = find_scheme(scheme);
+  if (rule != nullptr && rule->form == target_form::command) {
+    return fmt::format("{}:{}", scheme, shown_command(path));
+  }
   const part_printer printer(*this);
   std::string text = scheme + ":";
   if (!hosts.empty()) text += "//" + shown_authority(*this, printer);

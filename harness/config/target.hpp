@@ -1,12 +1,7 @@
 // Where the servers are: target URLs as typed values.
 //
-//   redis://[user:pass@]host[:port][/db]      rediss://...  the same with TLS
-//   redis+sentinel://h1,h2,h3/NAME            redis+cluster://h1,h2 redis+independent://h1,h2,h3
-//   (rediss+sentinel, rediss+cluster and rediss+independent: the same with TLS)
-//   zookeeper://[user:pass@]h1,h2,h3[/chroot]
-//   mysql://[user:pass@]h1,h2,h3[:port][/db]  the one of them that can be written to
-//   mysql+galera://[user:pass@]h1,h2,h3[/db]  all of them can
-//   memory:     local:NAME     exec:COMMAND   the command's words, separated by blanks
+//   SCHEME://[user:pass@]h1,h2,h3[:port][/path]   on the network; what a scheme allows: scheme.hpp
+//   SCHEME:   SCHEME:NAME   SCHEME:COMMAND        the command's words, separated by blanks
 //
 // Network forms may end in "?name=value&name=value" with these names:
 //   password-env, password-file   where the password is read from instead of the URL
@@ -52,7 +47,7 @@ struct target {
   std::string scheme;
   std::string user;
   std::string password;          // already read from where the query says
-  std::vector<host_port> hosts;  // one for redis; none for memory, local and exec
+  std::vector<host_port> hosts;  // none for what is not on the network
   // Without the leading slash, except for ZooKeeper's chroot, which has it ("/a/b" or ""): Redis's
   // database number, Sentinel's master, MySQL's database, the name of a local server, a command.
   std::string path;

@@ -51,8 +51,9 @@ TEST(target, reads_ipv6_in_brackets) {
 // One clear sentence each.
 TEST(target, says_what_is_wrong) {
   const std::string schemes =
-      "redis, redis+sentinel, redis+cluster, redis+independent (with TLS: rediss and so on), "
-      "zookeeper, mysql, mysql+galera, memory, local, exec";
+      "redis, redis+sentinel, redis+cluster, redis+independent, zookeeper, mysql, mysql+galera, "
+      "memory, local, exec; with TLS: rediss, rediss+sentinel, rediss+cluster, "
+      "rediss+independent";
   const std::string no_target =
       "is no target: expected SCHEME://HOST, memory: or local:NAME with one of the schemes " +
       schemes;

@@ -21,7 +21,7 @@ namespace lockmark::faults {
 
 // One fault that is on. What it hit is fixed when it begins: "holder" is the one of that moment.
 struct active_fault {
-  std::string whom;  // "participant 2", "redis-1"
+  std::string whom;  // "participant 2", or a server's name
   std::optional<std::uint32_t>
       participant{};   // the one that was hit, from 0; none: several, or no client
   time_point began{};  // stamped before it takes effect: no effect is earlier

@@ -14,18 +14,19 @@ using config::print_duration;
 
 constexpr duration early = 200ms;
 constexpr duration late = 600ms;
-// ZooKeeper ends sessions in ticks of this length (tickTime, by default and in local clusters).
-constexpr duration zookeeper_tick = 2s;
+// Servers with sessions look for dead ones in ticks of this length (ZooKeeper's tickTime, by
+// default and in local clusters).
+constexpr duration session_tick = 2s;
 
 // Where nothing tells the servers of a local ensemble that a link is broken, they give each other
-// up after so long (syncLimit), and then elect within so long.
-constexpr duration zookeeper_silence = 5s;
-constexpr duration zookeeper_election = 1s;
+// up after so long (ZooKeeper's syncLimit), and then elect within so long.
+constexpr duration ensemble_silence = 5s;
+constexpr duration ensemble_election = 1s;
 constexpr duration local_tick = 500ms;
 
 prediction session_ends(const config::job& job) {
   const duration t = job.session_timeout;
-  return {t * 2 / 3, t + zookeeper_tick,
+  return {t * 2 / 3, t + session_tick,
           fmt::format("the session timeout of {}, less up to a third since the last ping, plus up "
                       "to a tick",
                       print_duration(t))};
@@ -72,10 +73,9 @@ bool concerns_nobody_else(const config::job& job) {
 }
 
 // What it held is free again when the server has found out that its client is gone.
-prediction client_gone(features lock, std::string_view backend, const config::job& job,
-                       duration held) {
+prediction client_gone(features lock, const config::job& job, duration held) {
   if (lock.has(feature::session_bound)) {
-    if (backend == "zookeeper") return session_ends(job);
+    if (lock.has(feature::session_timeout)) return session_ends(job);
     return {0s, 0s, "the server sees the connection end"};
   }
   if (lock.has(feature::lease)) return lease_ends(job, lock, held);
@@ -86,14 +86,13 @@ prediction client_gone(features lock, std::string_view backend, const config::jo
 // The client works on, and gives its lock back if it reaches the server again by then. Nothing
 // where the release fell into the cut and nothing else is sure to have ended the lock.
 std::optional<prediction> client_cut_off(const config::fault_plan& plan, features lock,
-                                         std::string_view backend, const config::job& job,
-                                         duration held) {
-  const bool by_ping = backend == "zookeeper";
-  if (lock.has(feature::session_bound) && !by_ping) return client_gone(lock, backend, job, held);
+                                         const config::job& job, duration held) {
+  const bool by_ping = lock.has(feature::session_timeout);
+  if (lock.has(feature::session_bound) && !by_ping) return client_gone(lock, job, held);
   const duration rest = std::max(duration::zero(), usual_hold(job) - held);
   const bool ends = lock.has(feature::session_bound) || lock.has(feature::lease);
   std::optional<prediction> taken;
-  if (ends) taken = client_gone(lock, backend, job, held);
+  if (ends) taken = client_gone(lock, job, held);
   const bool back_in_time = rest > plan.lasts;
   if (back_in_time && (!taken || *taken->most >= rest)) {
     return prediction{rest, rest, "the holder has reached the server again and gives it back"};
@@ -104,9 +103,9 @@ std::optional<prediction> client_cut_off(const config::fault_plan& plan, feature
 }
 
 // A paused client keeps its connections, so only time takes its lock away.
-prediction client_silent(const config::fault_plan& plan, features lock, std::string_view backend,
-                         const config::job& job, duration held) {
-  const bool by_ping = lock.has(feature::session_bound) && backend == "zookeeper";
+prediction client_silent(const config::fault_plan& plan, features lock, const config::job& job,
+                         duration held) {
+  const bool by_ping = lock.has(feature::session_timeout);
   const duration until_back = plan.lasts + std::max(duration::zero(), usual_hold(job) - held);
   // Its timers may have run on meanwhile.
   const duration soonest = std::max(plan.lasts, until_back - plan.lasts);
@@ -133,12 +132,12 @@ bool parts_an_ensemble(const config::fault_plan& plan) {
 prediction parted(const config::fault_plan& plan, const config::job& job,
                   std::optional<duration> held) {
   const bool silent = plan.what == config::fault_kind::stall;
-  const duration leaderless = zookeeper_election + (silent ? zookeeper_silence : 0s);
+  const duration leaderless = ensemble_election + (silent ? ensemble_silence : 0s);
   prediction p = session_ends(job);
   p.most = *p.most + leaderless;
   p.why = fmt::format("{}, plus up to {} without a leader", p.why, print_duration(leaderless));
   if (plan.who == "leader") {
-    p.least = job.session_timeout + (silent ? zookeeper_silence - local_tick : 0s);
+    p.least = job.session_timeout + (silent ? ensemble_silence - local_tick : 0s);
     p.why = fmt::format(
         "the session timeout of {}, anew at a new leader, plus up to a tick, plus "
         "up to {} without a leader",
@@ -152,9 +151,8 @@ prediction parted(const config::fault_plan& plan, const config::job& job,
 }  // namespace
 
 std::optional<prediction> predict(const config::fault_plan& plan, features lock,
-                                  std::string_view backend, const config::job& job,
-                                  std::optional<duration> held) {
-  if (backend == "zookeeper" && lock.has(feature::session_bound) && parts_an_ensemble(plan)) {
+                                  const config::job& job, std::optional<duration> held) {
+  if (lock.has(feature::session_timeout) && parts_an_ensemble(plan)) {
     return parted(plan, job, held);
   }
   const bool on_holder = plan.who == "holder" || plan.who.starts_with("participant");
@@ -165,10 +163,10 @@ std::optional<prediction> predict(const config::fault_plan& plan, features lock,
     return prediction{0s, usual_hold(job), "the others hold keys of their own"};
   }
   switch (plan.what) {
-    case config::fault_kind::kill: return client_gone(lock, backend, job, *held);
+    case config::fault_kind::kill: return client_gone(lock, job, *held);
     case config::fault_kind::pause:
-    case config::fault_kind::stall: return client_silent(plan, lock, backend, job, *held);
-    case config::fault_kind::cut: return client_cut_off(plan, lock, backend, job, *held);
+    case config::fault_kind::stall: return client_silent(plan, lock, job, *held);
+    case config::fault_kind::cut: return client_cut_off(plan, lock, job, *held);
     case config::fault_kind::delay:
     case config::fault_kind::jump_clock:
     case config::fault_kind::fail_over:

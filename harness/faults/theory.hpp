@@ -23,8 +23,7 @@ struct prediction {
 // Of a parted ensemble the victim is the client that is on the side of the minority.
 // `job` has all options of the lock, also those that it leaves as they are by default.
 std::optional<prediction> predict(const config::fault_plan& plan, features lock,
-                                  std::string_view backend, const config::job& job,
-                                  std::optional<duration> held);
+                                  const config::job& job, std::optional<duration> held);
 
 // The tolerance of requirement R14: 200 ms early, 600 ms late, for stamps, polling and scheduling.
 bool agrees(const prediction& theory, std::optional<duration> recovery);

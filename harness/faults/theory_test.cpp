@@ -24,11 +24,12 @@ config::fault_plan on_holder(fault_kind what, duration lasts = 0s) {
   return p;
 }
 
+constexpr features ensemble_session = feature::session_bound | feature::session_timeout;
 const config::job usual = job_with(1500ms, 2s, 4s);
 
 // Redis: what is left of the lease.
 TEST(theory, a_killed_holder_blocks_for_the_rest_of_its_lease) {
-  const auto p = predict(on_holder(fault_kind::kill), feature::lease, "redis", usual, 500ms);
+  const auto p = predict(on_holder(fault_kind::kill), feature::lease, usual, 500ms);
   ASSERT_TRUE(p);
   EXPECT_EQ(p->least, 1500ms);
   EXPECT_EQ(p->most, 1500ms);
@@ -41,7 +42,7 @@ TEST(theory, a_killed_holder_blocks_for_the_rest_of_its_lease) {
 
 // SETNX without an expiry: for ever.
 TEST(theory, without_lease_and_session_a_killed_holder_blocks_for_ever) {
-  const auto p = predict(on_holder(fault_kind::kill), features{}, "redis", usual, 500ms);
+  const auto p = predict(on_holder(fault_kind::kill), features{}, usual, 500ms);
   ASSERT_TRUE(p);
   EXPECT_FALSE(p->most);
   EXPECT_TRUE(agrees(*p, std::nullopt));
@@ -52,7 +53,7 @@ TEST(theory, renewal_makes_the_rest_uncertain) {
   config::job j = usual;
   j.renew = true;
   const features lock = feature::lease | feature::renewable;
-  const auto p = predict(on_holder(fault_kind::kill), lock, "redis", j, 500ms);
+  const auto p = predict(on_holder(fault_kind::kill), lock, j, 500ms);
   ASSERT_TRUE(p);
   EXPECT_LT(p->least, 1400ms);
   EXPECT_EQ(p->most, 2s);
@@ -61,11 +62,11 @@ TEST(theory, renewal_makes_the_rest_uncertain) {
 // ZooKeeper waits for the session, MySQL sees the connection end.
 TEST(theory, a_session_ends_by_its_own_rules) {
   const auto kill = on_holder(fault_kind::kill);
-  const auto zk = predict(kill, feature::session_bound, "zookeeper", usual, 500ms);
+  const auto zk = predict(kill, ensemble_session, usual, 500ms);
   ASSERT_TRUE(zk);
   EXPECT_GT(zk->least, 2600ms);
   EXPECT_EQ(zk->most, 6s);
-  const auto my = predict(kill, feature::session_bound, "mysql", usual, 500ms);
+  const auto my = predict(kill, feature::session_bound, usual, 500ms);
   ASSERT_TRUE(my);
   EXPECT_EQ(my->most, 0s);
 }
@@ -73,19 +74,19 @@ TEST(theory, a_session_ends_by_its_own_rules) {
 // A paused client keeps its connection: MySQL waits until it goes on, Redis only for the lease.
 TEST(theory, a_paused_holder_blocks_until_somebody_loses_patience) {
   const auto pause = on_holder(fault_kind::pause, 8s);
-  const auto my = predict(pause, feature::session_bound, "mysql", usual, 500ms);
+  const auto my = predict(pause, feature::session_bound, usual, 500ms);
   ASSERT_TRUE(my);
   EXPECT_EQ(my->least, 8s);
   EXPECT_EQ(my->most, 9s);
-  const auto redis = predict(pause, feature::lease, "redis", usual, 500ms);
+  const auto redis = predict(pause, feature::lease, usual, 500ms);
   ASSERT_TRUE(redis);
   EXPECT_EQ(redis->most, 1500ms);
 }
 
 // A pause shorter than the lease costs what it lasts.
 TEST(theory, a_short_pause_ends_before_the_lease) {
-  const auto p = predict(on_holder(fault_kind::pause, 200ms), feature::lease, "redis",
-                         job_with(500ms, 30s, 4s), 100ms);
+  const auto p =
+      predict(on_holder(fault_kind::pause, 200ms), feature::lease, job_with(500ms, 30s, 4s), 100ms);
   ASSERT_TRUE(p);
   EXPECT_EQ(p->most, 600ms);
 }
@@ -96,34 +97,34 @@ TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
   config::fault_plan p = on_holder(fault_kind::cut, 9s);
   p.who = "minority";
   p.with = "holder";
-  const auto held = predict(p, feature::session_bound, "zookeeper", usual, 500ms);
+  const auto held = predict(p, ensemble_session, usual, 500ms);
   ASSERT_TRUE(held);
   EXPECT_GT(held->least, 2600ms);
   EXPECT_EQ(held->most, 7s);
   EXPECT_FALSE(agrees(*held, 1s));
   p.who = "leader";
   p.what = fault_kind::stall;
-  EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, 500ms)->most, 12s);
-  EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, 500ms)->least, 8500ms);
-  EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, std::nullopt)->least, 0s);
+  EXPECT_EQ(predict(p, ensemble_session, usual, 500ms)->most, 12s);
+  EXPECT_EQ(predict(p, ensemble_session, usual, 500ms)->least, 8500ms);
+  EXPECT_EQ(predict(p, ensemble_session, usual, std::nullopt)->least, 0s);
   p.lasts = 1s;
-  EXPECT_EQ(predict(p, feature::session_bound, "zookeeper", usual, 500ms)->least, 0s);
-  EXPECT_FALSE(predict(p, feature::lease, "redis", usual, 500ms));
+  EXPECT_EQ(predict(p, ensemble_session, usual, 500ms)->least, 0s);
+  EXPECT_FALSE(predict(p, feature::lease, usual, 500ms));
   p.who = "majority";
-  EXPECT_FALSE(predict(p, feature::session_bound, "zookeeper", usual, 500ms));
+  EXPECT_FALSE(predict(p, ensemble_session, usual, 500ms));
 }
 
 // A row without owner is deleted by the sweeper, if there is one.
 TEST(theory, a_sweeper_frees_the_row_of_the_dead) {
   config::job j = usual;
   j.options["sweep"] = "3s";
-  const auto p = predict(on_holder(fault_kind::kill), features{}, "mysql", j, 500ms);
+  const auto p = predict(on_holder(fault_kind::kill), features{}, j, 500ms);
   ASSERT_TRUE(p);
   EXPECT_EQ(p->least, 2500ms);
   EXPECT_EQ(p->most, 3250ms);
   EXPECT_FALSE(agrees(*p, std::nullopt));
   j.options["sweep"] = "off";
-  const auto never = predict(on_holder(fault_kind::kill), features{}, "mysql", j, 500ms);
+  const auto never = predict(on_holder(fault_kind::kill), features{}, j, 500ms);
   ASSERT_TRUE(never);
   EXPECT_FALSE(never->most);
 }
@@ -132,16 +133,16 @@ TEST(theory, a_sweeper_frees_the_row_of_the_dead) {
 // notice.
 TEST(theory, a_cut_connection_matters_to_those_whose_lock_it_is) {
   const auto cut = on_holder(fault_kind::cut, 300ms);
-  const auto bound = predict(cut, feature::session_bound, "mysql", usual, 500ms);
+  const auto bound = predict(cut, feature::session_bound, usual, 500ms);
   ASSERT_TRUE(bound);
   EXPECT_EQ(bound->most, 0s);
   for (const features lock : {features{}, features{feature::lease}}) {
-    const auto row = predict(cut, lock, "mysql", usual, 500ms);
+    const auto row = predict(cut, lock, usual, 500ms);
     ASSERT_TRUE(row);
     EXPECT_EQ(row->least, 1s);
     EXPECT_EQ(row->most, 1s);
   }
-  const auto zk = predict(cut, feature::session_bound, "zookeeper", usual, 500ms);
+  const auto zk = predict(cut, ensemble_session, usual, 500ms);
   ASSERT_TRUE(zk);
   EXPECT_EQ(zk->most, 1s);
 }
@@ -149,15 +150,15 @@ TEST(theory, a_cut_connection_matters_to_those_whose_lock_it_is) {
 // Who cannot give it back in time loses it to the lease or the session.
 TEST(theory, a_long_cut_ends_with_the_lease_or_the_session) {
   const auto cut = on_holder(fault_kind::cut, 6s);
-  const auto leased = predict(cut, feature::lease, "redis", usual, 500ms);
+  const auto leased = predict(cut, feature::lease, usual, 500ms);
   ASSERT_TRUE(leased);
   EXPECT_EQ(leased->most, 1500ms);
-  const auto zk = predict(cut, feature::session_bound, "zookeeper", usual, 500ms);
+  const auto zk = predict(cut, ensemble_session, usual, 500ms);
   ASSERT_TRUE(zk);
   EXPECT_EQ(zk->most, 6s);
-  EXPECT_FALSE(predict(cut, features{}, "redis", usual, 500ms));
+  EXPECT_FALSE(predict(cut, features{}, usual, 500ms));
   const auto shorter = on_holder(fault_kind::cut, 1200ms);
-  EXPECT_FALSE(predict(shorter, feature::lease, "redis", usual, 500ms));
+  EXPECT_FALSE(predict(shorter, feature::lease, usual, 500ms));
 }
 
 // The holder of a key blocks the others only where the lock locks more than its key.
@@ -165,12 +166,12 @@ TEST(theory, a_key_of_ones_own_concerns_nobody_else) {
   config::job j = job_with(100ms, 2s, 4s);
   j.keys.kind = config::key_choice::shape::own;
   const auto pause = on_holder(fault_kind::pause, 3s);
-  const auto indexed = predict(pause, feature::session_bound, "mysql", j, 50ms);
+  const auto indexed = predict(pause, feature::session_bound, j, 50ms);
   ASSERT_TRUE(indexed);
   EXPECT_EQ(indexed->most, 100ms);
   EXPECT_FALSE(agrees(*indexed, 3s));
   j.options["indexed"] = "false";
-  const auto unindexed = predict(pause, feature::session_bound, "mysql", j, 50ms);
+  const auto unindexed = predict(pause, feature::session_bound, j, 50ms);
   ASSERT_TRUE(unindexed);
   EXPECT_EQ(unindexed->most, 3050ms);
   EXPECT_FALSE(agrees(*unindexed, 100ms));
@@ -179,7 +180,7 @@ TEST(theory, a_key_of_ones_own_concerns_nobody_else) {
 TEST(theory, says_nothing_of_servers) {
   config::fault_plan p = on_holder(fault_kind::kill);
   p.who = "master";
-  EXPECT_FALSE(predict(p, feature::lease, "redis", usual, std::nullopt));
+  EXPECT_FALSE(predict(p, feature::lease, usual, std::nullopt));
 }
 
 }  // namespace

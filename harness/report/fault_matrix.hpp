@@ -16,7 +16,7 @@ namespace lockmark::report {
 // One lock on one topology in one scenario, over its repetitions.
 struct fault_cell {
   std::string scenario;
-  std::string lock;  // with its options: "redis/set_nx_px [release=del]"
+  std::string lock;  // with its options: "NAME [release=del]"
   std::string topology;
   std::uint64_t runs = 0;
   std::uint64_t violated = 0;        // runs in which two held it

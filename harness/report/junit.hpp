@@ -21,7 +21,7 @@ struct test_case {
   enum class outcome : std::uint8_t { passed, failed, error, skipped };
 
   std::string scenario;
-  std::string name;  // "redis/lua on redis-sentinel"
+  std::string name;  // "LOCK on TOPOLOGY"
   outcome how = outcome::passed;
   std::string type;     // unless passed: one word, such as "violation"
   std::string message;  // unless passed: one sentence

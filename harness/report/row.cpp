@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 #include "harness/base/errors.hpp"
@@ -100,8 +99,7 @@ row row_of(const recorded_run& run) {
   }
 }
 
-std::vector<row> as_in_the_article(std::vector<row> rows) {
-  constexpr std::array<std::string_view, 4> backends{"mysql", "zookeeper", "redis", "exec"};
+std::vector<row> by_backend(std::vector<row> rows, std::span<const std::string_view> backends) {
   std::vector<std::string> scenarios, topologies, locks;
   const auto place_in = [](std::vector<std::string>& seen, const std::string& name) {
     const auto at = std::find(seen.begin(), seen.end(), name);

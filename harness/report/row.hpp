@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,8 +41,8 @@ row row_of(const recorded_run& run);
 // at the end those that are not ranked, as they came.
 std::vector<row> ranked(std::vector<row> rows);
 
-// By scenario, backend, lock and topology, in the order in which the articles tell of them: MySQL,
-// ZooKeeper, Redis, and then real clients in processes of their own.
-std::vector<row> as_in_the_article(std::vector<row> rows);
+// By scenario, backend, lock and topology: backends in this order, the others in that of their
+// first row. `backends`: first words of locks' names.
+std::vector<row> by_backend(std::vector<row> rows, std::span<const std::string_view> backends);
 
 }  // namespace lockmark::report

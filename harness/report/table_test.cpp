@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -78,11 +79,12 @@ TEST(table, overview) {
   EXPECT_EQ(lines[5], "| redis/lua [release=del] | - | 200 |");
 }
 
-TEST(table, as_in_the_article) {
+TEST(table, by_backend) {
   row redis = measured_row(), keeper = measured_row(), mysql = measured_row();
   keeper.lock = "zookeeper/sequential";
   mysql.lock = "mysql/for_update";
-  const auto rows = as_in_the_article({redis, keeper, mysql});
+  constexpr std::array<std::string_view, 2> order{"mysql", "zookeeper"};
+  const auto rows = by_backend({redis, keeper, mysql}, order);
   EXPECT_EQ(rows[0].lock, "mysql/for_update");
   EXPECT_EQ(rows[1].lock, "zookeeper/sequential");
   EXPECT_EQ(rows[2].lock, "redis/lua");

@@ -124,7 +124,7 @@ void run_controller::draw_conclusions(result& r) {
     r.why = own_trouble();
   }
   r.faults = judge_faults(faults_.all(), r.found, with_presets(job_, setup_.lock), setup_.lock.has,
-                          setup_.lock.name.substr(0, setup_.lock.name.find('/')), window_);
+                          window_);
   if (pool_.guard() != nullptr) r.found.guard = pool_.guard()->counts();
   pool_.tell(r);
   const stats::trend trend = stats::find_trend(

@@ -64,8 +64,7 @@ std::vector<std::int64_t> stamps_of(const std::vector<check::overlap>& overlaps)
 
 std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& inflicted,
                                         const findings& found, const config::job& job,
-                                        features lock, std::string_view backend,
-                                        const window& measured) {
+                                        features lock, const window& measured) {
   const auto plans = config::read_faults(job.faults);
   const std::int64_t start_ns = measured.start_ns.load();
   const std::int64_t end_ns = measured.end_ns.load();
@@ -89,8 +88,7 @@ std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& i
     f.recovery_ns = after[n].recovery_ns;
     f.violations = after[n].violations;
     f.violations_among_others = among_others(i, found, job, disruptions[n].at_ns, until_ns);
-    f.predicted =
-        faults::predict(plans.at(i.plan), lock, backend, job, held_by_then(i, found, job));
+    f.predicted = faults::predict(plans.at(i.plan), lock, job, held_by_then(i, found, job));
     if (f.predicted) {
       const auto took = f.recovery_ns ? std::optional{duration{*f.recovery_ns}} : std::nullopt;
       // What should come after the end of the observation cannot be missed.

@@ -29,7 +29,6 @@ struct fault_finding {
 // `participants`: in how many processes the clients are, to know whom a fault on one of them hit.
 std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& inflicted,
                                         const findings& found, const config::job& job,
-                                        features lock, std::string_view backend,
-                                        const window& measured);
+                                        features lock, const window& measured);
 
 }  // namespace lockmark::run

@@ -46,7 +46,7 @@ class findings_of_faults : public testing::Test {
         "who: " +
             who + ", at: 1s}\n",
         "test.yaml");
-    return judge_faults(inflicted_, found_, job, lock, "redis", window_);
+    return judge_faults(inflicted_, found_, job, lock, window_);
   }
 
   findings found_;

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 class recoveries : public testing::Test {
  protected:
   fault_finding judge(const std::string& fault, duration lasted, bool on_a_client,
-                      const std::string& backend, features lock = {}) {
+                      features lock = {}) {
     const config::job j = config::parse_job(
         "load: {instances: 2, clients: 1}\nparticipants: 2\nhold: 1s\nkeys: " + keys_ +
             "\noptions: {sweep: " + sweep_ + "}\nstop: {duration: 10s}\nfaults:\n  - " + fault,
@@ -22,7 +22,7 @@ class recoveries : public testing::Test {
     window measured;
     measured.start_ns = 0;
     measured.end_ns = 10'000 * ms;
-    return judge_faults({i}, found_, j, lock, backend, measured).at(0);
+    return judge_faults({i}, found_, j, lock, measured).at(0);
   }
 
   static constexpr std::int64_t ms = 1'000'000;
@@ -35,27 +35,25 @@ class recoveries : public testing::Test {
 TEST_F(recoveries, do_not_miss_what_comes_after_the_end) {
   found_.grant_stamps = {{1000 * ms, 0}};
   const std::string kill = "{do: kill, who: holder, at: 2s}";
-  EXPECT_TRUE(judge(kill, 0s, true, "mysql").agrees);
+  EXPECT_TRUE(judge(kill, 0s, true).agrees);
   sweep_ = "3s";
-  EXPECT_FALSE(judge(kill, 0s, true, "mysql").agrees);
+  EXPECT_FALSE(judge(kill, 0s, true).agrees);
 }
 
 // A grant to another means that one's hold was over, unless they hold different keys.
 TEST_F(recoveries, know_who_held_a_key_of_its_own) {
   found_.grant_stamps = {{1500 * ms, 0}, {1800 * ms, 1}};
   const std::string pause = "{do: pause, who: holder, at: 2s, for: 3s}";
-  EXPECT_EQ(judge(pause, 3s, true, "mysql").predicted->why, "it held nothing");
+  EXPECT_EQ(judge(pause, 3s, true).predicted->why, "it held nothing");
   keys_ = "own";
-  EXPECT_EQ(judge(pause, 3s, true, "mysql").predicted->why, "the others hold keys of their own");
+  EXPECT_EQ(judge(pause, 3s, true).predicted->why, "the others hold keys of their own");
 }
 
 // The old master grants until the new one leads.
 TEST_F(recoveries, see_a_failover_to_its_end) {
   found_.grant_stamps = {{2050 * ms, 0}, {2900 * ms, 1}, {6000 * ms, 0}, {6100 * ms, 1}};
-  EXPECT_EQ(judge("{do: fail_over, who: master, at: 2s}", 1s, false, "redis").recovery_ns,
-            4000 * ms);
-  EXPECT_EQ(judge("{do: pause, who: master, at: 2s, for: 1s}", 1s, false, "redis").recovery_ns,
-            900 * ms);
+  EXPECT_EQ(judge("{do: fail_over, who: master, at: 2s}", 1s, false).recovery_ns, 4000 * ms);
+  EXPECT_EQ(judge("{do: pause, who: master, at: 2s, for: 1s}", 1s, false).recovery_ns, 900 * ms);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Who may include whom: harness/DESIGN.md section 3 as a table.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 
@@ -53,7 +55,7 @@ const std::vector<direction>& directions() {
        .forbidden = {"harness/", "workloads/", "deploy/", "program/"},
        .allowed = {"harness/driver.hpp", "harness/features.hpp", "harness/outcome.hpp",
                    "harness/async/", "harness/base/", "harness/config/target.hpp",
-                   "harness/unique_fd.hpp"},
+                   "harness/config/scheme.hpp", "harness/unique_fd.hpp"},
        .allowed_in_tests = {"deploy/local/", "harness/time/"},
        .instead = "a driver sees its contract only: harness/driver.hpp, harness/async/ and "
                   "harness/config/target.hpp; it neither measures nor reads a clock"},
@@ -86,18 +88,6 @@ const std::vector<direction>& directions() {
 // The same for what everybody uses, for client libraries, and for those who watch a run.
 const std::vector<direction>& directions_at_the_edges() {
   static const std::vector<direction> table = {
-      {.in = {""},
-       .except = {"drivers/zookeeper/"},
-       .forbidden = {"zookeeper/"},
-       .allowed = {},
-       .allowed_in_tests = {},
-       .instead = "a client library stays inside its driver: use what drivers/zookeeper offers"},
-      {.in = {""},
-       .except = {"drivers/mysql/"},
-       .forbidden = {"mysql.h", "mysql/", "mariadb/", "ma_"},
-       .allowed = {},
-       .allowed_in_tests = {},
-       .instead = "a client library stays inside its driver: use what drivers/mysql offers"},
       {.in = {"harness/base/"},
        .except = {},
        .forbidden = {"harness/", "asio"},
@@ -187,6 +177,24 @@ std::vector<violation> check_includes(std::string_view path, std::string_view te
       report(
           "one driver never uses another: put what both need behind harness/driver.hpp, and "
           "the suite into tests only");
+    }
+  }
+  return found;
+}
+
+std::vector<violation> check_libraries(std::string_view path, std::string_view text,
+                                       std::span<const client_library> libraries) {
+  std::vector<violation> found;
+  int number = 0;
+  for (const std::string_view line : lines_of(text)) {
+    ++number;
+    const std::string_view included = included_by(line);
+    for (const client_library& library : libraries) {
+      if (!included.starts_with(library.headers) || path.starts_with(library.folder)) continue;
+      found.push_back({std::string{path}, number,
+                       fmt::format("includes {}; a client library stays inside its driver: use "
+                                   "what {} offers",
+                                   included, library.folder)});
     }
   }
   return found;

@@ -3,6 +3,7 @@
 // It does not parse C++: it relies on the layout that .clang-format gives.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,14 @@ std::vector<violation> check_code(std::string_view path, std::string_view text);
 
 // Includes only; part of check_code.
 std::vector<violation> check_includes(std::string_view path, std::string_view text);
+
+// A client library stays inside its driver: what begins so is included in that folder only.
+struct client_library {
+  std::string_view headers;  // the beginning of their names
+  std::string_view folder;   // of the driver
+};
+std::vector<violation> check_libraries(std::string_view path, std::string_view text,
+                                       std::span<const client_library> libraries);
 
 // What stands between the quotes or angle brackets of an include, or nothing.
 std::string_view included_by(std::string_view line);

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
 
 #include "harness/tidy/graph.hpp"
 #include "harness/tidy/rules.hpp"
+#include "harness/tidy/text.hpp"
 
 namespace lockmark::tidy {
 namespace {
@@ -48,6 +50,15 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
 }
 
+constexpr std::array<client_library, 6> client_libraries{{
+    {"zookeeper/", "drivers/zookeeper/"},
+    {"mysql.h", "drivers/mysql/"},
+    {"mysql/", "drivers/mysql/"},
+    {"mariadb/", "drivers/mysql/"},
+    {"ma_", "drivers/mysql/"},
+    {"hiredis/", "drivers/redis/"},
+}};
+
 // Every file of the tree; each violation says what to do instead.
 TEST(tree, keeps_the_rules) {
   int code_files = 0;
@@ -58,11 +69,34 @@ TEST(tree, keeps_the_rules) {
     if (is_code(file)) {
       ++code_files;
       std::ranges::move(check_code(path, text), std::back_inserter(found));
+      std::ranges::move(check_libraries(path, text, client_libraries), std::back_inserter(found));
     }
     for (const violation& v : found) ADD_FAILURE() << text_of(v);
   }
   // A test that looks at nothing passes as well.
   EXPECT_GT(code_files, 100) << "in " << std::filesystem::current_path();
+}
+
+bool is_for_tests(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("sample_") || path.ends_with("_test.cpp") ||
+         path.ends_with("_bench.cpp") || path.ends_with("_fuzz.cpp");
+}
+
+// What the harness knows of a backend, the backend's own descriptor tells it.
+TEST(tree, the_harness_names_no_backend) {
+  const std::regex name{"\"(redis|zookeeper|mysql|exec)"};
+  for (const std::filesystem::path& file : source_files()) {
+    const std::string path = file.lexically_normal().generic_string();
+    if (!path.starts_with("harness/") || !is_code(file) || is_for_tests(path)) continue;
+    const std::string text = read(file);
+    int number = 0;
+    for (const std::string_view line : lines_of(text)) {
+      ++number;
+      if (!std::regex_search(line.begin(), line.end(), name)) continue;
+      ADD_FAILURE() << path << ":" << number << ": " << line;
+    }
+  }
 }
 
 // Printed for who wants to see the house: each folder's parts, and what each uses.

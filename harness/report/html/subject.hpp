@@ -17,7 +17,7 @@ struct subject {
   recorded_run run;
   row in_table;
   std::string id;     // "r0": unique in the page, fit for an id
-  std::string label;  // "redis/lua on redis": unique among the page's runs of its scenario
+  std::string label;  // "LOCK on TOPOLOGY": unique among the page's runs of its scenario
   std::vector<stretch> stretches;
   std::vector<double> edges_s;  // of the stretches
   std::vector<moment> moments;  // one for each stretch; none without latency.hlog
