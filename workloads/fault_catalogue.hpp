@@ -1,6 +1,6 @@
 // The catalogue of `lockmark faults`: which fault is tried on which locks and servers.
 //
-// What a scenario does, and what it is to show, stands in its job: workloads/jobs/faults/NAME.yaml.
+// What a scenario does, and what it is to show, stands in its job: workloads/faults.yaml.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// The jobs of workloads/jobs/ and the claims, carried inside the program so that it runs from
-// anywhere.
+// The jobs of workloads/jobs/ and workloads/faults.yaml, and the claims, carried inside the program
+// so that it runs from anywhere.
 #pragma once
 
 #include <map>
