@@ -1,6 +1,7 @@
 #include "harness/metrics/families.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -10,7 +11,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "harness/report/figures.hpp"
 #include "harness/run/build_info.hpp"
+#include "harness/run/result_json.hpp"
 #include "harness/run/run_job.hpp"
 
 namespace lockmark::metrics {
@@ -36,7 +39,8 @@ struct moment {
   std::int64_t in_flight = 0;
   std::int64_t holding = 0;
   double server_silent_s = 0;
-  double elapsed_s = 0;  // of the window
+  double elapsed_s = 0;                             // of the window
+  const nlohmann::ordered_json* written = nullptr;  // run.json, once the run is over
 };
 
 // Label values may come from the command line, and one that is not UTF-8 would spoil the whole
@@ -237,6 +241,22 @@ void add_faults(page& p, const moment& m) {
   for (const auto& [kind, active] : on) p.add({{"fault", kind}}, active);
 }
 
+// The base units of Prometheus.
+double in_base_units(const report::figure& f, double value) {
+  return f.in == report::unit::time ? value / 1e9 : value;
+}
+
+// The figures of a run are of the whole of it.
+void add_figures(page& p, const moment& m) {
+  p.gauge("lockmark_run_figure",
+          "A figure of the whole run, in seconds, ratios or per second; NaN until it is over.");
+  for (const report::figure& f : report::figures()) {
+    const auto read = m.written == nullptr ? report::reading{} : report::read_figure(f, *m.written);
+    const double value = read.value ? in_base_units(f, *read.value) : std::nan("");
+    p.add({{"figure", std::string(f.name)}}, value);
+  }
+}
+
 std::string_view verdict_of(const moment& m) {
   if (m.now != stage::ended) return "pending";
   if (!m.known.verdict.valid) return "invalid";
@@ -281,6 +301,7 @@ families of_moment(const moment& m) {
   add_state(p, m);
   add_faults(p, m);
   add_run(p, m);
+  add_figures(p, m);
   families all = p.take();
   families build = of_build();
   std::ranges::move(build, std::back_inserter(all));
@@ -319,6 +340,8 @@ families of_result(const run::result& r) {
   m.sent = r.sent;
   m.now = stage::ended;
   m.elapsed_s = r.window_s();
+  const nlohmann::ordered_json written = run::to_json(r);
+  m.written = &written;
   return of_moment(m);
 }
 

@@ -63,6 +63,8 @@ TEST(metrics, of_a_result_agree_with_it) {
   EXPECT_NEAR(page.value("lockmark_fairness_ratio"), 1, 1e-6);
   EXPECT_EQ(page.value("lockmark_run_start_timestamp_seconds"), 1'769'850'307);
   EXPECT_EQ(page.value("lockmark_run_window_seconds"), r.window_s());
+  EXPECT_NEAR(page.value("lockmark_run_figure", {{"figure", "tps"}}), r.tps(), 1e-6);
+  EXPECT_NEAR(page.value("lockmark_run_figure", {{"figure", "p50"}}), 0.01003, 2e-5);
 }
 
 // Every series of a run carries what tells it from others; none carries a key, a client or a run.
