@@ -1,4 +1,4 @@
-// The committed dashboards are what dashboards/build writes.
+// The committed dashboards equal the output of dashboards/build.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The dashboards of a folder that are not what `build` writes now.
+// The dashboards of a folder that differ from the current output of `build`.
 std::vector<std::string> outdated(const fs::path& folder, const cli::scratch& dir) {
   cli::output_of({"python3", "-B", "dashboards/build", (dir / "made").string()}, dir.path());
   std::vector<std::string> found;

@@ -1,6 +1,6 @@
-// Every query of every dashboard and rule, through the API of a real Prometheus that has watched a
-// real run on a real Redis: scraped by it, and through a real Pushgateway. What run.json knows must
-// be what Prometheus has seen.
+// Runs every query of every dashboard and rule through the API of a real Prometheus that has
+// watched a real run on a real Redis, by scraping it and through a real Pushgateway. Prometheus
+// must have seen the figures of run.json.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
@@ -31,7 +31,7 @@ json dashboard(std::string_view file) {
   return json::parse(in);
 }
 
-// Queries that have nothing to return in a run in which nothing goes wrong, and why.
+// Queries that return nothing in a run without errors, and why.
 const std::map<std::string, std::string>& silent_when_well() {
   static const std::map<std::string, std::string> all = [] {
     std::map<std::string, std::string> made;
@@ -49,11 +49,11 @@ bool has_a_number(const std::vector<series>& all) {
   });
 }
 
-// A label that a legend names and no series has would be an empty name on the screen.
+// A legend must not name a label that no series has: its name would be empty on the screen.
 void expect_legend_fits(const query& q, const std::vector<series>& answered) {
   for (const std::string& label : labels_in_legend(q.legend)) {
     for (const series& s : answered) {
-      if (s.labels.empty()) continue;  // "or vector(0)": nothing to be named
+      if (s.labels.empty()) continue;  // "or vector(0)": no labels to name
       EXPECT_EQ(s.labels.count(label), 1u) << q.where << ": {{" << label << "}}";
     }
   }
@@ -91,8 +91,7 @@ class watched_runs : public testing::TestWithParam<way> {
  protected:
   static void TearDownTestSuite() { runs().clear(); }
 
-  // Each is made once, by the first test that wants it. Long enough for two looks at the server's
-  // counters.
+  // The first test that needs a run makes it. Long enough for two looks at the server's counters.
   static const watched_run& run() {
     std::unique_ptr<watched_run>& made = runs()[GetParam()];
     if (!made) {
@@ -128,7 +127,7 @@ TEST_P(watched_runs, give_data_to_every_query_of_every_dashboard) {
   EXPECT_EQ(silent, silent_when_well().size()) << "the list names a query that does not exist";
 }
 
-// That a query parses and returns data are checks that can fail.
+// Shows that the checks for parsing and for returned data can fail.
 TEST_P(watched_runs, give_nothing_to_a_query_of_what_is_not_there) {
   const auto asked = [](const char* expr) { return run().seen_by().ask(expr, run().when()); };
   EXPECT_TRUE(has_a_number(asked("lockmark_grants_total")));
@@ -150,8 +149,8 @@ TEST_P(watched_runs, give_data_to_every_recording_rule) {
   EXPECT_GT(recorded, 5);
 }
 
-// Prometheus itself says of every rule that it can be evaluated; the alerts about the lock, which
-// is a good one, are quiet. Others may not be, on a machine that is too busy.
+// Prometheus itself reports that every rule can be evaluated. The alerts about the lock, which is
+// correct, are quiet; others may fire on a busy machine.
 TEST_P(watched_runs, let_every_rule_be_evaluated) {
   std::vector<std::string> names;
   for (const json& group : run().seen_by().rules()) {
@@ -200,7 +199,7 @@ TEST_P(watched_runs, count_what_run_json_counts) {
               told.at("longest_gap").at("length_ns").get<double>() / 1e9, 1e-6);
 }
 
-// The bucket of METRICS.md that a duration falls into: 1, 2, 3, 5 times powers of ten.
+// The bucket of METRICS.md that contains a duration: 1, 2, 3, 5 times powers of ten.
 struct bucket {
   double above_s = 0;
   double up_to_s = 60;
@@ -227,7 +226,7 @@ TEST(buckets, are_those_of_the_contract) {
 }
 
 // HDR histograms are exact to three digits, hence 1 %: a value at the very edge of a bucket may be
-// counted beside it.
+// counted in the next one.
 void expect_in_bucket(const watched_run& run, double q, const std::string& histogram,
                       const json& exact_ns) {
   ASSERT_TRUE(exact_ns.is_number()) << histogram << " has no p" << q * 100 << " in run.json";
@@ -246,8 +245,7 @@ json quantile_of(const json& all_attempts, double q) {
   return {};
 }
 
-// run.json's quantiles are of all attempts, the histogram's of those that were granted, which come
-// first.
+// run.json's quantiles are of all attempts, the histogram's of granted ones only, which come first.
 double among_granted(const json& all_attempts, double q) {
   return q * all_attempts.at("n").get<double>() / all_attempts.at("granted").get<double>();
 }
@@ -271,7 +269,7 @@ TEST_P(watched_runs, have_the_latencies_of_run_json_within_a_bucket) {
   expect_in_bucket(run(), 0.5, "lockmark_hold_duration_seconds_bucket", held.at("p50_ns"));
 }
 
-// The tables of the comparison, computed from what was seen, have run.json's figures.
+// The comparison's tables, computed from Prometheus's data, show run.json's figures.
 TEST_P(watched_runs, are_compared_by_the_figures_of_run_json) {
   const json told = run().told();
   const json board = dashboard("comparison.json");
@@ -291,7 +289,7 @@ TEST_P(watched_runs, are_compared_by_the_figures_of_run_json) {
 INSTANTIATE_TEST_SUITE_P(on_redis, watched_runs, testing::Values(way::scraped, way::pushed),
                          name_of);
 
-// A lock that gives the key to two at once: the dashboards show what run.json says, and the alert
+// A lock that admits two holders at once: the dashboards show what run.json says, and the alert
 // fires.
 TEST(broken_lock, is_seen_to_be_broken) {
   const watched_run run(way::scraped,
@@ -317,7 +315,7 @@ TEST(broken_lock, is_seen_to_be_broken) {
   }
 }
 
-// Two locks one after the other, as a table measures them: one row for each.
+// Two locks one after the other, as a table measures them: one row each.
 TEST(table, is_compared_lock_by_lock) {
   const watched_run run(way::pushed, {"table", "--topologies", "redis", "--locks", "redis/lua",
                                       "--locks", "redis/setnx", "--scenarios", "contended", "--set",

@@ -1,5 +1,6 @@
-// What deploy/ gives to Grafana and to a container engine agrees with itself and with lockmark.
-// That compose.yaml is one is checked elsewhere (deploy/schema); nothing is started here.
+// The files in deploy/ for Grafana and for a container engine are consistent with each other and
+// with lockmark. Whether compose.yaml is valid is checked elsewhere (deploy/schema); nothing is
+// started here.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using names = std::set<std::string, std::less<>>;
 
-// Keys of a mapping that are not among the documented ones, with their place.
+// Undocumented keys of a mapping, with their place.
 std::vector<std::string> unknown_keys(const YAML::Node& of, const names& known,
                                       const std::string& at) {
   std::vector<std::string> found;
@@ -114,13 +115,14 @@ YAML::Node services() {
   return YAML::LoadFile((folder / "compose.yaml").string())["services"];
 }
 
-// A service's own, or what it has by its merge key ("<<: *redis"), which this library leaves alone.
+// A service's own value, or the one from its merge key ("<<: *redis"), which this library does not
+// resolve.
 YAML::Node part(const YAML::Node& service, const std::string& key) {
   if (service[key].IsDefined()) return service[key];
   return service["<<"].IsDefined() ? part(service["<<"], key) : YAML::Node(YAML::NodeType::Null);
 }
 
-// "name:1.2.3" or "name:v1.2.3": a tag that will not mean something else tomorrow.
+// "name:1.2.3" or "name:v1.2.3": a tag that will still mean the same tomorrow.
 bool is_pinned(const std::string& image) {
   std::string tag = image.substr(std::min(image.rfind(':'), image.size() - 1) + 1);
   if (tag.starts_with("v")) tag.erase(0, 1);
@@ -166,11 +168,11 @@ TEST(compose, mounts_what_exists) {
   EXPECT_GT(mounts, 10);
 }
 
-// What is reachable from outside ("127.0.0.1:6421"), and the fixed addresses behind it
+// The addresses reachable from outside ("127.0.0.1:6421"), and the fixed addresses behind them
 // ("172.30.77.31:6379").
 struct published {
   names outside;
-  std::map<std::string, std::string> inside;  // what stands behind a fixed address
+  std::map<std::string, std::string> inside;  // fixed address to outside address
 };
 
 published published_ports() {
@@ -191,7 +193,7 @@ published published_ports() {
   return all;
 }
 
-// The URLs in README.md's table of topologies: between backquotes.
+// The URLs in backquotes in README.md's table of topologies.
 std::vector<std::string> urls_in_readme() {
   std::ifstream in(folder / "README.md");
   std::vector<std::string> urls;

@@ -1,6 +1,6 @@
-// What can be wrong with a dashboard or a rule without asking a Prometheus: names that no run
-// exports, and panels that leave the reader alone. Looks at one text at a time; the whole is held
-// to Grafana's schema elsewhere (deploy/schema).
+// Errors in a dashboard or a rule that can be found without a Prometheus: names that no run
+// exports, and panels without help for the reader. Checks one text at a time; deploy/schema checks
+// the whole against Grafana's schema.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@
 
 namespace lockmark::dashboards {
 
-// What queries may name.
+// The names that queries may use.
 struct known_names {
   metric_table metrics;
   std::set<std::string, std::less<>> recorded;  // by recording rules
@@ -22,17 +22,17 @@ struct known_names {
 // Each complaint is "WHERE: what".
 using complaints = std::vector<std::string>;
 
-// A metric that is not in the table, a label that its series do not have, a value that the label
+// A metric that is not in the table, a label that its series do not have, or a value that the label
 // does not take.
 complaints complaints_about_query(std::string_view where, std::string_view expr,
                                   const known_names& known);
 
-// Besides its queries: ids, data sources, places, and what every panel needs: a title, a
-// description, a unit, a legend for each of several queries.
+// Everything but its queries: ids, data sources, places, and what every panel needs: a title, a
+// description, a unit, and a legend for each of several queries.
 complaints complaints_about_dashboard(std::string_view file, const nlohmann::json& dashboard,
                                       const known_names& known);
 
-// Uids that two of the dashboards share.
+// Uids used by more than one dashboard.
 complaints complaints_about_uids(const std::vector<nlohmann::json>& dashboards);
 
 }  // namespace lockmark::dashboards

@@ -1,5 +1,5 @@
-// Reads just so much of PromQL: names of metrics, matchers, and the lists of labels behind by,
-// without, on, ignoring, group_left and group_right.
+// Parses only this much of PromQL: metric names, matchers, and the label lists after by, without,
+// on, ignoring, group_left and group_right.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -134,8 +134,8 @@ class reader {
     return parts;
   }
 
-  // A label in a list must be one of some metric of the query. What a rule records has those of the
-  // metrics that it was made from, which are not looked up.
+  // A label in a list must belong to some metric of the query. A recorded series has the labels of
+  // its source metrics, which are not looked up.
   void check_lists() {
     if (uses_recorded_) return;
     for (const std::string& label : listed_) {

@@ -1,5 +1,5 @@
-// The committed dashboards and rules name only what runs export, and leave no reader alone; and
-// each of these checks finds a mistake that was made for it.
+// The committed dashboards and rules name only exported metrics and help the reader; and each of
+// these checks finds a mistake made for it.
 #include "dashboards/lint.hpp"
 
 #include <fmt/format.h>
@@ -96,7 +96,7 @@ TEST(rules, name_only_what_runs_export) {
   EXPECT_GT(k.recorded.size(), 5u);
 }
 
-// Every metric of the contract is shown somewhere, or it would be exported for nothing.
+// Every metric of the contract is shown somewhere; otherwise exporting it would be pointless.
 TEST(dashboards, show_every_metric) {
   std::string queries;
   for (const char* file : files) {
@@ -120,7 +120,7 @@ TEST(lint, finds_names_that_do_not_exist) {
               ElementsAre("q: run:lockmark_grants:rate9s is not in METRICS.md, nor recorded by a "
                           "rule"));
   EXPECT_THAT(about_query("lockmark_grants_total_sum"), testing::SizeIs(1));
-  // What is right, with everything that could be mistaken for a name.
+  // A correct query, with everything that could be mistaken for a name.
   EXPECT_THAT(
       about_query(R"(sum by (le, lock) (lockmark_hold_duration_seconds_bucket{lock=~"$l"}))"),
       IsEmpty());

@@ -6,7 +6,7 @@
 namespace lockmark::dashboards {
 namespace {
 
-// "a|b|c" of "| a | b | c |", with the blanks that surround the cells.
+// "a|b|c" of "| a | b | c |", with the blanks around the cells.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
   std::istringstream in(line.substr(1));
@@ -14,7 +14,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// What stands between backquotes, in order.
+// The texts between backquotes, in order.
 std::vector<std::string> quoted_in(std::string_view cell) {
   std::vector<std::string> found;
   for (;;) {
@@ -27,7 +27,7 @@ std::vector<std::string> quoted_in(std::string_view cell) {
 }
 
 // "`phase`: `response`, `service`" is a label with its values, "`run`, `target`" are two labels,
-// "`fault`: kind of the fault" is one whose values nobody can list.
+// "`fault`: kind of the fault" is one with open-ended values.
 void add_labels(metric& m, std::string_view cell) {
   const std::vector<std::string> words = quoted_in(cell);
   if (words.empty()) return;

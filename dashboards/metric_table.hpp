@@ -1,5 +1,5 @@
-// The table of METRICS.md as values: which metrics there are, and which labels and values of labels
-// they have. Knows no Prometheus.
+// The table of METRICS.md as values: the metrics, their labels and the labels' values. Knows no
+// Prometheus.
 #pragma once
 
 #include <map>
@@ -11,17 +11,17 @@ namespace lockmark::dashboards {
 
 struct metric {
   bool is_histogram = false;
-  // Every label that its series can have, those of the run and of the scrape among them. No values:
-  // any are possible.
+  // Every label that its series can have, including those of the run and of the scrape. No values:
+  // any value is possible.
   std::map<std::string, std::set<std::string>, std::less<>> labels;
 };
 
 using metric_table = std::map<std::string, metric, std::less<>>;
 
-// From the text of METRICS.md. A histogram is there by its own name, without _bucket.
+// From the text of METRICS.md. A histogram is listed under its own name, without _bucket.
 metric_table parse_metric_table(std::string_view markdown);
 
-// The metric that a name in a query is of, also by _bucket, _sum or _count; null if there is none.
+// The metric of a name in a query, also by _bucket, _sum or _count; null if there is none.
 const metric* find_metric(const metric_table& all, std::string_view name);
 
 }  // namespace lockmark::dashboards

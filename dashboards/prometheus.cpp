@@ -26,11 +26,11 @@ using namespace std::chrono_literals;
 using json = nlohmann::json;
 
 struct answer {
-  int status = 0;  // 0: nobody answered
+  int status = 0;  // 0: no reply
   std::string body;
 };
 
-// HTTP/1.0, so that the answer ends with the connection and is not sent in pieces.
+// HTTP/1.0, so that the reply ends with the connection and is not chunked.
 answer http_get(int port, const std::string& path) {
   const unique_fd s{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_in to{};
@@ -53,7 +53,7 @@ answer http_get(int port, const std::string& path) {
   return {std::atoi(all.c_str() + space), all.substr(blank + 4)};
 }
 
-// Percent-encoded, for a query of a URL.
+// Percent-encoded, for the query of a URL.
 std::string escaped(std::string_view text) {
   std::string made;
   for (const char c : text) {
@@ -86,7 +86,7 @@ std::string target_list(const std::vector<int>& ports) {
   return list + "]\n";
 }
 
-// The command line, once its files are written.
+// Writes its files and returns the command line.
 std::vector<std::string> command_of(const fs::path& where, int port,
                                     const std::vector<int>& metrics_ports,
                                     const std::vector<int>& gateway_ports) {
@@ -103,7 +103,7 @@ std::vector<std::string> command_of(const fs::path& where, int port,
           fmt::format("--web.listen-address=127.0.0.1:{}", port), "--log.level=warn"};
 }
 
-// Values come as texts: "0.5", "NaN", "+Inf".
+// Values are texts: "0.5", "NaN", "+Inf".
 double number(const json& text) {
   return std::strtod(text.get_ref<const std::string&>().c_str(), nullptr);
 }

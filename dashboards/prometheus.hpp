@@ -1,5 +1,5 @@
-// A real Prometheus and a real Pushgateway as child processes of a test, and what one asks them
-// over HTTP. Both listen on loopback and are gone with their objects.
+// A real Prometheus and a real Pushgateway as child processes of a test, and requests to them over
+// HTTP. Both listen on loopback and end with their objects.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@ struct stretch {
 };
 double seconds_now();
 
-// One series of an answer: its labels, and its values in the order of time.
+// One series of a reply: its labels, and its values in time order.
 struct series {
   std::map<std::string, std::string> labels;
   std::vector<double> values;
@@ -32,7 +32,7 @@ bool becomes(const std::function<bool()>& done);
 
 class pushgateway {
  public:
-  // Returns when it answers. Throws std::runtime_error when it does not.
+  // Returns once it replies. Throws std::runtime_error if it does not.
   explicit pushgateway(const std::filesystem::path& where);
   int port() const { return port_; }
 
@@ -43,20 +43,21 @@ class pushgateway {
 
 class prometheus {
  public:
-  // With the configuration and the rules of deploy/prometheus as they are, looking at these ports
-  // of 127.0.0.1. Files appear in `where`. Returns when it answers; throws std::runtime_error.
+  // Uses the configuration and the rules of deploy/prometheus unchanged, for these ports of
+  // 127.0.0.1. Writes files to `where`. Returns once it replies; throws std::runtime_error if it
+  // does not.
   prometheus(const std::filesystem::path& where, const std::vector<int>& metrics_ports,
              const std::vector<int>& gateway_ports);
 
-  // A query at every second of the stretch. One that Prometheus refuses is a failure of the test,
-  // and has no series.
+  // A query at every second of the stretch. If Prometheus refuses it, the test fails and the result
+  // has no series.
   std::vector<series> ask(std::string_view expr, const stretch& when) const;
-  // The one value of a query at a moment; NaN, and a failure, when it has not exactly one.
+  // The one value of a query at a moment; NaN and a test failure unless there is exactly one.
   double value(std::string_view expr, double at_s) const;
-  // The values of a label of the series that fit.
+  // The values of a label among the matching series.
   std::vector<std::string> label_values(std::string_view selector, std::string_view label,
                                         const stretch& when) const;
-  // What /api/v1/rules says.
+  // The content of /api/v1/rules.
   nlohmann::json rules() const;
 
  private:

@@ -1,5 +1,5 @@
-// What Prometheus's own checker says of the configuration and the rules of deploy/prometheus; and
-// that it would say so of wrong ones.
+// Prometheus's own checker accepts the configuration and the rules of deploy/prometheus, and
+// refuses wrong ones.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class promtool : public testing::Test {
     std::ofstream(dir_ / file) << text;
   }
 
-  // Of an alert, in the order of rules_test.yml: "fires" or "quiet".
+  // For an alert, in the order of rules_test.yml: "fires" or "quiet".
   std::vector<std::string> expectations_of(const std::string& alert) {
     std::vector<std::string> all;
     const YAML::Node file = YAML::LoadFile((dir_ / "rules_test.yml").string());
@@ -71,7 +71,7 @@ TEST_F(promtool, accepts_the_rules) {
 TEST_F(promtool, sees_each_alert_fire_and_not_fire) {
   const cli::ended e = check("test", "rules", "rules_test.yml");
   EXPECT_EQ(e.status, 0) << e.out << e.err;
-  // None is left out, neither firing nor quiet.
+  // Every alert has a test for firing and one for staying quiet.
   for (const rule& r : rules_of("deploy/prometheus/alerts.yml")) {
     EXPECT_THAT(expectations_of(r.name), UnorderedElementsAre("fires", "quiet")) << r.name;
   }

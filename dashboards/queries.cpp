@@ -15,7 +15,7 @@ bool is_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// The name that stands at the beginning of what follows a '$', and how long it is with its braces.
+// The name at the beginning of the text after a '$', and its length including braces.
 std::pair<std::string, std::size_t> variable_at(std::string_view text) {
   const bool braced = text.starts_with("{");
   std::size_t end = braced ? 1 : 0;

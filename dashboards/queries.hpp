@@ -1,5 +1,5 @@
-// The queries of dashboards and rules, as texts: what Grafana and Prometheus would evaluate. Sends
-// none.
+// The queries of dashboards and rules, as the texts that Grafana and Prometheus would evaluate.
+// Sends none.
 #pragma once
 
 #include <filesystem>
@@ -17,23 +17,23 @@ struct query {
   std::string legend;  // may name labels as {{label}}
 };
 
-// Of the panels, the template variables and the annotations.
+// Those of the panels, the template variables and the annotations.
 std::vector<query> queries_of(std::string_view file, const nlohmann::json& dashboard);
 
-// `$name` and `${name}` replaced, as Grafana does before it sends a query. Throws
-// std::runtime_error at one that is not among the values.
+// Replaces `$name` and `${name}`, as Grafana does before it sends a query. Throws
+// std::runtime_error for a name without a value.
 std::string with_variables(std::string_view expr, const std::map<std::string, std::string>& values);
 
 struct rule {
-  std::string name;  // of the alert, or of what is recorded
+  std::string name;  // of the alert, or of the recorded series
   std::string expr;
   bool is_alert = false;
 };
 
-// Of one of Prometheus's rule files.
+// Reads one of Prometheus's rule files.
 std::vector<rule> rules_of(const std::filesystem::path& file);
 
-// The labels that a legend names.
+// The labels named in a legend.
 std::vector<std::string> labels_in_legend(std::string_view legend);
 
 }  // namespace lockmark::dashboards

@@ -1,6 +1,6 @@
-// The dashboards are what Grafana's published schema calls a dashboard, and compose.yaml is what
-// the Compose Specification calls one; and a mistake in either is found. By the checkers of
-// deploy/schema, which deploy/schema/build fetches and builds.
+// The dashboards conform to Grafana's published schema, and compose.yaml to the Compose
+// Specification; and a mistake in either is found. Uses the checkers of deploy/schema, which
+// deploy/schema/build fetches and builds.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class schema : public testing::Test {
     return cli::program(words, dir_.path()).wait(30s);
   }
 
-  // Writes live.json with one change; its path.
+  // Writes live.json with one change; returns its path.
   std::string changed_live(const json::json_pointer& at, const json& value) {
     json changed = cli::read_json("dashboards/live.json");
     changed[at] = value;
@@ -47,7 +47,7 @@ class schema : public testing::Test {
     return file.string();
   }
 
-  // compose.yaml in its folder's place, with one line changed.
+  // Checks compose.yaml, as if in its folder, with one line changed.
   cli::ended check_compose_with(const std::string& from, const std::string& to) const {
     std::string text = cli::read_text("deploy/compose/compose.yaml");
     const auto at = text.find(from);
@@ -67,7 +67,7 @@ TEST_F(schema, of_grafana_accepts_every_dashboard) {
   EXPECT_EQ(e.status, 0) << e.out << e.err;
 }
 
-// Each is found, and named.
+// Each mistake is found, and named.
 TEST_F(schema, of_grafana_refuses_what_is_wrong) {
   struct mistake {
     const char* at;

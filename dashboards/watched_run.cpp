@@ -34,7 +34,7 @@ watched_run::watched_run(way how, std::vector<std::string> arguments, int expect
   const cli::ended e = cli::run(dir_.path(), std::move(arguments), 90s);
   EXPECT_EQ(e.status, expected_status) << e.out << e.err;
   when_.end_s = seconds_now();
-  // What was pushed last stays, and is seen within two looks.
+  // The last push stays at the gateway, and is seen within two scrapes.
   const bool seen = becomes([&] {
     when_.end_s = seconds_now();
     const std::string ended = R"(max(last_over_time(lockmark_run_phase{phase="ended"}[2m])) == 1)";
@@ -50,7 +50,7 @@ std::map<std::string, std::string> watched_run::variables() const {
           {"scenario", ".*"},
           {"instance", ".*"},
           {"__interval", "1s"},
-          {"__rate_interval", "4s"},  // four times the scrape interval, as Grafana has it
+          {"__rate_interval", "4s"},  // four times the scrape interval, as in Grafana
           {"__range", fmt::format("{}s", range_s)}};
 }
 

@@ -1,22 +1,23 @@
-// The contract of a backend: what the harness calls, in which order, and what it relies on.
+// The contract of a backend: the calls of the harness, their order, and the guarantees it relies
+// on.
 //
-//   driver      one per process, immutable, shared by all threads: what the lock is and where.
+//   driver      one per process, immutable, shared by all threads: the kind of lock and its server.
 //   session     one instance (one simulated application process) on one thread's loop.
 //
 // A run calls:  prepare()  ->  open() per instance  ->  acquire / renew / release ...  ->
 //               session.close() per instance  ->  wipe().
-// When instances live in processes of their own, each has a driver that sees only open() and tidy()
-// of this; so open() relies on the state of the servers, never on a prepare() of the same object.
+// Instances in processes of their own each have a driver that sees only open() and tidy() of these
+// calls; so open() relies on the state of the servers, never on a prepare() of the same object.
 //
 // Rules for every driver:
 //   * It neither measures, prints, retries nor reads a clock (the loop tells the time).
-//   * Nothing new begins after a call's deadline: its grace is for answers, and to take back what
-//     was taken. It ends by answer_by() whatever the server does; the unanswered is in doubt.
-//   * What can happen to a lock is an outcome. An exception (usage_error, no_server) ends the run
-//     with its sentence, and never carries a password.
-//   * On the server it touches only names under names::run, and `wipe` removes them all.
+//   * No new request begins after a call's deadline: the grace is for answers and for undoing what
+//     was taken. A call ends by answer_by() whatever the server does; no answer means in doubt.
+//   * Everything that can happen to a lock is an outcome. An exception (usage_error, no_server)
+//     ends the run with its sentence, and never carries a password.
+//   * On the server it touches only names under names::run, and `wipe` removes all of them.
 //   * One client has at most one call in flight; several clients of a session overlap freely.
-//   * A session whose connection broke connects again by itself at a client's next call.
+//   * A session with a broken connection reconnects by itself at a client's next call.
 //
 // drivers/memory is the reference: copy it to start a new backend.
 #pragma once
@@ -38,7 +39,7 @@
 
 namespace lockmark {
 
-// No server that can be worked with: unreachable, silent, refused the login. Exit status 2.
+// No usable server: unreachable, silent, or refused the login. Exit status 2.
 struct no_server : std::runtime_error {
   using runtime_error::runtime_error;
 };
@@ -47,44 +48,44 @@ struct no_server : std::runtime_error {
 // "/lockmark/<run>/<key>" in ZooKeeper, rows of tables "lockmark_<run>_..." in MySQL.
 struct names {
   std::string run;                // [a-z0-9]+, unique among runs
-  std::vector<std::string> keys;  // request::key counts in here
+  std::vector<std::string> keys;  // request::key is an index into this
 };
 
-// Who asks, for what, until when. `client` counts within the instance, from 0; owner = (instance
-// id, client). The harness chooses both, so a lock left in doubt can still be released or waited
-// out.
+// The client, the key and the deadline of one call. `client` counts within the instance, from 0;
+// owner = (instance id, client). The harness chooses both, so a lock left in doubt can still be
+// released or waited out.
 struct request {
   std::uint32_t key = 0;
   std::uint32_t client = 0;
-  duration lease{};       // meaningful for locks with a lease; > 0
-  time_point deadline{};  // of waiting for the lock: nothing new begins after it
-  // What was asked before the deadline may be answered so much later. An acquire that is cut off
-  // in flight could leave a lock behind that nobody knows of.
+  duration lease{};       // only for locks with a lease; > 0
+  time_point deadline{};  // of waiting for the lock: no new request after it
+  // Extra time for the answer to a request sent before the deadline. Cutting off an acquire in
+  // flight could leave behind a lock that nobody knows of.
   duration grace{};
 
-  // Whatever the server does, the call ends by then.
+  // The call ends by this time whatever the server does.
   time_point answer_by() const { return deadline + grace; }
 };
 
 struct grant {
   std::uint64_t token = 0;                     // fencing token; optimistic: the version read
   time_point valid_until = time_point::max();  // by the client's clock; max: no lease
-  // Of this call, the time between the harness and a lock client that runs in a process of its own
-  // (drivers/exec). Taken out of the latencies, and reported.
+  // Time that this call spent between the harness and a lock client in a process of its own
+  // (drivers/exec). Subtracted from the latencies, and reported.
   duration pipe{};
 };
 
-// What a session has put on the wire; only ever grows.
+// What a session has sent and received; counters only grow.
 struct traffic {
-  std::uint64_t commands = 0;     // requests sent, whatever their number of keys
+  std::uint64_t commands = 0;     // requests sent, regardless of their number of keys
   std::uint64_t round_trips = 0;  // times that a client waited for an answer
   std::uint64_t bytes_out = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t wakeups = 0;  // waiters woken by the server (message, watch event)
   std::uint64_t reconnects = 0;
   std::uint64_t pipe_ns = 0;  // between the harness and lock clients in processes of their own
-  // Of the renewals that a session makes by itself: what was not renewed before its lease could
-  // have ended, once for each time.
+  // Renewals that a session makes by itself: times that a lease could have ended before its
+  // renewal.
   std::uint64_t late_renewals = 0;
 
   traffic& operator+=(const traffic& t) {
@@ -115,19 +116,20 @@ class session {
  public:
   virtual ~session() = default;
 
-  // Takes the key, or refuses. With server_wait it waits until the deadline; without, it tries
+  // Takes the key, or refuses. With server_wait it waits until the deadline; otherwise it tries
   // once and refuses as busy. Optimistic: reads, and never refuses as busy.
   virtual task<outcome<grant>> acquire(request r) = 0;
 
-  // Extends the lease of a key that the owner holds to r.lease from now. REQUIRES: renewable.
+  // Extends the lease of a key held by the owner to r.lease from now. REQUIRES: renewable.
   virtual task<outcome<grant>> renew(request r) = 0;
 
-  // Gives the key up. not_owner: it was not (any longer) the owner's. Reentrant locks: one level.
-  // Optimistic: commits what the last acquire read; conflict: somebody else had committed.
+  // Gives the key up. not_owner: the owner did not hold it (any longer). Reentrant locks: one
+  // level. Optimistic: commits what the last acquire read; conflict: another client committed
+  // first.
   virtual task<outcome<nothing>> release(request r) = 0;
 
-  // False once the server may have freed what this session holds (expired session, lost
-  // connection of a session-bound lock). A later acquire may bring it back to life.
+  // False once the server may have freed what this session holds (expired session, lost connection
+  // of a session-bound lock). A later acquire may revive it.
   virtual bool alive() const = 0;
 
   // Ends every connection; holds of session-bound locks end with it. Called once, last.
@@ -136,25 +138,26 @@ class session {
   virtual traffic sent() const = 0;
 };
 
-// So many connections are opened at a time, over the whole run: fewer than the smallest queue that
-// servers keep for those to be accepted (MySQL and ZooKeeper: 50; Redis: 511), and enough that a
-// server with two thousand clients is reached in some forty round trips.
+// Connections opened at a time, over the whole run: below the smallest accept queue of the servers
+// (MySQL and ZooKeeper: 50; Redis: 511), and enough to reach a server with two thousand clients in
+// some forty round trips.
 inline constexpr std::uint32_t logins_in_all = 48;
 
 // One simulated application process.
 struct instance {
-  std::string id;              // unique: what real clients use a UUID for
+  std::string id;              // unique, like the UUID of a real client
   std::uint32_t number = 0;    // of the instance within the run, from 0
   std::uint32_t clients = 1;   // request::client is below this
   duration session_timeout{};  // ZooKeeper's
-  // How open() connects: so many connections at a time, each within this time of its own and by the
-  // deadline of all; told of each client that is connected (not necessarily: also of none).
+  // How open() connects: this many connections at a time, each within `login_within`, all by the
+  // deadline. Calls on_login for each client that is connected (optional: drivers may never call
+  // it).
   std::uint32_t logins = logins_in_all;
   duration login_within = std::chrono::hours{1};
   std::function<void()> on_login{};
 };
 
-// What a run is going to ask of the servers.
+// The load that a run will put on the servers.
 struct demand {
   std::uint32_t instances = 1;
   std::uint32_t clients = 1;  // of each instance
@@ -164,13 +167,13 @@ struct demand {
   std::uint64_t clients_in_all() const { return std::uint64_t{instances} * clients; }
 };
 
-// What would spoil a run, found before it: one sentence that says what, and what to do about it.
+// A problem that would spoil a run, found before it: one sentence with the problem and its remedy.
 struct finding {
-  bool fatal = false;  // false: the run can be made, and the sentence stands beside its result
+  bool fatal = false;  // false: the run can go on, and the sentence is reported with its result
   std::string sentence;
 };
 
-// What the server says of itself, for the run's provenance: ("server.version", "7.0.15").
+// The server's description of itself, for the run's provenance: ("server.version", "7.0.15").
 using description = std::vector<std::pair<std::string, std::string>>;
 
 // Server-side counters, totals since the server started: ("commands", 1234), ("cmd.evalsha", 12).
@@ -180,40 +183,40 @@ class driver {
  public:
   virtual ~driver() = default;
 
-  // The first contact with the server: checks access and creates what the lock needs before the
-  // first acquire. Throws no_server or usage_error.
+  // First contact with the server: checks access and creates what the lock needs before the first
+  // acquire. Throws no_server or usage_error.
   virtual task<description> prepare(loop& l, time_point deadline) = 0;
 
-  // Looks for what would spoil a run with this load. Called between prepare() and the first open().
-  // Throws no_server.
+  // Looks for problems that would spoil a run with this load. Called between prepare() and the
+  // first open(). Throws no_server.
   virtual task<std::vector<finding>> preflight(loop&, demand, time_point) {
     co_return std::vector<finding>{};
   }
 
-  // Removes everything that the run may have left on the server, also locks in doubt.
+  // Removes everything that the run may have left on the server, including locks in doubt.
   virtual task<void> wipe(loop& l, time_point deadline) = 0;
 
-  // Of a run in several processes: removes what only this one knows of, after its last session.
-  // Another process's driver does the rest. Throws no_server.
+  // For a run in several processes: removes what only this process knows of, after its last
+  // session. The driver of another process does the rest. Throws no_server.
   virtual task<void> tidy(loop&, time_point) { co_return; }
 
   // Several sessions may be opened at once. Throws no_server and usage_error.
   virtual task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) = 0;
 
-  // How many connections to servers all sessions of this load have together. 0: not known.
+  // Server connections of all sessions of this load together. 0: unknown.
   virtual std::uint64_t connections(const demand&) const { return 0; }
 
-  // How many connections (or whatever a session is made of) may be opened at a time.
+  // How many connections (or the backend's equivalent) may be opened at a time.
   virtual std::uint32_t logins_at_once() const { return logins_in_all; }
 
   virtual task<server_counters> counters(loop& l, time_point deadline) = 0;
 
-  // Optimistic locks: how many commits of this key the server has seen, for the lost-update check.
-  // Only called for locks with feature::optimistic.
+  // Optimistic locks: the server's count of commits of this key, for the lost-update check. Only
+  // called for locks with feature::optimistic.
   virtual task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) = 0;
 };
 
-// What kind of safety a lock offers, in the words of the table.
+// The kind of safety that a lock offers, in the words of the table.
 enum class safety : std::uint8_t { none, best_effort, lease_and_token, session, transaction };
 
 constexpr std::string_view name_of(safety s) {
@@ -230,8 +233,8 @@ constexpr std::string_view name_of(safety s) {
 // An option of one lock, given in a job under `options:`.
 struct lock_option {
   std::string_view name;
-  std::string_view values;  // what is allowed, for people: "true, false"
-  std::string_view preset;  // used when not given
+  std::string_view values;  // the allowed values, for people: "true, false"
+  std::string_view preset;  // the default
   std::string_view help;
   bool (*accepts)(std::string_view value);
 };
@@ -251,9 +254,9 @@ struct lock_kind {
   std::string_view summary;
   features has;
   safety promises;
-  // Where it runs, as deploy/local names it; separated by blanks.
+  // The topologies it runs on, as deploy/local names them; separated by blanks.
   std::string_view topologies;
-  std::string_view algorithm;  // its source: the client whose protocol it speaks
+  std::string_view algorithm;  // where it comes from: the client whose protocol it speaks
   std::vector<lock_option> options;
   std::unique_ptr<driver> (*make)(const driver_setup&);
   // How many owners may hold a key at once; 0: any number (readers). Null: one.

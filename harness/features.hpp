@@ -1,4 +1,4 @@
-// What a lock promises and how it behaves, as bits that it declares and workloads ask for.
+// The promises and behaviour of a lock, as bits that it declares and workloads require.
 #pragma once
 
 #include <array>
@@ -10,16 +10,16 @@
 namespace lockmark {
 
 enum class feature : std::uint32_t {
-  fencing_token = 1U << 0,  // grants of a key carry a number that grows with each
+  fencing_token = 1U << 0,  // each grant of a key carries a larger number than the last
   lease = 1U << 1,          // the server frees the lock when its lease runs out
   renewable = 1U << 2,      // a lease can be extended while it is held
   session_bound = 1U << 3,  // the server frees the lock when the client's session ends
-  server_wait = 1U << 4,    // acquire() waits and is woken; without it, it tries once
-  fair = 1U << 5,           // waiters are served in the order of their arrival
-  reentrant = 1U << 6,      // an owner may acquire again what it holds
+  server_wait = 1U << 4,    // acquire() waits and is woken; otherwise, it tries once
+  fair = 1U << 5,           // waiters are served in order of arrival
+  reentrant = 1U << 6,      // an owner may acquire again a lock that it holds
   shared = 1U << 7,         // several owners may hold at once (readers, semaphores)
   optimistic = 1U << 8,     // no exclusion: acquire() reads, release() commits or conflicts
-  // The session outlives its connection: it ends when nothing was heard of it for its timeout.
+  // The session outlives its connection: it ends after a time-out without contact.
   session_timeout = 1U << 9,
 };
 

@@ -1,6 +1,6 @@
-// How a call to a lock can end: done, certainly not done, or nobody can know.
+// How a call to a lock can end: done, certainly not done, or in doubt.
 //
-// The third ending is what makes a lock's history checkable: an attempt in doubt may hold the lock
+// The third outcome is what makes a lock's history checkable: an attempt in doubt may hold the lock
 // on the server although its client was never told. Model: Jepsen's ok, fail and info.
 #pragma once
 
@@ -14,17 +14,17 @@ namespace lockmark {
 
 // It certainly did not happen.
 enum class refusal : std::uint8_t {
-  busy,         // somebody else holds it; polling locks only
-  deadline,     // waited until the deadline for whoever holds it; certainly not taken
-  not_owner,    // release or renew of what the caller does not hold (any more)
-  conflict,     // optimistic locks: somebody else committed first
-  unavailable,  // no server could be asked, or none answered; certainly not taken
+  busy,         // another client holds it; polling locks only
+  deadline,     // waited for the holder until the deadline; certainly not taken
+  not_owner,    // release or renew by a client that does not hold it (any more)
+  conflict,     // optimistic locks: another client committed first
+  unavailable,  // no server was reachable, or none answered; certainly not taken
 };
 
-// Nobody can know whether it happened.
+// Unknown whether it happened.
 enum class doubt : std::uint8_t {
-  deadline,         // asked, and not answered in time
-  connection_lost,  // asked, and the connection broke before the answer
+  deadline,         // sent, and not answered in time
+  connection_lost,  // sent, and the connection broke before the answer
 };
 
 constexpr std::string_view name_of(refusal r) {
@@ -78,7 +78,7 @@ class [[nodiscard]] outcome {
   std::variant<T, refusal, doubt> ending_;
 };
 
-// What outcome<nothing> carries when it is done.
+// The value of an outcome that carries none.
 struct nothing {};
 
 }  // namespace lockmark

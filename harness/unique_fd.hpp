@@ -1,4 +1,4 @@
-// Owns one file descriptor; -1 is none. Closes it at its end, and never tells whether that failed.
+// Owns one file descriptor; -1: none. Closes it on destruction, and ignores errors of close().
 #pragma once
 
 #include <unistd.h>

@@ -21,7 +21,7 @@ capacity::stretches stretches_of(const run::result& r, std::int64_t late_after_n
   return all;
 }
 
-// Those of the objectives first, and then what a plan asks for.
+// The objectives' quantiles first, then those of a plan.
 std::vector<double> quantiles_for(const std::vector<capacity::objective>& objectives) {
   std::vector<double> all;
   for (const capacity::objective& o : objectives) all.push_back(o.quantile);

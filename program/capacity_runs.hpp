@@ -1,4 +1,4 @@
-// Makes the runs of `lockmark capacity` on one target, and tells what each has shown.
+// Makes the runs of `lockmark capacity` on one target, and returns the observations.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace lockmark::cli {
 
-// The study cannot go on, and what was found so far is all: Ctrl-C, or two held a key at once.
+// The study cannot continue, and its results so far are final: Ctrl-C, or two holders at once.
 struct study_ended : std::runtime_error {
   int status;
   study_ended(const std::string& why, int exit_status)
@@ -42,7 +42,7 @@ class capacity_runs {
   bool quiet_;
 };
 
-// What a run has told of these objectives.
+// A run's observation for these objectives.
 capacity::observation observe(const run::result& r, const std::string& folder,
                               const std::vector<capacity::objective>& objectives);
 

@@ -1,4 +1,4 @@
-// The visible tables: which locks and workloads this program knows.
+// The visible tables: the locks and workloads of this program.
 #pragma once
 
 #include <string_view>
@@ -20,11 +20,11 @@ class catalogue {
   const lock_kind& lock(std::string_view name) const;
   const workload_kind& workload(std::string_view name) const;
 
-  // What the job's `workload: auto` means for a lock.
+  // The meaning of the job's `workload: auto` for a lock.
   std::string_view natural_workload(const lock_kind& lock) const;
 
-  // The lock that a job without one runs on servers of this form: the usual one that can do what
-  // the job asks for.
+  // The default lock on servers of this form for a job that names none: the usual one that has the
+  // features the job needs.
   std::string_view usual_lock(std::string_view form, const config::job& job) const;
 
  private:
@@ -35,11 +35,11 @@ class catalogue {
 // "redis" of "redis/lua".
 std::string_view backend_of(std::string_view lock);
 
-// Whether the lock declares servers of this form ("redis-cluster") among those it runs on.
+// Whether servers of this form ("redis-cluster") are among those the lock declares.
 bool runs_on(const lock_kind& lock, std::string_view form);
 
-// Every option of the lock with its value: what the job gives, or the preset. Throws usage_error
-// for an option that the lock does not have or does not take so.
+// Every option of the lock with its value: the job's, or the preset. Throws usage_error for an
+// unknown option or an invalid value.
 std::map<std::string, std::string, std::less<>> lock_options(const lock_kind& lock,
                                                              const config::job& job);
 

@@ -1,4 +1,4 @@
-// `lockmark capacity` as a user runs it: its sentences, and one short study of a real Redis.
+// `lockmark capacity` from a user's view: its sentences, and one short study of a real Redis.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST(capacity_usage, wrong_input_gets_one_sentence) {
   }
 }
 
-// These are known only once something was measured.
+// Errors that are known only after a measurement.
 TEST(capacity_usage, what_cannot_be_held_or_shown_is_said_with_its_run) {
   const scratch dir;
   const auto study = [&](std::vector<std::string> more) {
@@ -66,8 +66,8 @@ TEST(capacity_usage, what_cannot_be_held_or_shown_is_said_with_its_run) {
   EXPECT_THAT(few.err, HasSubstr("too few samples"));
 }
 
-// The p90 needs few attempts, and breaks at once where the lock is full; 2 ms of hold alone allow
-// less than 500 a second. What a busy machine spoils is INVALID, and then the status is 3.
+// The p90 needs few attempts, and breaks at once when the lock is saturated; 2 ms of hold alone
+// allow less than 500 a second. Runs spoiled by a busy machine are INVALID; the status is then 3.
 TEST(capacity, finds_what_a_lock_on_redis_bears) {
   const scratch dir;
   const fs::path out = dir / "found";
@@ -87,7 +87,7 @@ TEST(capacity, finds_what_a_lock_on_redis_bears) {
   EXPECT_THAT(found.at("plan").size(), Ge(7U));
   EXPECT_THAT(e.out, HasSubstr("## Plan"));
   EXPECT_EQ(e.out, read_text(out / "capacity.md"));
-  // Every figure names runs, and the runs are there.
+  // Every figure names its runs, and the runs exist.
   for (const auto& line : found.at("plan")) {
     for (const std::string name : line.at("runs")) {
       EXPECT_TRUE(fs::exists(out / name / "run.json")) << name;

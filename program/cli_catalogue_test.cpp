@@ -1,4 +1,4 @@
-// The catalogue of faults and the claims, as a user runs them, on a real Redis.
+// The catalogue of faults and the claims from a user's view, on a real Redis.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class catalogue_of_faults : public testing::Test {
   scratch dir_;
 };
 
-// Nobody starts an hour of faults by asking what there is.
+// Without a name the command only lists the scenarios; it must not start an hour of faults.
 TEST_F(catalogue_of_faults, is_told_to_who_names_none) {
   const ended e = faults({});
   EXPECT_EQ(e.status, 0) << e.err;
@@ -56,8 +56,7 @@ TEST_F(catalogue_of_faults, finds_a_leased_lock_safe_when_its_holder_dies) {
   EXPECT_GT(cells()[0].at("recoveries_ns")[0], 1'000'000'000);
 }
 
-// Each repetition has a seed of its own; and the same by other words: the matrix of the folders
-// that they left.
+// Each repetition has its own seed. The stored run folders yield the same matrix.
 TEST_F(catalogue_of_faults, finds_a_lease_too_short_violated) {
   const ended e = faults({"work_outlives_lease", "--locks", "redis/lua", "--repeat", "2"});
   EXPECT_EQ(e.status, 1) << e.out << e.err;
@@ -84,7 +83,7 @@ TEST(claims, are_listed_with_what_is_predicted) {
   EXPECT_EQ(run(dir.path(), {"claims", "99"}).status, 2);
 }
 
-// One from its prediction to its verdict; the others differ in their experiments only.
+// One claim from prediction to verdict; the others differ in their experiments only.
 TEST(claims, are_put_to_the_test) {
   const scratch dir;
   const std::string out = (dir / "out").string();

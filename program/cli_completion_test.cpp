@@ -1,4 +1,4 @@
-// What lockmark says of itself to shells and to man, read by them: bash, zsh, fish, groff.
+// lockmark's completion scripts and manual page, checked with bash, zsh, fish and groff.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ completions lines_of(const std::string& text) {
 
 class self_description : public testing::Test {
  protected:
-  // A file with what `lockmark ARGUMENTS` prints.
+  // A file with the output of `lockmark ARGUMENTS`.
   std::string file_of(completions arguments) const {
     const ended e = run(dir_.path(), std::move(arguments));
     EXPECT_EQ(e.status, 0) << e.err;
@@ -45,7 +45,7 @@ class self_description : public testing::Test {
     return file.string();
   }
 
-  // What bash would put in the place of the word at the end of this line.
+  // The words that bash offers for the last word of this line.
   completions bash_offers(const std::string& line) const {
     const std::string script = file_of({"completion", "bash"});
     return lines_of(output_of({"bash", "-uc",
@@ -57,7 +57,7 @@ class self_description : public testing::Test {
                               dir_.path()));
   }
 
-  // The same where only the words are known, broken at '=' and ':' as bash does it.
+  // The same with only the words known, broken at '=' and ':' as bash does it.
   completions bash_offers_for(const std::string& broken) const {
     const std::string script = file_of({"completion", "bash"});
     return lines_of(output_of(
@@ -72,7 +72,7 @@ class self_description : public testing::Test {
   scratch dir_;
 };
 
-// Commands, then options of the command, of which those that begin so.
+// Commands, then the command's options, filtered by prefix.
 TEST_F(self_description, bash_completes_commands_and_options) {
   EXPECT_THAT(bash_offers("lockmark "),
               IsSupersetOf({"list", "run", "table", "report", "completion", "--help"}));
@@ -83,8 +83,8 @@ TEST_F(self_description, bash_completes_commands_and_options) {
   EXPECT_THAT(bash_offers("lockmark list --history "), IsEmpty());
 }
 
-// Values: of checks, of tables of names, of keys of a job. Where bash has broken a word at '=' or
-// ':', only what comes after it is answered.
+// Values: of checks, of tables of names, of keys of a job. If bash has broken a word at '=' or ':',
+// only the part after it is returned.
 TEST_F(self_description, bash_completes_values) {
   EXPECT_THAT(bash_offers("lockmark report x --format "),
               IsSupersetOf({"text", "md", "json", "csv", "junit"}));
@@ -124,10 +124,10 @@ TEST_F(self_description, bash_completes_what_help_says) {
     }
     seen += expected.size();
   }
-  EXPECT_GT(seen, 20U);  // help is as it was when this test was written
+  EXPECT_GT(seen, 20U);  // --help is still parsed
 }
 
-// A bash that gives only the broken words.
+// A bash that passes only the broken words.
 TEST_F(self_description, bash_joins_broken_words) {
   EXPECT_THAT(bash_offers_for("lockmark run contended --set lock = redis/lu"),
               ElementsAre("redis/lua"));
@@ -138,7 +138,7 @@ TEST_F(self_description, bash_joins_broken_words) {
   EXPECT_THAT(bash_offers_for("lockmark re"), ElementsAre("report"));
 }
 
-// Files and folders where they are wanted.
+// Files and folders, where an option takes one.
 TEST_F(self_description, bash_completes_files) {
   std::filesystem::create_directory(dir_ / "runs_here");
   std::ofstream(dir_ / "mine.yaml") << "";
@@ -149,7 +149,7 @@ TEST_F(self_description, bash_completes_files) {
               ElementsAre(fmt::format("{}/mine.yaml", here)));
 }
 
-// fish answers itself what it would complete.
+// fish lists its completions itself.
 TEST_F(self_description, fish_completes) {
   const std::string script = file_of({"completion", "fish"});
   const auto offers = [&](const std::string& line) {
@@ -172,7 +172,7 @@ TEST_F(self_description, fish_completes) {
   EXPECT_THAT(offers("lockmark up redis-s"), ElementsAre("redis-sentinel"));
 }
 
-// zsh can read the script, and knows what to complete with afterwards.
+// zsh can read the script, and has completions afterwards.
 TEST_F(self_description, zsh_reads_its_script) {
   const std::string script = file_of({"completion", "zsh"});
   output_of({"zsh", "-n", script}, dir_.path());
@@ -185,7 +185,7 @@ TEST_F(self_description, zsh_reads_its_script) {
   EXPECT_THAT(known, HasSubstr("_lockmark\n_lockmark: function\n_lockmark_lock: function"));
 }
 
-// A zsh that is typed into, on a terminal of its own: each answer is waited for.
+// An interactive zsh on a terminal of its own: the test waits for each reply.
 TEST_F(self_description, zsh_completes) {
   std::ofstream(dir_ / "type.zsh") << R"zsh(
 zmodload zsh/zpty
@@ -212,7 +212,7 @@ zpty -d shell
   EXPECT_EQ(lines_of(answered).size(), 6U) << answered;
 }
 
-// The manual page has no mistake that groff knows of, and says what there is.
+// The manual page has no error known to groff, and documents the commands.
 TEST_F(self_description, man_page_is_without_warnings) {
   const std::string page = file_of({"man"});
   const std::string text = output_of(
@@ -223,13 +223,13 @@ TEST_F(self_description, man_page_is_without_warnings) {
                            "redis/redlock", "EXIT STATUS", "NO_COLOR", "redis-sentinel"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
-  // The check can fail.
+  // Proof that the check can fail.
   std::ofstream(page, std::ios::app) << ".nosuchrequest\n";
   EXPECT_THAT(output_of({"bash", "-c", "groff -man -ww -Tutf8 -z \"$0\" 2>&1", page}, dir_.path()),
               HasSubstr("nosuchrequest"));
 }
 
-// A shell that nobody knows is one sentence.
+// An unknown shell yields one error sentence.
 TEST_F(self_description, refuses_other_shells) {
   const ended e = run(dir_.path(), {"completion", "tcsh"});
   EXPECT_EQ(e.status, 2);

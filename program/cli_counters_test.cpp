@@ -1,6 +1,6 @@
-// The gate of this project on itself: how many commands and round trips an acquire and its release
-// cost where nobody competes, for every lock, against deploy/ci/counters.json. Both are exact, so
-// no machine is too restless for it.
+// The project's own gate: the number of commands and round trips of one acquire and release without
+// contention, for every lock, against deploy/ci/counters.json. Both are exact, so machine noise
+// does not matter.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char* counters_file = LOCKMARK_SOURCE "/deploy/ci/counters.json";
-// A script is loaded once, and a connection may be pinged: not once in as many grants.
+// The cost of loading a script or pinging a connection disappears in this many grants.
 constexpr const char* grants = "400";
 constexpr double once_in_a_while = 0.02;
 
@@ -31,13 +31,13 @@ bool same(double known, double found) {
   return std::abs(known - found) < once_in_a_while;
 }
 
-// The row of the file as it should be.
+// The row that the file should have.
 std::string row(const std::string& lock, const std::string& topology, const cost& c) {
   return fmt::format(R"("{}": {{"on": "{}", "commands": {:.0f}, "round_trips": {:.0f}}})", lock,
                      topology, c.commands, c.round_trips);
 }
 
-// Empty: the lock costs what the file says.
+// Empty: the lock costs what the file states.
 std::string difference(const json& known, const std::string& lock, const std::string& topology,
                        const cost& found) {
   if (known.contains(lock)) {
@@ -62,7 +62,7 @@ class counters_on : public testing::TestWithParam<const char*> {
          {fmt::format("lock={}", lock), fmt::format("stop.samples={}", grants),
           std::string("load.instances=1"), std::string("load.clients=1"),
           std::string("stop.duration=0s"), std::string("warmup=0s"), std::string("floor=0s"),
-          // An attempt that a slow disk ends costs commands, too.
+          // An attempt that times out on a slow disk costs commands, too.
           std::string("wait=30s"), std::string("stop.at_most=120s")}) {
       words.insert(words.end(), {"--set", set});
     }

@@ -1,4 +1,4 @@
-// The lock client that drivers/exec/README.md shows, run by the commands that the READMEs show.
+// The lock client in drivers/exec/README.md, run with the commands from the READMEs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-// The line of a README that holds this.
+// The line of a README that contains this text.
 std::string line_with(const std::string& file, const std::string& text) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -30,7 +30,7 @@ std::string line_with(const std::string& file, const std::string& text) {
 
 class readme_commands : public testing::Test {
  protected:
-  // A line for the shell, where the program lies; its first word is lockmark.
+  // Runs a line in the shell, in the program's folder; its first word is lockmark.
   ended shell(const std::string& line, duration limit = 90s) {
     const std::string words = line.substr(line.find(' '));
     const std::string all = fmt::format("cd {} && exec {}{} --out {} --quiet", client_.folder(),
@@ -49,7 +49,7 @@ TEST_F(readme_commands, run_as_they_stand) {
   EXPECT_THAT(e.out, HasSubstr("verdict    held"));
 }
 
-// The same on a server that is there, with renewals; and without one: a sentence.
+// The same on a real server, with renewals; and without one: an error sentence.
 TEST_F(readme_commands, on_a_server_of_ones_own) {
   const local::cluster redis = local::cluster::start("redis");
   std::string line = line_with("drivers/exec/README.md", "--set options.server=redis://");
@@ -58,7 +58,7 @@ TEST_F(readme_commands, on_a_server_of_ones_own) {
   line.erase(line.size() - example.size());
   const std::string shorter =
       " --set warmup=0s --set floor=0s --set stop.samples=0 --set stop.duration=4s";
-  // Renewed each second, two seconds before its lease would end.
+  // Renewed each second, two seconds before its lease would expire.
   const std::string renewed = " --set renew=true --set lease=3s --set hold=2500ms";
   const ended e = shell(line + redis.target() + shorter + renewed);
   EXPECT_EQ(e.status, 0) << e.out << e.err;

@@ -1,5 +1,5 @@
-// Runs with lock clients that misbehave: whatever they do, the run ends, in time, with a sentence
-// that names the program, and never with a verdict that nothing stands behind.
+// Runs with lock clients that misbehave: the run always ends in time, with a sentence that names
+// the program, and never with an unfounded verdict.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ std::string program_of(std::string_view mode) {
   return fmt::format("exec:{} {}", LOCKMARK_ODD_ADAPTER, mode);
 }
 
-// A minute, of which only a fraction is needed: a run that does not end early is seen to.
+// One minute, of which a fraction is needed: a run that fails to end early is noticed.
 constexpr const char* a_minute =
     "lock: exec/lock\nload: {instances: 2, clients: 2}\nkeys: own\nhold: 1ms\nwait: 200ms\n"
     "command_timeout: 200ms\nwarmup: 0s\nfloor: 0s\nstop: {duration: 60s}\n";
@@ -44,7 +44,7 @@ class odd_clients : public testing::Test {
   scratch dir_;
 };
 
-// Of its command line only the program is shown: what follows may be a password.
+// Only the program of its command line is shown: the rest may contain a password.
 constexpr const char* shown_program = "exec:odd_adapter ***";
 
 struct odd_end {
@@ -111,8 +111,8 @@ TEST_F(odd_clients, in_participants_end_the_run) {
   }
 }
 
-// Silence breaks no rule, and is no verdict: in a run that is shorter than give_up_after, nothing
-// was tested; in a longer one, the server is lost.
+// Silence breaks no rule and proves nothing: a run shorter than give_up_after has tested nothing;
+// in a longer one, the server is lost.
 TEST_F(odd_clients, that_never_answer_prove_nothing) {
   for (const char* apart : {"", "participants: 2\n"}) {
     const ended all = run_with("answers_nothing", std::string(a_moment) + apart);
@@ -139,19 +139,19 @@ TEST_F(odd_clients, that_fall_silent_lose_their_server) {
 
 TEST_F(odd_clients, that_are_not_odd_hold) {
   const ended all = run_with("growing_tokens", std::string(a_moment) + "renew: true\n");
-  EXPECT_THAT(all.status, AnyOf(0, 3)) << all.out << all.err;  // 3: this machine stood still
+  EXPECT_THAT(all.status, AnyOf(0, 3)) << all.out << all.err;  // 3: this machine stalled
   EXPECT_THAT(all.out, HasSubstr("verdict    held"));
   EXPECT_GT(result()["counts"]["granted"], 100);
 }
 
-// As with every other lock: a token that is not above the last is a proof.
+// As with every other lock, a token that is not above the last one is a proof.
 TEST_F(odd_clients, whose_tokens_fall_are_no_locks) {
   const ended all = run_with("falling_tokens", a_moment);
   EXPECT_EQ(all.status, 1) << all.out << all.err;
   EXPECT_THAT(all.out, HasSubstr("stale tokens"));
 }
 
-// Whether a lease can be extended is for the program to say.
+// Only the program can announce that a lease can be renewed.
 TEST_F(odd_clients, that_do_not_say_they_renew_are_not_asked_to) {
   std::string job = a_minute;
   job.replace(job.find("hold: 1ms"), 9, "hold: 50ms\nlease: 30ms\nrenew: true");

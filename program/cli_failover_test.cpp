@@ -1,4 +1,4 @@
-// A master dies in the middle of a run: the run goes on, the gap is measured, nobody hangs.
+// A master dies during a run: the run continues, the gap is measured, nothing hangs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-// Grants of each interval of the run, from its timeline.
+// Grants per interval of the run, from its timeline.
 std::vector<std::uint64_t> grants_by_interval(const fs::path& folder) {
   std::vector<std::uint64_t> grants;
   std::istringstream lines(read_text(folder / "timeline.jsonl"));
@@ -39,7 +39,7 @@ void PrintTo(const failover& f, std::ostream* out) {
 
 class failovers : public testing::TestWithParam<failover> {
  protected:
-  // The server that answers for the lock's keys; in a Cluster one of the three that do.
+  // The server responsible for the lock's keys; in a Cluster one of the three.
   static std::string master_of(const local::cluster& servers, const fs::path& where) {
     for (const local::server_info& s : servers.servers()) {
       if (s.name.find("sentinel") != std::string::npos) continue;
@@ -72,7 +72,7 @@ TEST_P(failovers, are_survived_and_measured) {
   ASSERT_TRUE(p.says("measuring", 3)) << p.err();
   servers.kill(master, SIGKILL);
   const ended e = p.wait(60s);
-  // A grant that died with the master may have been given again: that is a violation, and allowed.
+  // A grant lost with the master may be granted again: a violation, and allowed here.
   EXPECT_THAT(e.status, AnyOf(0, 1, 3)) << e.out << e.err;
   EXPECT_THAT(e.out, HasSubstr("without a grant at the longest"));
   const fs::path folder = only_folder(dir_ / "runs");
@@ -80,7 +80,7 @@ TEST_P(failovers, are_survived_and_measured) {
   EXPECT_EQ(told["run"]["status"], "complete") << e.err;
   const auto grants = grants_by_interval(folder);
   ASSERT_GE(grants.size(), 10u);
-  // The very last interval may be a remainder of a few milliseconds.
+  // The last interval may be a remainder of a few milliseconds.
   EXPECT_GT(grants[grants.size() - 2], 0u) << "the run did not come back";
   const auto& counts = told["counts"];
   EXPECT_GT(counts["doubt_lost"].get<int>() + counts["unavailable"].get<int>() +

@@ -1,4 +1,4 @@
-// Jobs with faults, as a user runs them: marks, gaps, exit status, sentences.
+// Jobs with faults from a user's view: marks, gaps, exit status, sentences.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 
 class runs_with_faults : public testing::Test {
  protected:
-  // A job of four seconds with these faults ("{do: ...}" each), in a file. Its lease is short, as a
-  // server that was silent may then grant what was asked of it and given up meanwhile: nobody knows
-  // of that grant, and it ends with its lease.
+  // A file with a four-second job with these faults ("{do: ...}" each). Its lease is short: after a
+  // silence the server may grant a request that its client has given up; nobody knows of that
+  // grant, and it ends with its lease.
   std::string job_with(const std::vector<std::string>& faults) {
     const fs::path file = dir_ / "broken.yaml";
     std::ofstream out(file);
@@ -38,7 +38,7 @@ class runs_with_faults : public testing::Test {
     return run(dir_.path(),
                {"run", job_with(faults), "--on", on, "--quiet", "--out", (dir_ / "runs").string()});
   }
-  // The child that was started with this as its one argument; 0: there is none.
+  // The child started with this as its one argument; 0: there is none.
   static pid_t child_of(pid_t parent, const std::string& argument) {
     std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", parent));
     for (pid_t child = 0; children >> child;) {
@@ -52,8 +52,8 @@ class runs_with_faults : public testing::Test {
   scratch dir_;
 };
 
-// The mark stands where the fault was, the longest gap covers it, and the run ends well although
-// the one server was silent for longer than a run would otherwise bear.
+// The mark is at the time of the fault, the longest gap covers it, and the run ends well although
+// its only server was silent for longer than a run otherwise tolerates.
 TEST_F(runs_with_faults, show_them_where_they_were) {
   const ended e = run_job({"{do: pause, who: master, at: 1s, for: 1s}"}, "local:redis");
   EXPECT_EQ(e.status, 0) << e.err;
@@ -73,7 +73,7 @@ TEST_F(runs_with_faults, bring_killed_servers_back) {
   const ended e = run_job({"{do: kill, who: server 1, at: 500ms, for: 500ms, data: lost}",
                            "{do: cut, who: servers, at: 2s, for: 500ms}"},
                           "local:redis");
-  EXPECT_THAT(e.status, testing::AnyOf(0, 1)) << e.err;  // a lock without data may be given twice
+  EXPECT_THAT(e.status, testing::AnyOf(0, 1)) << e.err;  // a lock without data may be granted twice
   const auto r = result();
   ASSERT_EQ(r.at("marks").size(), 2U);
   EXPECT_EQ(r.at("marks")[0].at("kind"), "kill_server");
@@ -81,7 +81,7 @@ TEST_F(runs_with_faults, bring_killed_servers_back) {
   EXPECT_EQ(r.at("run").at("status"), "complete") << e.err;
 }
 
-// Somebody else's server: a command of the user's does it, or proxies of lockmark's.
+// Servers not started by lockmark: a command of the user, or lockmark's proxies.
 TEST_F(runs_with_faults, let_commands_hit_servers_of_others) {
   const auto servers = local::cluster::start("redis");
   const std::string cli = fmt::format("redis-cli -p {}", servers.servers()[0].port);
@@ -109,7 +109,7 @@ TEST_F(runs_with_faults, end_where_a_command_fails) {
   EXPECT_EQ(result().at("run").at("status"), "failed");
 }
 
-// Wrong plans: one sentence, exit status 2, and no folder.
+// Invalid plans: one sentence, exit status 2, and no folder.
 TEST_F(runs_with_faults, are_refused_with_a_sentence) {
   const auto servers = local::cluster::start("redis");
   const std::pair<const char*, const char*> cases[] = {
@@ -133,8 +133,8 @@ TEST_F(runs_with_faults, are_refused_with_a_sentence) {
   EXPECT_THAT(memory.err, HasSubstr("needs servers that are reached by network"));
 }
 
-// The proxies die in the middle of a run: it ends, blames neither lock nor server, and shows what
-// it had measured.
+// The proxies die during a run: it ends, blames neither lock nor server, and shows what was
+// measured until then.
 TEST_F(runs_with_faults, survive_the_death_of_their_proxies) {
   program p(
       lockmark({"run", job_with({"{do: cut, who: servers, at: 1h, for: 1s}"}), "--on",

@@ -1,5 +1,5 @@
-// The gate and limits, as a user runs them: on real Redis, briefly. Long series of the same are
-// made by results/compare/gate.sh.
+// The gate and limits from a user's view: on real Redis, briefly. results/compare/gate.sh makes
+// long series of the same.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,8 +29,8 @@ class gate_command : public testing::Test {
     all.insert(all.end(), {"--out", out()});
     return run(dir_.path(), all, 120s);
   }
-  // A machine may be too restless to tell, and then the gate says so; how often it can tell is
-  // measured by results/compare/gate.sh. What it must never do is say the opposite.
+  // On a noisy machine the gate may be undecided, and then says so; results/compare/gate.sh
+  // measures how often it decides. It must never give the opposite answer.
   ended decided(const words& arguments) const {
     ended e = gate(arguments);
     for (int again = 0; e.status == 3 && again < 2; ++again) e = gate(arguments);
@@ -44,7 +44,7 @@ class gate_command : public testing::Test {
   scratch dir_;
 };
 
-// Two clients in turns, each for 5 ms: what the machine does meanwhile matters little.
+// Two clients taking turns, each for 5 ms: background load matters little.
 words short_runs(const std::string& on) {
   words all{"contended", "--on", on, "--block", "500ms", "--quiet"};
   for (const char* set : {"lock=redis/redisson_fair", "load.instances=2", "load.clients=1",
@@ -59,7 +59,7 @@ words operator+(words a, const words& b) {
   return a;
 }
 
-// A lock that sends one command more: one pair shows it, and every output says so.
+// A lock that sends one command more: one pair shows it, and so does every output.
 TEST_F(gate_command, sees_one_more_command_in_one_pair) {
   const auto servers = local::cluster::start("redis");
   const std::string junit = out("gate.xml"), history = out("history.jsonl"), csv = out("otava.csv");
@@ -88,7 +88,7 @@ TEST_F(gate_command, passes_a_server_against_itself) {
                                               : "gate contended: INCONCLUSIVE\n"));
 }
 
-// Behind proxies on both sides, of which the candidate's delay every byte.
+// Behind proxies on both sides; the candidate's delay every byte.
 TEST_F(gate_command, finds_a_delay) {
   const auto servers = local::cluster::start("redis");
   const auto delayed = [](const char* at) {
@@ -105,8 +105,8 @@ TEST_F(gate_command, finds_a_delay) {
       e.out, AllOf(StartsWith("gate contended: REGRESSION\n"), HasSubstr("acquire_p50: worse by")));
 }
 
-// The same machine fails, another one only warns; a run of another job is refused. Where this
-// machine stands still for too long, its runs decide nothing.
+// On the same machine the gate fails, on another one it only warns; a run of another job is
+// refused. If this machine stalls for too long, its runs decide nothing.
 TEST_F(gate_command, takes_a_stored_run_as_baseline) {
   const auto servers = local::cluster::start("redis");
   const words job{"uncontended", "--on", servers.target(), "--set", "lock=redis/set_nx_px"};
@@ -138,7 +138,7 @@ TEST_F(gate_command, takes_a_stored_run_as_baseline) {
   expect_error(job + against + worse, "has schema_version 2.0; this lockmark reads 1.x");
 }
 
-// Each run is a process of its own, and its password is on no command line and in no file.
+// Each run is a process of its own; its password is on no command line and in no file.
 TEST_F(gate_command, keeps_passwords_to_itself) {
   const auto servers = local::cluster::start("mysql");
   const auto target = config::parse_target(servers.target());
@@ -173,14 +173,14 @@ TEST_F(gate_command, explains_what_it_cannot_do) {
                "--on: say where the baseline runs");
 }
 
-// A block in which too little happens for its p99.
+// A block with too few attempts for its p99.
 TEST_F(gate_command, needs_enough_attempts_for_a_quantile) {
   expect_error({"contended", "--on", "memory:", "--set", "lock=memory/lock", "--set", "hold=50ms",
                 "--candidate", "lease=20s", "--block", "500ms", "--quiet"},
                "acquire_p99 needs 368 attempts a run, and the ");
 }
 
-// A run beyond its limit fails, in JUnit as well, and one that is lost beyond doubt ends early.
+// A run that breaks a limit fails, in JUnit as well; one that certainly will ends early.
 TEST_F(gate_command, limits_fail_a_run) {
   const words job{"run",
                   "contended",

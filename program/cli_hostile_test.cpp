@@ -1,5 +1,5 @@
-// Servers that mean harm to the whole program: what they announce is refused in time, and costs
-// little memory. (What the Redis driver makes of each, and of wrong answers: redis_answers_test.)
+// Hostile servers against the whole program: excessive announcements are refused in time and cost
+// little memory. (The Redis driver's view of each, and of wrong replies: redis_answers_test.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -14,12 +14,12 @@ using namespace std::chrono_literals;
 using redis::fake_server;
 using testing::HasSubstr;
 
-// The first contact may take 5 s; the rest tells that from 24 s, which it once took.
+// The first contact may take 5 s; the limit excludes a former bug that took 24 s.
 constexpr duration hostile_limit = 12s;
 // Without the floor, which is the harness's own.
 constexpr long most_memory_kb = 100'000;
 
-// The most that any child had resident. The children of this program are hostile servers' guests.
+// The peak resident memory of any child. This program's children are clients of hostile servers.
 long peak_memory_kb() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);
@@ -29,8 +29,8 @@ long peak_memory_kb() {
 struct hostile {
   const char* name;
   std::string head;
-  std::string body;  // sent again and again
-  int pause_ms;      // before each
+  std::string body;  // sent repeatedly
+  int pause_ms;      // before each one
   const char* complaint;
 };
 
@@ -80,10 +80,10 @@ TEST_P(hostile_redis, is_refused_once_it_is_known) {
   expect_refusal(server);
 }
 
-// One that is merely slow is an outcome there.
+// Without the slow server, which is an ordinary outcome in a run.
 class hostile_redis_in_a_run : public hostile_redis {};
 
-// With the load on: all clients at once, and participants likewise.
+// With the load on: all clients at once, and participants as well.
 TEST_P(hostile_redis_in_a_run, is_refused) {
   const fake_server server([](const fake_server::command& c, const fake_server::peer& to) {
     return c.at(0) == "SET" && c.at(2) != "" ? harm(to) : to.send(redis::usual_answer(c));

@@ -1,6 +1,6 @@
-// Secrets that are planted in the URL, in a password's file and in fault commands are in no file
-// that lockmark writes, in nothing that it prints and on no command line; what it writes is for its
-// owner alone; and on a full disk nothing is called whole that is not.
+// Secrets planted in the URL, in a password file and in fault commands must not appear in any file
+// that lockmark writes, in its output or on a command line; its files are readable by their owner
+// only; and on a full disk no incomplete file passes for a complete one.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,8 +29,8 @@ using words = std::vector<std::string>;
 
 constexpr const char* planted = "pl4ntedSecret";
 
-// Looks at the command lines of all processes but this one, until it is destroyed. The arguments
-// with which a test starts lockmark are seen until lockmark itself has hidden them.
+// Watches the command lines of all processes but this one until it is destroyed. The arguments a
+// test passes to lockmark are visible until lockmark itself has hidden them.
 class observer {
  public:
   explicit observer(std::string secret) : secret_(std::move(secret)), thread_([this] { look(); }) {}
@@ -52,7 +52,7 @@ class observer {
           continue;
         std::ifstream file(entry.path() / "cmdline", std::ios::binary);
         std::ostringstream all;
-        all << file.rdbuf();  // nothing, where the process has just ended
+        all << file.rdbuf();  // nothing, if the process has just ended
         const std::string line = all.str();
         if (line.find(secret_) != line.npos) seen_.push_back(line);
       }
@@ -72,7 +72,7 @@ class leaks : public testing::Test {
 
   std::string out(std::string_view name) const { return (dir_ / "out" / name).string(); }
 
-  // What is given to lockmark stands apart from what it writes.
+  // Input files for lockmark, kept apart from its output.
   std::string input(const std::string& name, const std::string& text) const {
     fs::create_directories(dir_ / "in");
     std::ofstream(dir_ / "in" / name) << text;
@@ -143,14 +143,14 @@ TEST_F(leaks, of_runs_and_reports) {
                 right.password);
   EXPECT_THAT(read_text(fs::path(first) / "job.yaml"), HasSubstr("true ***"));
   EXPECT_EQ(read_json(fs::path(first) / "run.json").at("marks").at(0).at("kind"), "run_command");
-  // What was stored can be read, and says why it cannot be run.
+  // The stored job can be read, and the error states why it cannot be run.
   const ended again = run(dir_.path(), {"run", first + "/job.yaml", "--on", "memory:"});
   EXPECT_EQ(again.status, 2);
   EXPECT_THAT(again.err, HasSubstr("faults.1.command: the command was hidden"));
   expect_private();
 }
 
-// A command that fails repeats what it was given.
+// The error of a failing command quotes the command.
 TEST_F(leaks, of_commands_that_fail) {
   const local::cluster cluster = local::cluster::start("redis");
   const std::string file =
@@ -176,8 +176,8 @@ TEST_F(leaks, of_tables) {
   expect_private();
 }
 
-// Each of its runs is a process with arguments of its own. What is compared needs few attempts: a
-// busy machine has no more.
+// Each of its runs is a process with its own arguments. The metrics compared need few attempts: a
+// busy machine makes no more.
 TEST_F(leaks, of_the_gate) {
   const local::cluster cluster = local::cluster::start("mysql");
   const config::target right = *config::parse_target(cluster.target());
@@ -189,7 +189,7 @@ TEST_F(leaks, of_the_gate) {
                                  "--quiet", "--metrics", "throughput", "--fail", "max>1ns"},
                                 right.password);
   for (const std::string& line : of_password.end()) {
-    // What this test itself has typed, until lockmark has read it.
+    // The test's own command line, visible until lockmark has read it.
     EXPECT_THAT(line, HasSubstr(std::string("\0gate\0", 6)));
   }
   EXPECT_THAT(read_text(only_folder(dir_ / "out/g") / "gate.md"), HasSubstr("true ***"))
@@ -207,7 +207,7 @@ TEST_F(leaks, of_catalogues) {
   expect_private();
 }
 
-// They run on servers of lockmark's own: here on one whose password is known, because it runs.
+// Claims run on lockmark's own servers: here on one already running, whose password is known.
 TEST_F(leaks, of_claims) {
   const ended up = run(dir_.path(), {"up", "mysql"});
   ASSERT_EQ(up.status, 0) << up.err;
@@ -221,7 +221,7 @@ TEST_F(leaks, of_claims) {
   expect_private();
 }
 
-// An unexpected word may be a target whose --on was forgotten.
+// An unexpected word may be a target with its --on forgotten.
 TEST_F(leaks, of_wrong_usage) {
   const words wrong[] = {
       {"run", "contended", "redis://u:pl4ntedSecret@h"},
@@ -237,7 +237,7 @@ TEST_F(leaks, of_wrong_usage) {
   for (const words& w : wrong) EXPECT_EQ(expect_silent(w, planted).status, 2) << w.back();
 }
 
-// Whatever fits and whatever does not: one sentence, and every file is whole or called .part.
+// At any file size limit: one sentence, and every file is complete or named .part.
 TEST_F(leaks, a_full_disk_leaves_no_half_of_a_table) {
   const std::string targets = input("targets.yaml", "mem: 'memory:'\n");
   bool table_refused = false;

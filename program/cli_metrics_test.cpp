@@ -1,5 +1,5 @@
-// A run on a real server, watched with Prometheus's own programs: promtool reads what is scraped, a
-// real Pushgateway keeps what is pushed, and both agree with run.json.
+// A run on a real server, checked with Prometheus's own programs: promtool parses the scraped page,
+// a real Pushgateway stores the pushed one, and both agree with run.json.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ int count_of(const std::string& text, std::string_view part) {
   return count;
 }
 
-// What a run's last page says of it and what its folder says.
+// The run's last page and its folder must agree.
 void expect_agreement(const scrape& page, const nlohmann::json& said) {
   for (const char* outcome : {"granted", "refused_busy", "refused_deadline", "refused_conflict",
                               "unavailable", "doubt_deadline", "doubt_lost", "in_flight_at_end"}) {
@@ -76,7 +76,7 @@ void expect_agreement(const scrape& page, const nlohmann::json& said) {
   }
 }
 
-// Of the same series, none of these may be lower later on.
+// None of these series may decrease.
 void expect_grown(const scrape& before, const scrape& after) {
   for (const reading& s : after.samples()) {
     const bool counts = s.name.starts_with("lockmark_") &&
@@ -107,7 +107,7 @@ class watched : public testing::Test {
     return all;
   }
 
-  // promtool's exit status and all that it says of a page.
+  // promtool's exit status and its output for a page.
   ended promtool(const std::string& page) const {
     std::ofstream(dir_ / "page") << page;
     const std::string tool = local::find_program("promtool", "prometheus");
@@ -118,7 +118,7 @@ class watched : public testing::Test {
   scratch dir_;
 };
 
-// Where the endpoint of a program is.
+// The port of a program's endpoint.
 int port_of(const program& p) {
   EXPECT_TRUE(p.says(says_where)) << p.err();
   const std::string err = p.err();
@@ -131,7 +131,7 @@ bool is_over(const scrape& page) {
   return ended.size() == 1 && ended[0].value == 1;
 }
 
-// Scrapes until the run has ended; the last page.
+// Scrapes until the run has ended; returns the last page.
 std::string scrape_to_the_end(int port, int& pages) {
   scrape last("");
   std::string text;
@@ -167,7 +167,7 @@ TEST_F(watched, agrees_with_what_it_writes) {
   EXPECT_THAT(checked.out + checked.err, IsEmpty());
 }
 
-// promtool does complain where there is something to complain of.
+// promtool does complain about a bad page.
 TEST_F(watched, is_checked_by_a_tool_that_complains) {
   const auto complaint = [this](const std::string& page) {
     const ended e = promtool(page);
@@ -180,7 +180,7 @@ TEST_F(watched, is_checked_by_a_tool_that_complains) {
               HasSubstr("one"));
 }
 
-// Nobody came: nobody is waited for. Somebody came once: Ctrl-C ends the waiting.
+// Never scraped: no waiting. Scraped once: waits, and Ctrl-C ends the wait.
 TEST_F(watched, waits_for_a_last_scrape_only_where_it_is_of_use) {
   const std::vector<std::string> patient = {"--metrics", "127.0.0.1:0", "--metrics-linger", "1h"};
   const ended alone = run(dir_.path(), on("memory:", patient, "500ms"), 20s);
@@ -217,7 +217,7 @@ int free_port() {
   return local::port_source(std::nullopt).take("prometheus-pushgateway");
 }
 
-// The figures stay at the gateway when the run is over, and those of the next run take their place.
+// The figures stay at the gateway after the run, and the next run's replace them.
 TEST_F(watched, leaves_its_last_figures_at_a_gateway) {
   const local::cluster redis = local::cluster::start("redis");
   const gateway g(free_port(), dir_.path());
@@ -241,7 +241,7 @@ TEST_F(watched, leaves_its_last_figures_at_a_gateway) {
   EXPECT_TRUE(is_over(after));
 }
 
-// A gateway that is not there at first: said once, and once more when it is there.
+// A gateway that is unavailable at first: reported once, and once more when it is back.
 TEST_F(watched, goes_on_until_its_gateway_is_back) {
   const int port = free_port();
   const std::string url = fmt::format("http://me:hunter2@127.0.0.1:{}", port);
@@ -260,7 +260,7 @@ TEST_F(watched, goes_on_until_its_gateway_is_back) {
   EXPECT_TRUE(is_over(g.page()));
 }
 
-// One that accepts and never says a word neither ends the run nor holds it up.
+// A gateway that accepts and never answers neither ends nor delays the run.
 TEST_F(watched, does_not_wait_for_a_silent_gateway) {
   const taken_port silent(true);
   const std::string url = fmt::format("http://127.0.0.1:{}", silent.number());
@@ -270,7 +270,7 @@ TEST_F(watched, does_not_wait_for_a_silent_gateway) {
   EXPECT_LT(read_json(only_folder(out()) / "run.json")["run"]["window_s"], 4.5);
 }
 
-// What a gateway refuses is no reason to end either; its own words are shown.
+// A refusing gateway does not end the run either; its own error is shown.
 TEST_F(watched, shows_why_a_gateway_refuses) {
   const gateway g(free_port(), dir_.path());
   ASSERT_TRUE(g.answers());
@@ -279,13 +279,13 @@ TEST_F(watched, shows_why_a_gateway_refuses) {
   EXPECT_THAT(e.err, ContainsRegex("does not take the metrics: HTTP status 404"));
 }
 
-// Before anything is measured, in one sentence.
+// Refused before anything is measured, in one sentence.
 TEST_F(watched, refuses_what_it_cannot_do) {
   const taken_port taken(true);
   const std::vector<std::vector<std::string>> all = {
       {"--metrics", fmt::format("127.0.0.1:{}", taken.number())},
       {"--metrics", "nonsense"},
-      {"--metrics", "192.0.2.1:9464"},  // nobody's address
+      {"--metrics", "192.0.2.1:9464"},  // an address of no host
       {"--push", "ftp://me:hunter2@127.0.0.1"},
       {"--push", "127.0.0.1:9091"},
       {"--metrics", "127.0.0.1:0", "--metrics-linger", "20"}};
@@ -303,7 +303,7 @@ TEST_F(watched, refuses_what_it_cannot_do) {
   }
 }
 
-// A table shows its rows one after the other, never two of them.
+// A table shows its rows one after the other, never two at a time.
 TEST_F(watched, is_a_table_row_by_row) {
   std::ofstream(dir_ / "targets.yaml") << "mem: 'memory:'\n";
   program p(lockmark({"table",

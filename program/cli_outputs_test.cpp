@@ -1,4 +1,4 @@
-// What runs leave for other programs: JUnit XML for CI, Markdown for a pull request, CSV of a
+// Output of runs for other programs: JUnit XML for CI, Markdown for a pull request, CSV of a
 // timeline, a history for Jepsen's checkers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using testing::StartsWith;
 
 class outputs : public testing::Test {
  protected:
-  // A job cut short, in memory.
+  // A shortened job, in memory.
   ended run(std::vector<std::string> arguments, std::vector<std::string> settings = {}) const {
     for (const char* s :
          {"stop.duration=300ms", "stop.samples=0", "stop.at_most=2s", "warmup=50ms", "floor=0s"}) {
@@ -36,7 +36,7 @@ class outputs : public testing::Test {
   }
   std::string out() const { return (dir_ / "runs").string(); }
   std::string file(std::string_view name) const { return (dir_ / name).string(); }
-  // A value of the document; one that is no XML is a failure.
+  // A value of the document; the test fails if it is not XML.
   std::string xml(const std::string& document, const std::string& xpath) const {
     std::string value = output_of(
         {"xmllint", "--nonet", "--xpath", fmt::format("string({})", xpath), document}, dir_.path());
@@ -47,7 +47,7 @@ class outputs : public testing::Test {
   scratch dir_;
 };
 
-// A lock that fails is a failure in the file that CI reads, and one that holds is none.
+// A lock that fails is a failure in the file that CI reads; one that passes is not.
 TEST_F(outputs, junit_of_a_run) {
   const std::string junit = file("junit.xml");
   const ended bad = run({"run", "contended", "--on", "memory:", "--out", out(), "--junit", junit},
@@ -67,7 +67,7 @@ TEST_F(outputs, junit_of_a_run) {
   EXPECT_EQ(xml(junit, "//property[@name=\"target\"]/@value"), "memory:");
 }
 
-// A run that never began is an error in the file, not a file that is missing.
+// A run that never began is an error in the file; the file is not missing.
 TEST_F(outputs, junit_of_a_run_that_never_began) {
   const taken_port closed(false);
   const std::string junit = file("junit.xml");
@@ -79,7 +79,7 @@ TEST_F(outputs, junit_of_a_run_that_never_began) {
   EXPECT_THAT(files_with(dir_.path(), "hunter2"), testing::IsEmpty());
 }
 
-// A table: a case per row, also for rows that could not be measured.
+// A table: one case per row, also for rows that could not be measured.
 TEST_F(outputs, junit_of_a_table) {
   const taken_port closed(false);
   std::ofstream(dir_ / "targets.yaml")
@@ -102,7 +102,7 @@ TEST_F(outputs, junit_of_a_table_that_never_began) {
   EXPECT_THAT(xml(junit, "//error/@message"), HasSubstr("none.yaml"));
 }
 
-// A file that cannot be written is found out before the run, not after it.
+// A file that cannot be written is reported before the run, not after it.
 TEST_F(outputs, junit_that_cannot_be_written_is_found_out_at_once) {
   const ended e = run({"run", "contended", "--on", "memory:", "--out", out(), "--junit",
                        file("no/such/folder.xml")});
@@ -111,7 +111,7 @@ TEST_F(outputs, junit_that_cannot_be_written_is_found_out_at_once) {
   EXPECT_FALSE(fs::exists(out()));
 }
 
-// The same from run folders: one or many, for CI, for a pull request, and the course of one.
+// The same from stored run folders: one or several, for CI, for a pull request, and one timeline.
 TEST_F(outputs, reports_of_run_folders) {
   for (const char* lock : {"memory/lock", "memory/try_lock"}) {
     const ended e = run({"run", "contended", "--on", "memory:", "--out", out()},
@@ -137,7 +137,7 @@ TEST_F(outputs, reports_of_run_folders) {
   EXPECT_THAT(wrong.err, AllOf(is_one_sentence(), HasSubstr("--timeline")));
 }
 
-// A history on request only, whole, with four lines for each grant.
+// A history only on request, complete, with four lines for each grant.
 TEST_F(outputs, history_of_a_run) {
   const ended e = run({"run", "contended", "--on", "memory:", "--out", out(), "--history"},
                       {"hold=1ms", "load.threads=2"});

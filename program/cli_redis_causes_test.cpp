@@ -1,6 +1,6 @@
-// What a real Redis refuses in the middle of a run, to the whole program: it ends at once, says
-// what Redis said, and leaves a readable folder of what was measured. (The same with drivers that
-// fail on purpose, call by call: harness/run/broken_driver_test.cpp.)
+// A real Redis starts to refuse during a run of the whole program: the run ends at once, quotes
+// Redis's error, and leaves a readable folder with what was measured. (The same with deliberately
+// failing drivers, call by call: harness/run/broken_driver_test.cpp.)
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-// The run would last a minute: that it ends after the cause, and not at all or when its time is
-// over, is what this tells apart. It takes a fraction of a second.
+// The run would last a minute, but ends within a fraction of a second after the cause. This tells
+// that apart from a run that never ends or only at its time.
 constexpr const char* a_minute_long = "stop.duration=1m";
 constexpr duration ends_within = 20s;
 
@@ -29,8 +29,8 @@ struct cause {
   const char* name;
   const char* lock;
   std::vector<words> breaks;  // commands to Redis
-  const char* answer;         // what it says from then on
-  bool lets_wipe;             // it still takes DEL from the run
+  const char* answer;         // Redis's error from then on
+  bool lets_wipe;             // Redis still accepts the run's DEL
   const char* more = "participants=0";
 };
 
@@ -44,7 +44,7 @@ class redis_causes : public testing::TestWithParam<cause> {
     cli({"ACL", "SETUSER", "tester", "on", ">first", "~*", "&*", "+@all"});
     cli({"CONFIG", "SET", "save", "3600 1"});
   }
-  // With something to save and nowhere to, Redis would not end.
+  // With unsaved data and no place to save it, Redis would not exit.
   ~redis_causes() override { cli({"CONFIG", "SET", "save", ""}); }
 
   int port() const { return redis_.servers().front().port; }
@@ -55,7 +55,7 @@ class redis_causes : public testing::TestWithParam<cause> {
     return output_of(std::move(all), dir_.path());
   }
 
-  // "$DATA" is the folder in which Redis keeps its data.
+  // "$DATA" is Redis's data folder.
   void break_it() const {
     for (const words& command : GetParam().breaks) {
       if (command.front() != "mkdir") {
@@ -115,9 +115,9 @@ TEST_P(redis_causes, end_a_run_at_once) {
 }
 
 const std::vector<words> out_of_memory = {{"CONFIG", "SET", "maxmemory", "1"}};
-// Nobody listens on port 1.
+// Nothing listens on port 1.
 const std::vector<words> demoted = {{"REPLICAOF", "127.0.0.1", "1"}};
-// Its file is a folder, so that nothing can be saved.
+// Its file is a folder, so that saving fails.
 const std::vector<words> cannot_save = {{"mkdir", "dump.rdb"}, {"BGSAVE"}};
 const std::vector<words> without_scripts = {{"ACL", "SETUSER", "tester", "-evalsha", "-eval"}};
 const std::vector<words> without_channels = {{"ACL", "SETUSER", "tester", "resetchannels"}};
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
         cause{"read_only_after_a_demotion", "redis/lua", demoted, "READONLY ", false},
         cause{"nothing_can_be_saved", "redis/set_nx_px", cannot_save, "MISCONF ", false},
         cause{"scripts_are_forbidden", "redis/lua", without_scripts, "NOPERM ", true},
-        // By the publishing script, or by SUBSCRIBE, whichever comes first.
+        // From the publishing script or from SUBSCRIBE, whichever comes first.
         cause{"channels_are_forbidden", "redis/redisson", without_channels, " channel", true},
         cause{"another_password", "redis/lua", other_password, "WRONGPASS ", false},
         cause{"another_password_for_participants", "redis/lua", other_password, "WRONGPASS ", false,

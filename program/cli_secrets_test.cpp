@@ -1,5 +1,5 @@
-// Where passwords must not show while a run goes on: in what `ps` prints of any process, and in the
-// environment of child processes. Files and messages: cli_test.cpp.
+// Passwords must not be visible during a run: in any process's `ps` output, or in the environment
+// of child processes. Files and messages: cli_test.cpp.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ bool is_number(const std::string& text) {
   return text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// The command lines in which the text stands; those with `exempt` in them are not looked at.
+// The command lines that contain the text, except those that contain `exempt`.
 std::vector<std::string> processes_showing(const std::string& text, const std::string& exempt) {
   std::vector<std::string> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -31,7 +31,7 @@ std::vector<std::string> processes_showing(const std::string& text, const std::s
     try {
       line = read_text(entry.path() / "cmdline");
     } catch (const std::exception&) {
-      continue;  // it has just ended
+      continue;  // the process has just ended
     }
     if (line.find(exempt) != std::string::npos) continue;
     if (line.find(text) != std::string::npos) found.push_back(line);
@@ -52,7 +52,7 @@ TEST(secrets, show_in_no_command_line) {
   EXPECT_THAT(p.wait(std::chrono::seconds{30}).status, AnyOf(0, 3));
 }
 
-// The URL says where the password is kept, and everything that is written down says only that.
+// The URL names the file with the password, and all output contains only that name.
 TEST(secrets, are_read_from_a_file) {
   const scratch dir;
   const local::cluster cluster = local::cluster::start("mysql");

@@ -1,5 +1,5 @@
-// A short soak of every correct lock on real servers; the long one is results/compare/soak.sh
-// itself, whose result is published.
+// A short soak of every correct lock on real servers. The long one, with a published result, is
+// results/compare/soak.sh itself.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

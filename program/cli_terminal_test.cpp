@@ -1,5 +1,4 @@
-// The progress of real runs as people see it: in a terminal (tmux) of several widths, and in a
-// pipe.
+// The progress display of real runs: in terminals (tmux) of several widths, and in a pipe.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +28,7 @@ std::vector<std::string> terminal_lines(const std::string& text) {
   return lines;
 }
 
-// A terminal of its own, in which one command runs; what it said stays. It is gone with the object.
+// A terminal of its own that runs one command; its output stays. It ends with the object.
 class terminal {
  public:
   terminal(const scratch& dir, int columns, const std::string& command) : dir_(dir) {
@@ -40,7 +39,7 @@ class terminal {
   terminal(const terminal&) = delete;
   terminal& operator=(const terminal&) = delete;
 
-  // What is on it. With colours: as the sequences that make them, and with what has scrolled away.
+  // Its contents. With colours: with escape sequences, and with the lines scrolled away.
   std::string screen(bool colours = false) const {
     std::vector<std::string> words{"capture-pane", "-p"};
     if (colours) words.insert(words.end(), {"-e", "-S", "-100"});
@@ -49,7 +48,7 @@ class terminal {
   void resize(int columns) const {
     tmux({"resize-window", "-x", fmt::format("{}", columns), "-y", "24"});
   }
-  // Waits until what is on it matches.
+  // Waits until its contents match.
   bool shows(const testing::Matcher<std::string>& what) const {
     return local::eventually([&] { return what.Matches(screen()); });
   }
@@ -71,7 +70,7 @@ class progress : public testing::Test {
         "--set stop.samples=0 --set stop.duration={} --set stop.at_most=60s {}",
         LOCKMARK_BINARY, (dir_ / "runs").string(), duration, more);
   }
-  // Several looks, each at a later moment of the run: there is one line each time, and it fits.
+  // Several samples at later moments of the run: each is a single line, and it fits.
   void expect_one_line(const terminal& t, std::size_t width) const {
     std::string last;
     for (int changes = 0; changes < 4; ++changes) {
@@ -87,7 +86,7 @@ class progress : public testing::Test {
   scratch dir_;
 };
 
-// An ordinary terminal: one line in place with bar, time left, rate, success and latency.
+// A terminal of usual width: one line in place with bar, time left, rate, success and latency.
 TEST_F(progress, is_one_line_of_80_columns) {
   const terminal t(dir_, 80, job("60s"));
   ASSERT_TRUE(t.shows(HasSubstr("p99"))) << t.screen();
@@ -96,7 +95,7 @@ TEST_F(progress, is_one_line_of_80_columns) {
                                 HasSubstr("/s  "), HasSubstr("% ok")));
 }
 
-// A narrow one: the same line with less in it.
+// A narrow terminal: the same line with less in it.
 TEST_F(progress, is_one_line_of_40_columns) {
   const terminal t(dir_, 40, job("60s"));
   ASSERT_TRUE(t.shows(HasSubstr(" s left"))) << t.screen();
@@ -104,7 +103,7 @@ TEST_F(progress, is_one_line_of_40_columns) {
   EXPECT_THAT(t.screen(), HasSubstr("/s"));
 }
 
-// A window that changes its width while the run goes on: still one line, of the new width.
+// The window changes its width during the run: still one line, of the new width.
 TEST_F(progress, survives_a_change_of_width) {
   const terminal t(dir_, 120, job("60s"));
   ASSERT_TRUE(t.shows(HasSubstr("in flight"))) << t.screen();
@@ -116,7 +115,7 @@ TEST_F(progress, survives_a_change_of_width) {
         [&](const std::string& screen) {
           const auto lines = terminal_lines(screen);
           const bool full = screen.find("in flight") != screen.npos;
-          if (screen.find(" %") == screen.npos) return false;  // not drawn again yet
+          if (screen.find(" %") == screen.npos) return false;  // not redrawn yet
           return lines.size() == 1 && lines[0].size() < static_cast<std::size_t>(width) &&
                  full == wide;
         },
@@ -126,7 +125,7 @@ TEST_F(progress, survives_a_change_of_width) {
   }
 }
 
-// Green for what is done, and at the end red for a lock that failed.
+// Green for progress, and at the end red for a lock that failed.
 TEST_F(progress, is_coloured) {
   const terminal t(dir_, 80, job("20s"));
   ASSERT_TRUE(t.shows(HasSubstr("[#"))) << t.screen();
@@ -140,7 +139,7 @@ TEST_F(progress, ends_with_a_coloured_verdict) {
   EXPECT_THAT(t.screen(), Not(HasSubstr(" left ")));  // the line is gone
 }
 
-// A server that stops answering is named in red, while the run still hopes for it.
+// A server that stops answering is named in red while the run still waits for it.
 TEST_F(progress, names_a_silent_server) {
   local::cluster servers = local::cluster::start("redis");
   const terminal t(
@@ -157,7 +156,7 @@ TEST_F(progress, names_a_silent_server) {
   EXPECT_TRUE(t.shows(Not(HasSubstr("no answer")))) << t.screen();
 }
 
-// NO_COLOR is heard, by the line and by the verdict.
+// NO_COLOR applies to the line and to the verdict.
 TEST_F(progress, has_no_colour_where_nobody_wants_it) {
   const std::string twice = fmt::format("export NO_COLOR=1; {}; {}", job("200ms"), job("20s"));
   const terminal t(dir_, 80, twice);
@@ -178,7 +177,7 @@ TEST_F(progress, is_plain_on_a_dumb_terminal) {
   EXPECT_THAT(t.screen(true), Not(HasSubstr("\033[")));
 }
 
-// Of a table, the row and how many there are.
+// For a table: the row and the number of rows.
 TEST_F(progress, of_a_table_counts_rows) {
   const terminal t(dir_, 120,
                    fmt::format("echo 'mem: \"memory:\"' >targets.yaml; {} table --targets "
@@ -188,7 +187,7 @@ TEST_F(progress, of_a_table_counts_rows) {
   EXPECT_TRUE(t.shows(HasSubstr("1/4 memory/lock contended on mem"))) << t.screen();
 }
 
-// Into a pipe goes one plain line a second, in the warm-up as well.
+// A pipe gets one plain line a second, in the warm-up as well.
 TEST_F(progress, into_a_pipe_is_a_line_a_second) {
   const ended e =
       run(dir_.path(), {"run", "contended", "--on", "memory:", "--out", (dir_ / "runs").string(),
@@ -206,13 +205,13 @@ TEST_F(progress, into_a_pipe_is_a_line_a_second) {
   EXPECT_GE(warming, 2) << e.err;
   EXPECT_GE(measuring, 2) << e.err;
   EXPECT_EQ(static_cast<std::size_t>(warming + measuring), lines.size()) << e.err;
-  // The warm-up goes on until the throughput is steady, so the sum is what can be said.
+  // The warm-up lasts until the throughput is steady, so only the sum is known.
   const double took_s =
       3 + read_json(only_folder(dir_ / "runs") / "run.json")["run"]["warmup_s"].get<double>();
   EXPECT_NEAR(static_cast<double>(lines.size()), took_s, 1.2) << e.err;
 }
 
-// Quiet: nothing at all, if all goes well.
+// Quiet: no output at all if all goes well.
 TEST_F(progress, is_silent_when_quiet) {
   const ended e = run(dir_.path(), {"run", "contended", "--on", "memory:", "--quiet", "--out",
                                     (dir_ / "runs").string(), "--set", "floor=0s", "--set",

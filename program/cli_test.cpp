@@ -1,5 +1,5 @@
-// Whole runs through the command line: what they print, how they exit and the folder they leave,
-// in memory and on real servers; also when something is killed in the middle.
+// Whole runs through the command line: their output, exit status and run folder, in memory and on
+// real servers; also when something is killed during the run.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ std::vector<std::string> with_settings(std::vector<std::string> arguments,
   return arguments;
 }
 
-// A job cut short.
+// A shortened job.
 std::vector<std::string> brief(std::vector<std::string> arguments) {
   return with_settings(std::move(arguments),
                        {"stop.duration=300ms", "stop.samples=0", "stop.owner_changes=0",
@@ -58,7 +58,7 @@ class runs : public testing::Test {
   scratch dir_;
 };
 
-// Two holders at a time, on purpose: exit 1, and who had which key from when to when.
+// Two holders at a time, on purpose: exit 1, and the interval of each holder of the key.
 TEST_F(runs, name_two_holders) {
   const ended e =
       run(dir_.path(), with_settings(brief({"run", "contended", "--on", "memory:", "--out", out()}),
@@ -88,7 +88,7 @@ std::int64_t count_by_processor(const fs::path& log, const scratch& dir) {
   return field.empty() ? -1 : std::stoll(field);
 }
 
-// HdrHistogram's own program counts in a run's latency.hlog what run.json says.
+// HdrHistogram's own program counts as many values in a run's latency.hlog as run.json states.
 TEST_F(runs, leave_a_log_that_others_read) {
   const ended e = run(dir_.path(), brief({"run", "contended", "--on", "memory:", "--out", out()}));
   ASSERT_THAT(e.status, AnyOf(0, 3)) << e.err;
@@ -99,7 +99,7 @@ TEST_F(runs, leave_a_log_that_others_read) {
   EXPECT_EQ(said["run"]["complete"], true);
 }
 
-// The table as JSON: the keys that others rely on, in every row, and no others but two.
+// The table as JSON: the keys that other programs rely on, in every row, and only two others.
 TEST_F(runs, make_a_table_as_json) {
   std::ofstream(dir_ / "targets.yaml") << "mem: 'memory:'\n";
   const ended e =
@@ -116,7 +116,7 @@ TEST_F(runs, make_a_table_as_json) {
   for (const auto& row : rows) {
     std::set<std::string> keys;
     for (const auto& [key, value] : row.items()) keys.insert(key);
-    // "bound" says which figures are lower bounds, "run" names the folder.
+    // "bound" lists the figures that are lower bounds, "run" names the folder.
     keys.erase("bound");
     keys.erase("run");
     EXPECT_EQ(keys, contract);
@@ -132,7 +132,7 @@ TEST_F(runs, make_a_table_as_json) {
   }
 }
 
-// One file with everything in it: of a table beside the other formats, of runs where one asks.
+// One self-contained file: for a table beside the other formats, for runs on request.
 TEST_F(runs, become_a_page) {
   std::ofstream(dir_ / "targets.yaml") << "mem: 'memory:'\n";
   const ended made = run(
@@ -157,7 +157,7 @@ TEST_F(runs, become_a_page) {
   EXPECT_EQ(read_text(dir_ / "page.html"), printed.out);
 }
 
-// kill -9 of lockmark itself: what it had measured is there, marked incomplete.
+// kill -9 of lockmark itself: the data measured until then are there, marked incomplete.
 TEST_F(runs, that_are_killed_leave_what_they_measured) {
   program p(lockmark(with_settings({"run", "contended", "--on", "memory:", "--out", out()},
                                    {"stop.samples=0", "stop.duration=60s", "stop.at_most=60s",
@@ -186,7 +186,7 @@ class server_runs : public runs, public testing::WithParamInterface<backend> {
 INSTANTIATE_TEST_SUITE_P(on, server_runs, testing::ValuesIn(backends),
                          [](const auto& p) { return p.param.topology; });
 
-// Ctrl-C in the middle: inconclusive, a readable folder, and a server as it was before.
+// Ctrl-C during the run: inconclusive, a readable folder, and an unchanged server.
 TEST_P(server_runs, clean_up_after_an_interrupt) {
   const std::string before = state();
   program p(endless(), dir_.path());
@@ -201,7 +201,7 @@ TEST_P(server_runs, clean_up_after_an_interrupt) {
   expect_incomplete(only_folder(out()));
 }
 
-// The server is killed in the middle: no waiting beyond give_up_after, one sentence, a folder.
+// The server is killed during the run: no waiting beyond give_up_after, one sentence, a folder.
 TEST_P(server_runs, end_when_the_server_is_killed) {
   program p(endless(), dir_.path());
   ASSERT_TRUE(p.says("measuring")) << p.err();
@@ -223,7 +223,7 @@ std::vector<std::string> shipped_jobs() {
   return all;
 }
 
-// Every shipped job, read from its file, runs on this server and leaves nothing there.
+// Every shipped job, read from its file, runs on this server and leaves nothing on it.
 TEST_P(server_runs, of_every_shipped_job_work) {
   const std::string before = state();
   for (const std::string& job : shipped_jobs()) {
@@ -235,7 +235,7 @@ TEST_P(server_runs, of_every_shipped_job_work) {
   }
 }
 
-// Every shipped job, read from its file, runs in memory, unless it hurts servers.
+// Every shipped job, read from its file, runs in memory, unless it injects server faults.
 TEST_F(runs, of_every_shipped_job_work_in_memory) {
   ASSERT_FALSE(shipped_jobs().empty());
   for (const std::string& job : shipped_jobs()) {
@@ -249,7 +249,7 @@ TEST_F(runs, of_every_shipped_job_work_in_memory) {
   }
 }
 
-// Nobody finds the password in what was printed or in the files of the run.
+// The password is neither in the output nor in the files of the run.
 void expect_unseen(const std::string& password, const ended& e, const fs::path& out) {
   EXPECT_THAT(e.out, Not(HasSubstr(password)));
   EXPECT_THAT(e.err, Not(HasSubstr(password)));
@@ -257,7 +257,7 @@ void expect_unseen(const std::string& password, const ended& e, const fs::path& 
   EXPECT_THAT(files_with(out, password), IsEmpty());
 }
 
-// A wrong password for MariaDB is an error that says where; a right one is as secret.
+// A wrong password for MariaDB is an error that names the server; a correct one stays secret.
 TEST_F(runs, refuse_a_wrong_password_of_mysql) {
   const local::cluster cluster = local::cluster::start("mysql");
   const config::target right = *config::parse_target(cluster.target());
@@ -274,7 +274,7 @@ TEST_F(runs, refuse_a_wrong_password_of_mysql) {
   expect_unseen(right.password, good, out());
 }
 
-// A wrong password for Redis, and none where one is needed; a right one is as secret.
+// Redis with a wrong password, and with none where it needs one; a correct one stays secret.
 TEST_F(runs, refuse_a_wrong_password_of_redis) {
   const local::cluster cluster = local::cluster::start("redis");
   const config::target server = *config::parse_target(cluster.target());

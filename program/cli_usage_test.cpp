@@ -1,5 +1,5 @@
-// The command line's errors that need no server of its own: each is one clear sentence and exit
-// status 2, in time; and what it prints where all is well.
+// Errors of the command line that need no particular server: each is one clear sentence and exit
+// status 2, in time; and the output when all is well.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ class usage : public testing::Test {
     EXPECT_THAT(e.out, IsEmpty());
   }
 
-  // A run folder that is left behind must be one that can be reported; none is as good.
+  // A run folder left behind must be readable by `report`; none at all is fine, too.
   void expect_readable_folders() const {
     if (!std::filesystem::exists(out())) return;
     for (const auto& folder : std::filesystem::directory_iterator(out())) {
@@ -88,7 +88,7 @@ class usage : public testing::Test {
   scratch dir_;
 };
 
-// A mistyped key in a job file: its place, what it says, and what was probably meant.
+// A mistyped key in a job file: its place, the text, and the likely correction.
 TEST_F(usage, names_the_place_of_a_mistyped_key) {
   const std::string job = write("mine.yaml", "lock: memory/lock\nload:\n  instaces: 3\n");
   expect_error(run({"run", job, "--out", out()}),
@@ -96,7 +96,7 @@ TEST_F(usage, names_the_place_of_a_mistyped_key) {
                      HasSubstr("nearest known key is load.instances")));
 }
 
-// A value on the command line with a unit that does not exist, and one without any.
+// A value on the command line with an unknown unit, and one without a unit.
 TEST_F(usage, names_an_unknown_unit) {
   expect_error(run({"run", "contended", "--on", "memory:", "--set", "wait=5parsec"}),
                AllOf(HasSubstr("wait"), HasSubstr("5parsec"), HasSubstr("ms")));
@@ -104,7 +104,7 @@ TEST_F(usage, names_an_unknown_unit) {
                AllOf(HasSubstr("wait"), HasSubstr("ms")));
 }
 
-// A lock that nobody knows: the known ones are listed.
+// An unknown lock: the known ones are listed.
 TEST_F(usage, lists_the_known_locks) {
   expect_error(run({"run", "contended", "--on", "memory:", "--set", "lock=redis/nope"}),
                AllOf(HasSubstr("redis/nope"), HasSubstr("redis/lua"), HasSubstr("memory/lock"),
@@ -118,7 +118,7 @@ TEST_F(usage, refuses_a_lock_that_does_not_fit_the_target) {
       AllOf(HasSubstr("redis/lua"), HasSubstr("memory:"), HasSubstr("runs on redis")));
 }
 
-// A job that is not reentrant cannot run on a lock that is not either: the feature is named.
+// A job that needs reentrancy, on a lock without it: the feature is named.
 TEST_F(usage, refuses_a_lock_that_lacks_a_feature) {
   const ended e =
       run({"run", "reentrant", "--on", "memory:", "--set", "lock=memory/try_lock", "--out", out()});
@@ -131,7 +131,7 @@ TEST_F(usage, lists_the_shipped_jobs) {
                AllOf(HasSubstr("contnded"), HasSubstr("contended"), HasSubstr("short_wait")));
 }
 
-// A targets file that is not there, and one that is no list of targets.
+// A missing targets file, and one that is not a list of targets.
 TEST_F(usage, names_an_unreadable_targets_file) {
   expect_error(run({"table", "--targets", (dir_ / "none.yaml").string(), "--out", out()}),
                HasSubstr("none.yaml"));
@@ -139,7 +139,7 @@ TEST_F(usage, names_an_unreadable_targets_file) {
   expect_error(run({"table", "--targets", broken, "--out", out()}), HasSubstr("broken.yaml"));
 }
 
-// `lockmark up` on a port that somebody has: it is named, and nothing stays up.
+// `lockmark up` on a port in use: it is named, and nothing stays up.
 TEST_F(usage, names_the_port_that_is_taken) {
   const taken_port taken(true);
   const std::string port = std::to_string(taken.number());
@@ -147,7 +147,7 @@ TEST_F(usage, names_the_port_that_is_taken) {
   EXPECT_THAT(run({"status"}).out, HasSubstr("nothing is up"));
 }
 
-// The list as JSON names every lock, each with what the text form says.
+// The list as JSON has every lock, with the same contents as the text form.
 TEST_F(usage, lists_locks_as_json) {
   const ended e = run({"list", "--format", "json"});
   EXPECT_EQ(e.status, 0) << e.err;
@@ -166,7 +166,7 @@ TEST_F(usage, lists_locks_as_json) {
   EXPECT_THAT(names, IsSupersetOf(locks_asked_for()));
 }
 
-// Every lock that the project was asked for is listed, with where it runs.
+// Every required lock is listed, with the topologies it runs on.
 TEST_F(usage, lists_where_each_lock_runs) {
   const ended e = run({"list", "--format", "json"});
   std::map<std::string, std::set<std::string>> topologies;
@@ -194,7 +194,7 @@ class unreachable : public usage, public usage_at_server {};
 INSTANTIATE_TEST_SUITE_P(server, unreachable, testing::ValuesIn(backends),
                          [](const auto& p) { return p.param.topology; });
 
-// Nothing listens: an error that says where, without the password.
+// No listener: an error that names the address, without the password.
 TEST_P(unreachable, is_an_error_that_says_where) {
   const taken_port closed(false);
   const ended e = run({"run", "contended", "--on", url_of(GetParam(), closed.number()), "--set",

@@ -1,4 +1,4 @@
-// How much can a lock bear? The highest rate that holds an objective, a contention sweep, a plan.
+// How much can a lock bear? The highest rate that meets an objective, a contention sweep, a plan.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -36,7 +36,7 @@ struct capacity_options {
   bool quiet = false;
 };
 
-// The value of an option, or a sentence that names the option.
+// The value of an option. Throws a sentence that names the option.
 template <class T>
 T value_of(const char* option, const config::parsed<T>& value) {
   if (!value) throw usage_error(fmt::format("{}: {}", option, value.error().sentence));

@@ -1,4 +1,4 @@
-// What people say of distributed locks, put to the test.
+// Common claims about distributed locks, put to the test.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -26,11 +26,11 @@ struct claims_options {
   std::string out = "runs/claims";
   bool quiet = false;
 
-  // Chance separates three runs from three others once in ten times, five from five once in 126.
+  // By chance three runs differ from three others once in ten times, five from five once in 126.
   std::uint64_t repetitions() const { return full ? 5 : 3; }
 };
 
-// "7" asks for 7a, 7b and so on.
+// "7" selects 7a, 7b and so on.
 bool wanted(const claims_options& g, const claims::claim& c) {
   if (g.ids.empty()) return true;
   return std::ranges::any_of(g.ids, [&](const std::string& id) {
@@ -61,8 +61,8 @@ trial trial_of(const claims::claim& c, const claims::experiment& x, std::uint64_
   return t;
 }
 
-// The experiments in turn, and that again and again, so that a machine that slows down slows down
-// all of them. A fault scenario is no matter of chance; one or two runs of it are enough.
+// Repeats all experiments in turn, so that a machine that slows down affects all of them. A fault
+// scenario is not a matter of chance; one run of it is enough, three with --full.
 claims::evidence gather(const context& c, const claims_options& g, const claims::claim& what) {
   claims::runs_by_label runs;
   for (std::uint64_t i = 0; i < g.repetitions(); ++i) {

@@ -1,4 +1,4 @@
-// The catalogue of faults on every lock that it concerns: a matrix of safe and violated.
+// The fault catalogue on every lock that it concerns: a matrix of safe and violated.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -20,7 +20,7 @@ namespace lockmark::cli {
 namespace {
 
 struct faults_options {
-  std::vector<std::string> scenarios;  // names and globs; empty: only say what there is
+  std::vector<std::string> scenarios;  // names and globs; empty: only list the scenarios
   std::string locks = "*";
   std::string topologies = "*";
   std::uint64_t repeat = 1;
@@ -59,7 +59,7 @@ void check_names(const faults_options& g) {
   }
 }
 
-// What a scenario does and is to show is what its job begins with.
+// The first comment of a scenario's job: its action and its point.
 std::string explanation_of(std::string_view scenario) {
   const auto& jobs = workloads::shipped_jobs();
   std::string_view text = jobs.find(fmt::format("faults/{}", scenario))->second;
@@ -94,7 +94,7 @@ trial trial_of(const workloads::scenario& s, const lock_kind& lock, const std::s
   return t;
 }
 
-// Users' own lock clients take part where their program is named.
+// Users' own lock clients take part if their program is given.
 bool lacks_program(const lock_kind& lock, const faults_options& g) {
   const auto takes_one = [](const lock_option& o) { return o.name == "command"; };
   const auto names_one = [](const std::string& s) { return s.starts_with("options.command="); };
@@ -164,7 +164,7 @@ int matrix_maker::make() {
   return violated ? 1 : 0;
 }
 
-// What goes wrong with one trial does not take the others with it.
+// A failing trial does not stop the others.
 void matrix_maker::run(const trial& t) {
   try {
     runs_.push_back(run_trial(context_, t, out_, given_.quiet));

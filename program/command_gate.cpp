@@ -1,4 +1,4 @@
-// Has it become worse? Compares two sides by interleaved pairs of runs.
+// Has performance regressed? Compares two sides by interleaved pairs of runs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -46,7 +46,7 @@ struct gate_options {
   bool quiet = false;
 };
 
-// How long each run is. At most 60 of them make a session: two minutes, or ten.
+// The length of each run. A session has at most 60 of them: two minutes, or ten.
 struct depth {
   duration warmup;
   duration block;
@@ -118,7 +118,7 @@ gate_plan plan_of(const gate_options& g) {
     check_metric("--metrics", name);
     plan.metrics.push_back({name});
   }
-  // The p99 of a second is mostly noise, and few attempts make it.
+  // The p99 of one second is mostly noise, and rests on few attempts.
   if (g.quick && g.metrics.empty()) plan.left_out = {"acquire_p99"};
   plan.tolerated = tolerances(g.tolerated);
   plan.limits = read_limits(g.limits);

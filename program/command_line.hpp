@@ -1,4 +1,4 @@
-// The command line as values, for those who describe it: shell completion and the man page.
+// The command line as values, for generating shell completion and the man page.
 //
 // Everything is read from the declarations themselves: commands, options and their checks from
 // CLI11, keys of a job from config, names from the tables of locks, workloads, jobs, topologies.
@@ -15,10 +15,10 @@
 namespace lockmark::cli {
 
 struct described_option {
-  std::vector<std::string> names;    // "-h", "--help"; none: it has no name but a place
+  std::vector<std::string> names;    // "-h", "--help"; none: a positional argument
   std::string place;                 // "job"
   std::string value;                 // "TARGET"; empty: a flag
-  std::vector<std::string> allowed;  // all values that there are, where there are only some
+  std::vector<std::string> allowed;  // all values, if the option only takes certain ones
   std::string preset;
   std::string help;
   bool required = false;
@@ -32,13 +32,13 @@ struct described_command {
   std::vector<described_option> options;
 };
 
-// A key of a job, as `--set KEY=VALUE` takes it.
+// A key of a job, in the form of `--set KEY=VALUE`.
 struct described_key {
   std::string name;     // "load.loop"
   std::string preset;   // empty: none
   std::string allowed;  // "closed, open, poisson or partly_open"
   std::string help;
-  std::vector<std::string> values;  // all or the usual ones, where they can be listed
+  std::vector<std::string> values;  // all or the usual ones, if they can be listed
 };
 
 struct command_line {
@@ -48,7 +48,7 @@ struct command_line {
   std::vector<described_option> options;
   std::vector<described_command> commands;
   std::vector<described_key> keys;
-  std::map<std::string, std::vector<std::string>> words;  // what is known for a LOCK, a JOB ...
+  std::map<std::string, std::vector<std::string>> words;  // known values of LOCK, JOB ...
 };
 
 command_line describe(const CLI::App& app, const catalogue& known);
@@ -61,7 +61,7 @@ inline bool is_file(std::string_view value) {
   return value == "FILE" || value == "JOB";
 }
 
-// The items of "closed, open or poisson"; none if they are not all single words.
+// The items of "closed, open or poisson"; none unless all of them are single words.
 std::vector<std::string> listed(std::string_view text);
 
 }  // namespace lockmark::cli

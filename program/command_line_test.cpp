@@ -1,4 +1,4 @@
-// The command line as values, and how its texts get into scripts and pages.
+// The command line as values, and the quoting of its texts in scripts and pages.
 #include "program/command_line.hpp"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ class command_line_test : public testing::Test {
   command_line all_;
 };
 
-// Names, values, checks and defaults are what was declared.
+// Names, values, checks and defaults match the declarations.
 TEST_F(command_line_test, is_read_from_the_declarations) {
   EXPECT_EQ(all_.name, "trial");
   EXPECT_EQ(all_.commands.at(0).name, "try");
@@ -70,7 +70,7 @@ TEST_F(command_line_test, is_read_from_the_declarations) {
   EXPECT_EQ(option("--help").value, "");
 }
 
-// Keys of a job with the values that can be listed; options of locks in the place of "options.*".
+// Keys of a job with their listable values; options of locks instead of "options.*".
 TEST_F(command_line_test, knows_the_keys_of_a_job) {
   EXPECT_THAT(key("load.loop").values, ElementsAre("closed", "open", "poisson", "partly_open"));
   EXPECT_THAT(key("renew").values, ElementsAre("true", "false"));
@@ -88,7 +88,7 @@ TEST_F(command_line_test, knows_names) {
   EXPECT_THAT(all_.words.at("TARGET"), AllOf(Contains("memory:"), Contains("local:mysql-galera")));
 }
 
-// Only what is a list of words is one.
+// Only lists of single words are parsed as lists.
 TEST(listed, takes_lists_of_words_only) {
   EXPECT_THAT(listed("one, two or three"), ElementsAre("one", "two", "three"));
   EXPECT_THAT(listed("true, false"), ElementsAre("true", "false"));
@@ -98,7 +98,7 @@ TEST(listed, takes_lists_of_words_only) {
   EXPECT_THAT(listed(""), IsEmpty());
 }
 
-// Texts end neither the quotes nor the braces in which they stand.
+// No text ends the quotes or braces around it.
 TEST_F(command_line_test, is_quoted_in_scripts) {
   EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
   EXPECT_THAT(zsh_completion(all_), HasSubstr("'try:it'\\''s a \\[trial\\]\\: of \\\\things\\\\'"));
@@ -106,7 +106,7 @@ TEST_F(command_line_test, is_quoted_in_scripts) {
   EXPECT_THAT(bash_completion(all_), Not(HasSubstr("_@")));
 }
 
-// Nothing in a text is a request or an escape of roff.
+// No text is taken for a request or an escape of roff.
 TEST_F(command_line_test, is_escaped_in_the_page) {
   EXPECT_EQ(roff_text(".so \\file"), "\\&.so \\efile");
   EXPECT_EQ(roff_text("a\n.b\n'c"), "a\n\\&.b\n\\(aqc");

@@ -32,7 +32,7 @@ struct run_options {
   watching watched;
 };
 
-// Servers of its own for a lock that is named: the first form that it declares.
+// Own servers for the lock that is named: of the first form that it declares.
 std::string usual_target(const catalogue& known, const config::job& job) {
   const std::string_view all = known.lock(job.lock).topologies;
   const std::string_view first = all.substr(0, all.find(' '));
@@ -66,7 +66,7 @@ executed measure(const context& c, const run_options& g, const named_job& job,
   return execute(c.known, where, std::move(e));
 }
 
-// What the limits say of a run that can be judged; it is told, and stands in the JUnit file.
+// Prints the limits that a complete and valid run breaks, and adds them to the JUnit case.
 bool breaks_limits(const std::vector<gate::threshold>& limits, const executed& done,
                    report::test_case& c) {
   if (done.result.how != run::ending::complete || !done.result.verdict.valid) return false;

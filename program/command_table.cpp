@@ -27,14 +27,14 @@
 namespace lockmark::cli {
 namespace {
 
-// In which the articles tell of them; real clients in processes of their own come last.
+// The order of the published articles; real clients in processes of their own come last.
 constexpr std::array<std::string_view, 4> in_the_article{"mysql", "zookeeper", "redis", "exec"};
 
 struct table_options {
   bool quick = false;
   bool full = false;
   std::vector<std::string> locks;       // empty: all, or with --quick those that need no Java
-  std::vector<std::string> topologies;  // empty: those that the depth is for
+  std::vector<std::string> topologies;  // empty: those of the chosen depth
   std::vector<std::string> scenarios{"contended", "uncontended"};
   std::vector<std::string> set;
   std::string targets_file;
@@ -48,17 +48,17 @@ struct table_options {
 };
 
 struct named_target {
-  std::string name;  // what the table shows as topology
+  std::string name;  // the topology shown in the table
   std::string target;
 };
 
 struct line {
   const lock_kind* lock;
   std::string scenario;
-  std::string option;  // "indexed=false": one that differs from its preset; or empty
+  std::string option;  // "indexed=false", if it differs from its preset; or empty
 };
 
-// Options that make another lock of one, with a row of their own in the full table.
+// Options that change a lock so much that they get a row of their own in the full table.
 struct variant {
   std::string_view lock;
   std::string_view option;
@@ -78,7 +78,7 @@ bool wanted(const table_options& g, const lock_kind& lock) {
   return backend_of(lock.name) != "exec" || (g.full && lock.name != "exec/lock");
 }
 
-// A first look needs one server of each kind. TLS is no topology of its own: one that is asked for.
+// A quick table needs one server of each kind. TLS is no topology of its own: only on request.
 bool wanted(const table_options& g, const std::string& topology) {
   if (!g.topologies.empty()) return matches_any(g.topologies, topology);
   if (!g.targets_file.empty()) return true;
@@ -111,7 +111,7 @@ std::vector<named_target> read_targets(const table_options& g) {
   return all;
 }
 
-// The samples that a row rests on. The article took 10,000 to 30,000, and 100,000 for Redisson.
+// The samples of one row. The article took 10,000 to 30,000, and 100,000 for Redisson.
 std::vector<std::string> depth_of(const table_options& g, const lock_kind& lock) {
   std::vector<std::string> set;
   if (g.full) {
@@ -125,7 +125,7 @@ std::vector<std::string> depth_of(const table_options& g, const lock_kind& lock)
 
 class table_maker {
  public:
-  // `exporter` shows the rows while they are measured; or null.
+  // `exporter` (or null) shows the rows while they are measured.
   table_maker(const context& c, const table_options& g, metrics::exporter* exporter)
       : context_(c),
         given_(g),
@@ -134,7 +134,7 @@ class table_maker {
         junit_("--junit", g.junit) {}
 
   int make();
-  // What ended the table before it was made, for those who read the JUnit file.
+  // Writes the error that ended the table early to the JUnit file.
   void tell_why_not(const char* why);
 
  private:
@@ -161,7 +161,7 @@ class table_maker {
   int failures_ = 0;
   time_point began_ = real_clock{}.now();
   std::size_t rows_begun_ = 0;
-  std::size_t rows_in_all_ = 0;  // as far as names of targets tell
+  std::size_t rows_in_all_ = 0;  // as far as target names tell
 };
 
 int table_maker::make() {
@@ -185,7 +185,7 @@ int table_maker::make() {
   return status_;
 }
 
-// Of all scenarios: they share their servers.
+// The faults of all scenarios: they share their servers.
 std::vector<config::fault_plan> table_maker::faults_of_all() const {
   std::vector<config::fault_plan> all;
   for (const std::string& scenario : given_.scenarios) {
@@ -230,7 +230,7 @@ void table_maker::measure_place(const named_target& t) {
   }
 }
 
-// What goes wrong with one row does not take the others with it.
+// A failing row does not stop the others.
 void table_maker::measure_row(resolved_target& where, const line& l) {
   std::vector<std::string> set{fmt::format("lock={}", l.lock->name)};
   if (!l.option.empty()) set.push_back(fmt::format("options.{}", l.option));
@@ -258,14 +258,14 @@ void table_maker::measure_row(resolved_target& where, const line& l) {
     display.clear();
     fail(job.name, what, failure.what());
   } catch (const usage_error& failure) {
-    // A job that cannot run on this target; on the first row it is the user's input that is wrong.
+    // A job that cannot run on this target; on the very first row it is a usage error.
     display.clear();
     if (rows_.empty() && failures_ == 0) throw;
     fail(job.name, what, failure.what());
   }
 }
 
-// The rows so far, with the starting of their servers, are the measure for those to come.
+// Estimates the remaining rows from those so far, including the start of their servers.
 std::optional<double> table_maker::rows_to_come_s() const {
   if (rows_begun_ < 2) return std::nullopt;
   const std::chrono::duration<double> so_far = real_clock{}.now() - began_;
@@ -281,7 +281,7 @@ void table_maker::fail(const std::string& scenario, const std::string& what, con
   remember(2);
 }
 
-// A failed lock is the gravest, then a row that is missing, then one that nobody should trust.
+// A failed lock is worst, then a missing row, then an unreliable one.
 void table_maker::remember(int status) {
   const auto gravity = [](int s) { return s == 1 ? 3 : s == 2 ? 2 : s == 3 ? 1 : 0; };
   if (gravity(status) > gravity(status_)) status_ = status;

@@ -13,7 +13,7 @@ namespace lockmark::cli {
 
 struct context {
   const catalogue& known;
-  std::vector<std::string> arguments;  // the whole command line, targets redacted
+  std::vector<std::string> arguments;  // the whole command line, with redacted targets
 };
 
 using command_action = std::function<int()>;
@@ -31,7 +31,7 @@ command_action down_command(CLI::App& app, const context& c);
 command_action status_command(CLI::App& app, const context& c);
 command_action completion_command(CLI::App& app, const context& c);
 command_action man_command(CLI::App& app, const context& c);
-// Not for people: what lockmark starts as its proxies (harness/faults/proxy/serve.hpp).
+// Internal: lockmark starts its proxies with it (harness/faults/proxy/serve.hpp).
 command_action proxy_command(CLI::App& app, const context& c);
 
 }  // namespace lockmark::cli

@@ -1,5 +1,5 @@
-// Completion of the command line in shells, as the script that the shell reads. The script holds
-// all names; lockmark is not asked while somebody types.
+// Shell completion of the command line, as a script for the shell. The script contains all names;
+// lockmark itself does not run during completion.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ std::string bash_completion(const command_line& c);
 std::string zsh_completion(const command_line& c);
 std::string fish_completion(const command_line& c);
 
-// In single quotes, as bash and zsh read them.
+// In single quotes, for bash and zsh.
 std::string shell_quoted(std::string_view text);
 
 }  // namespace lockmark::cli

@@ -6,8 +6,8 @@
 namespace lockmark::cli {
 namespace {
 
-// What of the script is the same for every command line. bash breaks the line also at '=' and ':',
-// so that the word to complete and what is answered are less than what the user sees as a word.
+// The fixed part of the script. bash also breaks the line at '=' and ':', so that the word to
+// complete and the reply are shorter than the word that the user sees.
 constexpr const char* helpers = R"--(
 _@_answer() {  # CURRENT WORD...: those that go on from what is typed
   local current=$1 typed='' breaks='' word
@@ -84,7 +84,7 @@ std::vector<std::string> option_names(const std::vector<described_option>& optio
   return all;
 }
 
-// The command that answers with what the option may be given; empty: nothing is known.
+// The shell command that lists the option's values; empty: they are not known.
 std::string values_of(const command_line& c, const described_option& o) {
   if (!o.allowed.empty()) {
     return fmt::format("_@_answer \"$current\" {}", bash_words(o.allowed));
@@ -133,7 +133,7 @@ std::string command_case(const command_line& c, const described_command& command
   return text + "      fi\n      ;;\n";
 }
 
-// "@" stands for the program's name.
+// Replaces "@" by the program's name.
 std::string named(std::string text, const std::string& name) {
   for (auto at = text.find("_@"); at != text.npos; at = text.find("_@", at)) {
     text.replace(at + 1, 1, name);

@@ -25,7 +25,7 @@ std::vector<std::string> settings_of(const command_line& c) {
   return all;
 }
 
-// What completes a value: options of fish's `complete`.
+// The options of fish's `complete` for a value.
 std::string values(const command_line& c, const described_option& o) {
   if (!o.allowed.empty())
     return fmt::format(" -x -a {}", fish_quoted(fmt::format("{}", fmt::join(o.allowed, " "))));
@@ -48,7 +48,7 @@ std::string option_line(const command_line& c, const described_option& o,
     text += fmt::format(" {} {}", long_name ? "-l" : "-s", name.substr(long_name ? 2 : 1));
   }
   if (o.names.empty()) {
-    // A place: -r and -x are about values of options.
+    // A positional argument: -r and -x are about values of options.
     const std::string all = values(c, o);
     const bool files = all.find(" -F") != all.npos;
     const auto words = all.find(" -a ");

@@ -6,7 +6,7 @@
 namespace lockmark::cli {
 namespace {
 
-// In a description or a message of _arguments and _describe.
+// For a description or a message of _arguments and _describe.
 std::string without_markup(std::string_view text) {
   std::string safe;
   for (const char c : text) {
@@ -22,7 +22,7 @@ std::string zsh_words(const std::vector<std::string>& words) {
   return text;
 }
 
-// "LOCK" has the function _lockmark_lock.
+// "LOCK" is completed by the function _lockmark_lock.
 std::string function_of(const std::string& program, std::string_view value) {
   std::string name = fmt::format("_{}_", program);
   for (const char c : value) {
@@ -54,7 +54,7 @@ std::string zsh_settings(const command_line& c) {
          fmt::format("    *=*) ;;\n    *) compadd -S '' -{} ;;\n  esac\n}}\n", zsh_words(keys));
 }
 
-// What completes a value: an action of _arguments.
+// The action of _arguments for a value.
 std::string action(const command_line& c, const described_option& o) {
   if (!o.allowed.empty()) return fmt::format("({})", fmt::join(o.allowed, " "));
   if (is_folder(o.value)) return "_files -/";

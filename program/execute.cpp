@@ -46,7 +46,7 @@ const lock_kind& lock_for(const catalogue& known, const resolved_target& where, 
   return lock;
 }
 
-// What the harness does when no server is behind it: own keys, closed loop, memory lock.
+// Measures the harness itself, without a server: own keys, closed loop, memory lock.
 run::floor_measurement measure_floor(const catalogue& known, const config::job& of,
                                      const real_clock& clock) {
   config::job job = config::default_job();
@@ -75,7 +75,7 @@ run::floor_measurement measure_floor(const catalogue& known, const config::job& 
   return {r.tps(), response.value_at_quantile(0.5), response.value_at_quantile(0.99)};
 }
 
-// Nothing for a job without faults.
+// Null for a job without faults.
 std::unique_ptr<inject::local_injector> injector_for(resolved_target& where, const config::job& job,
                                                      const std::string& run_id) {
   const auto plans = config::read_faults(job.faults);
@@ -90,7 +90,7 @@ std::unique_ptr<inject::local_injector> injector_for(resolved_target& where, con
   return std::make_unique<inject::local_injector>(std::move(environment), plans);
 }
 
-// Shows the run to Prometheus from its first moment on, and to who may end it early.
+// Shows the run to Prometheus from its start, and to the callback that may end it early.
 void show(const run_request& e, run::setup& s, std::atomic<bool>& seen_enough) {
   if (e.exporter != nullptr) e.exporter->begin(run::blank_result(s));
   if (e.exporter == nullptr && !e.is_enough) return;
@@ -101,7 +101,7 @@ void show(const run_request& e, run::setup& s, std::atomic<bool>& seen_enough) {
   };
 }
 
-// What is left of a command would be run as one.
+// A command hidden when the job was stored must not be run.
 void refuse_hidden(const config::job& job) {
   const std::string key = config::hidden_command(job);
   if (key.empty()) return;
@@ -121,7 +121,7 @@ void write_history(run::run_folder& folder, run::setup& s) {
   s.on_event = [&folder](const check::event& event) { folder.add(event); };
 }
 
-// `begun`: whether the folder holds more than the job, as of the end.
+// `begun`: whether the folder contains more than the job; it may change during the run.
 run::result measure(const run::setup& s, const real_clock& clock, metrics::exporter* exporter,
                     const run::run_folder& folder, const bool& begun) {
   try {
@@ -135,7 +135,7 @@ run::result measure(const run::setup& s, const real_clock& clock, metrics::expor
   }
 }
 
-// What was measured is told even where it could not be written down.
+// The result is reported even if it could not be written.
 nlohmann::ordered_json write_down(run::run_folder& folder, run::result& measured) {
   try {
     return folder.finish(measured);
@@ -144,13 +144,13 @@ nlohmann::ordered_json write_down(run::run_folder& folder, run::result& measured
     measured.why = e.what();
   }
   try {
-    return folder.finish(measured);  // run.json at least may find room
+    return folder.finish(measured);  // run.json at least may fit
   } catch (const run::write_error&) {
-    return run::to_json(measured);  // what the folder holds calls itself unfinished
+    return run::to_json(measured);  // the folder's own run.json says that it is unfinished
   }
 }
 
-// What was measured is written down; what the stuck call uses can only end with the process.
+// Writes the result; resources of the stuck call can only be freed by ending the process.
 [[noreturn]] void give_up(run::run_folder& folder, const bool& begun, run::result& measured,
                           const std::string& sentence) {
   if (begun) {
@@ -208,7 +208,8 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
   const auto injector = injector_for(where, e.job, run_id);
-  // With participants, what this process itself asks is no part of the load, nor of its faults.
+  // With participants, this process's own requests are neither part of the load nor subject to its
+  // faults.
   const bool apart = injector && e.job.participants > 0;
   const std::string url = injector && !apart ? injector->url_of() : where.url;
   const auto behind = lock.make({url, names_of(e.job, run_id), options});

@@ -17,34 +17,34 @@ namespace lockmark::cli {
 struct run_request {
   config::job job;
   std::string scenario;        // name of the job, for tables
-  std::filesystem::path runs;  // the run folder appears in here
+  std::filesystem::path runs;  // the parent of the run folder
   std::vector<std::string> arguments;
   std::function<void(const run::progress&)> on_progress;
-  std::function<void(const std::string& sentence)> on_finding;  // what may spoil the run
-  metrics::exporter* exporter = nullptr;  // shows the run while it goes on; null: nobody looks
+  std::function<void(const std::string& sentence)> on_finding;  // a finding may spoil the run
+  metrics::exporter* exporter = nullptr;  // shows the run while it goes on; or null
   bool history = false;                   // also write history.edn
-  // Asked once a second: whether the run may end early, as if it were complete; or empty.
+  // Called once a second: true ends the run early, as if it were complete; or empty.
   std::function<bool(const run::live_view&)> is_enough{};
 };
 
 struct executed {
   run::result result;
-  report::recorded_run written;  // what the run folder says
+  report::recorded_run written;  // the contents of the run folder
   std::filesystem::path folder;
   bool ended_early = false;  // because of run_request::is_enough
 };
 
-// Throws usage_error, no_server or local::start_error when nothing was measured.
+// Throws usage_error, no_server or local::start_error if nothing was measured.
 executed execute(const catalogue& known, resolved_target& where, run_request e);
 
 // The names of the run's keys, the same in every process of the run.
 names names_of(const config::job& job, const std::string& run_id);
 
-// How often SIGINT or SIGTERM has come since the program began. The first call installs the
-// handlers; a third signal ends the process at once.
+// The number of SIGINTs and SIGTERMs since the program began. The first call installs the handlers;
+// a third signal ends the process at once.
 const std::atomic<int>& interrupts();
 
-// Exit status of a result, as the design page has it.
+// A result's exit status, as on the design page.
 int exit_status(const run::result& r);
 
 }  // namespace lockmark::cli

@@ -1,4 +1,4 @@
-// What a script is told of a run, by its exit status: each proof and each ending, one at a time.
+// The exit status of a run, for scripts: each proof and each ending, one at a time.
 #include <gtest/gtest.h>
 
 #include "program/execute.hpp"
@@ -24,7 +24,7 @@ TEST(exit_status, is_0_where_the_lock_held) {
   EXPECT_EQ(exit_status(r), 0);
 }
 
-// Every one of them is a proof by itself, and none is outdone by how the run ended.
+// Each of them is a proof by itself, whatever the run's ending.
 TEST(exit_status, is_1_for_each_proof_that_the_lock_is_none) {
   using proof = void (*)(run::result&);
   const std::pair<const char*, proof> proofs[] = {
@@ -69,8 +69,8 @@ TEST(exit_status, is_3_where_nothing_is_concluded) {
   EXPECT_EQ(exit_status(r), 3);
 }
 
-// One grant to a second holder shows in several checks, and is counted once; updates that
-// optimistic locks lose and promises that were broken are others.
+// A grant to a second holder shows up in several checks, and is counted once; lost updates of
+// optimistic locks and broken promises are counted separately.
 TEST(violations, are_not_counted_twice) {
   run::result r = held();
   r.found.certain_violations = 3;

@@ -1,4 +1,4 @@
-// The catalogue of faults, and the locks that it is for.
+// The fault catalogue, and the locks that each scenario applies to.
 #include "workloads/fault_catalogue.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return {std::istream_iterator<std::string>{in}, {}};
 }
 
-// The locks of the program that the scenario is for, on one topology.
+// The program's locks that the scenario applies to, on one topology.
 std::vector<std::string> locks_for(const scenario& s, const std::string& topology) {
   static const cli::catalogue known;
   std::vector<std::string> names;
@@ -36,7 +36,7 @@ std::vector<std::string> locks_for(const scenario& s, const std::string& topolog
   return names;
 }
 
-// A name that is misspelt would silently drop its lock, or its servers.
+// A misspelt name would silently drop its lock or its servers.
 TEST(fault_catalogue, names_nothing_that_is_not_there) {
   for (const scenario& s : fault_catalogue()) {
     EXPECT_TRUE(shipped_jobs().contains(fmt::format("faults/{}", s.name))) << s.name;
@@ -54,8 +54,8 @@ TEST(fault_catalogue, names_nothing_that_is_not_there) {
   }
 }
 
-// A row of the matrix is a scenario, a lock with its options and a topology: a second one of the
-// same would be taken for a repetition.
+// A row of the matrix is a scenario, a lock with its options and a topology: a duplicate would be
+// mistaken for a repetition.
 TEST(fault_catalogue, tries_nothing_twice) {
   std::set<std::string> seen;
   for (const scenario& s : fault_catalogue()) {
@@ -69,7 +69,7 @@ TEST(fault_catalogue, tries_nothing_twice) {
   EXPECT_GE(seen.size(), 205u);
 }
 
-// What was excluded by hand once, and what a lock that is added must not need.
+// Replaces a list of exclusions kept by hand, so that a new lock needs no entry.
 TEST(fault_catalogue, chooses_by_what_a_lock_can_do) {
   const auto& all = fault_catalogue();
   const auto named = [&](std::string_view name) {
@@ -84,7 +84,7 @@ TEST(fault_catalogue, chooses_by_what_a_lock_can_do) {
   EXPECT_FALSE(concerns(named("work_outlives_lease_renewed"), "redis/new", feature::lease));
 }
 
-// What was asked for: each with the locks that make the point, and those that do not suffer.
+// Each required scenario runs on locks that it breaks and on locks that survive it.
 TEST(fault_catalogue, sets_what_breaks_beside_what_does_not) {
   const auto options_of = [](std::string_view name, std::string_view lock) {
     std::vector<std::string_view> all;

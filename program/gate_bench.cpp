@@ -13,7 +13,7 @@
 namespace lockmark::cli {
 namespace {
 
-// A run folder, or the folder of a gate, of which the candidate's runs are meant.
+// A run folder, or the candidate's runs in a gate's folder.
 std::vector<std::filesystem::path> runs_at(const std::filesystem::path& path) {
   const auto session = path / "gate.json";
   if (!std::filesystem::exists(session)) return {path};
@@ -41,8 +41,8 @@ std::string reasons_of(const report::recorded_run& run) {
   return all.empty() ? "no reason given" : all;
 }
 
-// Whether the machine let even idle threads wait for a tenth of the run. This is known from threads
-// that have nothing to do with servers and locks, so it takes no side.
+// Whether the machine made even idle threads wait for a tenth of the run. Those threads have
+// nothing to do with servers and locks, so this favours neither side.
 bool stood_still(const report::recorded_run& run) {
   const auto& longest = run.content.at("durations").at("hiccup").at("max_ns");
   const auto window_s = run.content.at("run").at("window_s").get<double>();
@@ -71,7 +71,7 @@ gate_bench::gate_bench(gate_plan plan) : plan_(std::move(plan)), coin_(plan_.see
   }
 }
 
-// Both sides share the servers that they call by the same name.
+// Sides that name the same target share its servers.
 gate_bench::used_side gate_bench::settle(const gate_side& side) {
   used_side used{side, find_job(plan_.job, side.set), nullptr};
   if (side.target.empty()) {
@@ -95,7 +95,7 @@ void gate_bench::read_stored() {
   }
 }
 
-// A baseline that cannot be compared is found out before anything is measured.
+// An incompatible baseline is refused before anything is measured.
 void gate_bench::check_stored() const {
   for (const report::recorded_run& run : stored_) {
     try {
@@ -131,7 +131,7 @@ std::vector<gate::metric> gate_bench::candidates_for_comparison() const {
     return std::ranges::find(plan_.left_out, m.name) != plan_.left_out.end();
   });
   for (gate::metric& m : all) {
-    // One stored run has an error of its own, which no number of pairs averages out.
+    // A single stored run has an error of its own, which no number of pairs averages out.
     if (!stored_.empty() && stored_.size() < gate::first_pairs && !m.exact) m.tolerated *= 2;
     const auto given = plan_.tolerated.find(m.name);
     if (given != plan_.tolerated.end()) m.tolerated = given->second;
@@ -139,7 +139,7 @@ std::vector<gate::metric> gate_bench::candidates_for_comparison() const {
   return all;
 }
 
-// With the first pair it is known what there is to compare.
+// The first pair determines which metrics can be compared.
 void gate_bench::begin_session(const report::recorded_run& baseline,
                                const report::recorded_run& candidate) {
   const bool by_name = !plan_.metrics.empty();
@@ -164,7 +164,7 @@ report::recorded_run gate_bench::run(const used_side& side) {
                            plan_.quiet);
   const real_clock clock;
   const time_point began = clock.now();
-  // Both runs of a pair have the same arrivals and holds, and those of other pairs other ones.
+  // Both runs of a pair have the same arrivals and holds; each pair has different ones.
   std::vector<std::string> set{fmt::format("seed={}", plan_.seed + pair)};
   set.insert(set.end(), side.what.set.begin(), side.what.set.end());
   const auto show = [&] {
@@ -175,8 +175,8 @@ report::recorded_run gate_bench::run(const used_side& side) {
   return run_apart({side.what, plan_.job, side.where->url, set, plan_.out, show});
 }
 
-// Why a run cannot be used, although it was made; empty if it can. A machine that stood still for a
-// second leaves too few attempts.
+// Why a completed run cannot be used; empty if it can. A machine that stalled for a second leaves
+// too few attempts.
 std::string gate_bench::flaw_of(const report::recorded_run& run, const used_side& side) const {
   if (!run.content.at("verdict").at("valid").get<bool>()) {
     return fmt::format("INVALID: {}", reasons_of(run));
@@ -194,9 +194,8 @@ std::string gate_bench::flaw_of(const report::recorded_run& run, const used_side
   return "";
 }
 
-// What cannot be used gets a second chance, and so does what the machine has disturbed. Nothing
-// where that was in vain, or the user has had enough. In the first pair, too few attempts are no
-// accident: throws usage_error.
+// A run that is unusable or disturbed by the machine is repeated once. Nothing if that fails too,
+// or after an interrupt. In the first pair, too few attempts are no accident: throws usage_error.
 std::optional<report::recorded_run> gate_bench::valid_run(const used_side& side) {
   std::string flaw;
   std::optional<report::recorded_run> usable;
@@ -235,7 +234,7 @@ void gate_bench::take_pair() {
   if (!session_) begin_session(*baseline, *candidate);
   gate::pair p{gate::block_of(metrics_, *baseline, "the baseline"),
                gate::block_of(metrics_, *candidate, "the candidate")};
-  // Of another machine: that it is not the same is known already.
+  // From another machine: the difference is already known.
   if (elsewhere_) p.baseline.control.reset();
   tell_pair(p);
   session_->add(std::move(p));
@@ -244,8 +243,8 @@ void gate_bench::take_pair() {
   judge_limits(*candidate);
 }
 
-// A limit is broken if it is in more than half of the candidate's runs; no more are needed once it
-// is in so many.
+// A limit is broken if more than half of the candidate's runs break it; the session stops once that
+// many do.
 void gate_bench::judge_limits(const report::recorded_run& candidate) {
   for (std::size_t i = 0; i < plan_.limits.size(); ++i) {
     const auto said = gate::broken_by(plan_.limits[i], candidate);

@@ -1,5 +1,5 @@
-// Takes the pairs of a session of the gate: starts servers, runs both sides in turns, and reads
-// what they have left behind.
+// Takes the pairs of a session of the gate: starts servers, runs both sides in turn, and reads the
+// stored runs.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct gate_plan {
   std::string job;
   gate_side baseline;
   gate_side candidate;
-  std::vector<std::string> against;         // stored runs in place of the baseline
+  std::vector<std::string> against;         // stored runs instead of the baseline
   std::vector<gate::metric> metrics;        // empty: all that the runs have
   std::vector<std::string> left_out;        // of those
   std::map<std::string, double> tolerated;  // by metric
@@ -60,7 +60,7 @@ class gate_bench {
   gate::outcome conclude(double took_s) const;
 
   gate_plan plan_;
-  std::map<std::string, resolved_target> targets_;  // by the target that the user wrote
+  std::map<std::string, resolved_target> targets_;  // keyed by the user's spelling
   used_side baseline_;
   used_side candidate_;
   std::vector<report::recorded_run> stored_;
@@ -69,7 +69,7 @@ class gate_bench {
   std::optional<gate::session> session_;
   std::vector<gate::metric> metrics_;
   std::optional<std::string> spoiled_;
-  std::vector<std::size_t> limits_broken_;  // in how many runs of the candidate, by limit
+  std::vector<std::size_t> limits_broken_;  // the candidate's runs that break each limit
   std::vector<std::string> limits_said_;
   gate::outcome outcome_;
 };

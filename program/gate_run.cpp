@@ -25,7 +25,7 @@ std::string text_of(const std::filesystem::path& file) {
   return text.str();
 }
 
-// The rest of the last line that begins so; empty without one.
+// The rest of the last line with this prefix; empty if there is none.
 std::string last_after(const std::string& log, std::string_view beginning) {
   std::istringstream lines(log);
   std::string found;
@@ -35,8 +35,8 @@ std::string last_after(const std::string& log, std::string_view beginning) {
   return found;
 }
 
-// Assignments that hold a command of the user's, or another secret, stand in a job of their own:
-// arguments can be read by every user of the machine. The folder is gone with the object.
+// Assignments that contain a user's command or another secret go into a job file: arguments can be
+// read by every user of the machine. The folder is removed with the object.
 class private_job {
  public:
   explicit private_job(const gate_run_request& e) : job_(e.job), set_(e.set) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view password_variable = "LOCKMARK_GATE_PASSWORD";
 
-// Of a file that can be executed: an absolute path, so that it means the same from any folder.
+// An executable file as an absolute path, which is valid in any folder.
 std::string program_at(const std::string& name, const std::string& path) {
   std::error_code failed;
   const auto file = std::filesystem::canonical(path, failed);
@@ -71,7 +71,7 @@ gate_side read_side(gate_side common, const std::string& name,
     for (const std::string& word : words_of(text)) {
       const auto equals = word.find('=');
       if (equals == std::string::npos || equals == 0) {
-        // It may be a target without its "on=", and so hold a password.
+        // It may be a target without its "on=", and so contain a password.
         throw usage_error(
             fmt::format("--{}: expected on=TARGET, with=LOCKMARK, or a KEY=VALUE of the job "
                         "(lock=redis/lua), not {}",

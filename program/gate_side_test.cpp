@@ -1,4 +1,4 @@
-// How a side of the gate is told, and that no password of it gets onto a command line.
+// Parsing a side of the gate; and none of its passwords gets onto a command line.
 #include "program/gate_side.hpp"
 
 #include <gmock/gmock.h>

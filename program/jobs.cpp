@@ -26,7 +26,7 @@ named_job find_job(const std::string& path_or_name, const std::vector<std::strin
 std::string shipped_job_names() {
   std::string all;
   for (const auto& [name, text] : workloads::shipped_jobs()) {
-    if (name.find('/') != std::string::npos) continue;  // those of `lockmark faults`
+    if (name.find('/') != std::string::npos) continue;  // the jobs of `lockmark faults`
     all += (all.empty() ? "" : ", ") + name;
   }
   return fmt::format("{}; and the scenarios of `lockmark faults`, as faults/NAME", all);

@@ -1,4 +1,4 @@
-// Finds a job: a file, or one of those that the program carries.
+// Finds a job: a file, or one shipped with the program.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct named_job {
   config::job job;
 };
 
-// A path of an existing file comes first, then a shipped job's name. `assignments`: "KEY=VALUE".
+// An existing file takes precedence over a shipped job of that name. `assignments`: "KEY=VALUE".
 // Throws usage_error and config_error.
 named_job find_job(const std::string& path_or_name, const std::vector<std::string>& assignments);
 

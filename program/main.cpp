@@ -1,4 +1,4 @@
-// lockmark: the command line. Everything a person sees goes to stderr when stdout is data.
+// lockmark: the command line. Messages for people go to stderr if stdout is data.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -43,14 +43,14 @@ constexpr row commands[] = {
     {"proxy", "", proxy_command},
 };
 
-// The words of the command line as they may be kept.
+// The words of the command line with secrets redacted.
 std::vector<std::string> redacted(const std::vector<std::string>& words) {
   std::vector<std::string> all;
   std::ranges::transform(words, std::back_inserter(all), config::redacted_argument);
   return all;
 }
 
-// What `ps` shows of this process, and of those that it forks, is this very memory.
+// `ps` shows this very memory for this process and its forks.
 void hide_secrets(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view text = argv[i];
@@ -66,7 +66,7 @@ int fail(const std::string& sentence) {
   return 2;
 }
 
-// Of what the parser says, which quotes words that it did not expect.
+// For parser errors, which quote unexpected words.
 int fail_to_parse(std::string sentence, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (const auto shown = config::redacted_argument(word); shown != word) {
@@ -109,10 +109,10 @@ int main(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv, argv + argc);
     lockmark::cli::hide_secrets(argc, argv);
-    // A limit on the size of files (ulimit -f) then is what a full disk is: a sentence.
+    // Reaching the file size limit (ulimit -f) then fails like a full disk: with a sentence.
     std::signal(SIGXFSZ, SIG_IGN);
     lockmark::run::raise_descriptor_limit();
-    // What lockmark starts for itself is no command of the user's, and in no help.
+    // Internal commands, which appear in no help.
     if (words.size() == 2 && words[1] == "participant") {
       return lockmark::cli::be_participant(lockmark::cli::catalogue());
     }
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
     if (!e.log().empty()) fmt::print(stderr, "{}\n", e.log());
     return fail(e.what());
   } catch (const std::exception& e) {
-    // usage_error, no_server, config_error, write_error and what the libraries throw: sentences.
+    // usage_error, no_server, config_error, write_error and library exceptions: sentences.
     return fail(e.what());
   }
 }

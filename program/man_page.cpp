@@ -18,7 +18,7 @@ std::string italic(std::string_view text) {
   return fmt::format("\\fI{}\\fR", roff_text(text));
 }
 
-// A term, and what it means below it.
+// A term with its description below it.
 std::string entry(const std::string& term, const std::string& meaning) {
   return fmt::format(".TP\n{}\n{}\n", term, meaning.empty() ? "\\&" : meaning);
 }
@@ -31,7 +31,7 @@ std::string paragraph(std::string_view text) {
   return fmt::format(".PP\n{}\n", roff_text(text));
 }
 
-// What stands for the value of an option: its name, or all there is to choose from.
+// The placeholder of an option's value: its name, or all allowed values.
 std::string value_of(const described_option& o) {
   if (o.value.empty()) return "";
   std::string choices;
@@ -50,7 +50,7 @@ std::string in_synopsis(const described_option& o) {
 
 std::string synopsis(const command_line& c, const described_command& command) {
   std::string text = fmt::format(".PP\n{} {}", bold(c.name), bold(command.name));
-  // Places first, as people write them.
+  // Positional arguments first, as people write them.
   for (const bool places : {true, false}) {
     for (const described_option& o : command.options) {
       const bool help = !o.names.empty() && o.names.back() == "--help";
@@ -97,7 +97,7 @@ std::string keys(const command_line& c) {
   return text;
 }
 
-// A job begins with a comment whose first sentence says what it is for.
+// The first sentence of a job's opening comment states its purpose.
 std::string idea_of(std::string_view yaml) {
   std::istringstream lines{std::string(yaml)};
   std::string text;

@@ -9,7 +9,7 @@ namespace lockmark::cli {
 
 std::string man_page(const command_line& c, const catalogue& known, const std::string& version);
 
-// As text in a line of roff: nothing in it is taken for a request or an escape.
+// Text for a line of roff: nothing in it is taken for a request or an escape.
 std::string roff_text(std::string_view text);
 
 }  // namespace lockmark::cli

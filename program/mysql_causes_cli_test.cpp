@@ -1,5 +1,5 @@
-// What happens to a run when its MySQL server changes its mind about it: tables are dropped, rights
-// revoked, passwords changed, connections killed.
+// Runs whose MySQL server turns against them: tables dropped, rights revoked, passwords changed,
+// connections killed.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::Not;
 namespace fs = std::filesystem;
 
-// A minute, of which seconds are needed: a run that does not end early is seen to.
+// The run would last a minute and needs seconds: one that fails to end early is noticed.
 constexpr duration far_from_a_minute = 30s;
 
 // Started by the first test, stopped at the end of the program.
@@ -38,7 +38,7 @@ std::string as_root(const std::string& sql) {
   return said;
 }
 
-// A run in a database of its own, by a user of its own.
+// A run in a database of its own, as a user of its own.
 class mysql_run : public testing::Test {
  protected:
   mysql_run() {
@@ -50,7 +50,7 @@ class mysql_run : public testing::Test {
                     name_));
   }
 
-  // Starts it, and returns when it has been measuring for a second.
+  // Starts the run, and returns when it has been measuring for a second.
   std::unique_ptr<program> start(const std::string& lines, const char* lasts) {
     const fs::path file = dir_ / "job.yaml";
     std::ofstream(file) << "load: {instances: 2, clients: 2}\nkeys: own\nhold: 1ms\nwait: 1s\n"
@@ -91,16 +91,16 @@ class mysql_run : public testing::Test {
     return local::eventually([&] { return std::stoi(connections()) == 0; });
   }
 
-  std::string name_;  // of the database and its user
+  std::string name_;  // of the database and of its user
   scratch dir_;
   const fs::path runs_ = dir_ / "runs";
 };
 
 struct cause {
   const char* name;
-  const char* lines;  // of the job
-  const char* sql;    // what root does; {0} is the user and the database, {1} the run's table
-  const char* said;   // by the server
+  const char* lines;  // added to the job
+  const char* sql;    // root's statements; {0} is the user and the database, {1} the run's table
+  const char* said;   // the server's error
   bool can_wipe = true;
 };
 
@@ -171,7 +171,7 @@ void PrintTo(const going_on& g, std::ostream* out) {
   *out << g.name;
 }
 
-// A killed connection takes with it what it holds, and comes back by itself: that ends no run.
+// A killed connection loses its holds and reconnects by itself: the run continues.
 class killed_connections : public mysql_run, public testing::WithParamInterface<going_on> {};
 
 TEST_P(killed_connections, come_back) {

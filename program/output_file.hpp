@@ -1,4 +1,4 @@
-// A file that the user asked for beside the usual output.
+// A file requested by the user in addition to the usual output.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@ namespace lockmark::cli {
 
 class output_file {
  public:
-  // An empty path: none was asked for. Whether the file can be written is found out now and not
-  // after an hour's run; throws usage_error that begins with the option's name.
+  // An empty path: no file. Checks now, not after an hour's run, that the file can be written;
+  // throws usage_error that begins with the option's name.
   output_file(std::string option, std::filesystem::path path);
 
   explicit operator bool() const { return !path_.empty(); }
 
-  // Gives the file its name when it is whole. REQUIRES: one was asked for. Throws usage_error.
+  // The file gets its name once it is complete. REQUIRES: a file was requested. Throws usage_error.
   void write(const std::string& text) const;
 
  private:
@@ -22,8 +22,8 @@ class output_file {
   std::filesystem::path path_;
 };
 
-// Of what a command shows as well, so that a full disk is no reason to end it: false where the file
-// could not be written, which stderr then says in one sentence.
+// Saves output that the command also shows, so a full disk is no reason to fail: if the file cannot
+// be written, prints one sentence to stderr and returns false.
 bool save(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace lockmark::cli

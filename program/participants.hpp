@@ -10,15 +10,15 @@
 
 namespace lockmark::cli {
 
-// Null for a job without participants. Throws usage_error for a place that only one process sees.
+// Null for a job without participants. Throws usage_error for a target that only one process sees.
 std::unique_ptr<run::process_worker_pool> make_participants(const resolved_target& where,
                                                             const run::process_pool_setup& who,
                                                             const real_clock& clock);
 
-// The same as faults see them; null for null. Outlived by what it was made from.
+// The interface for faults; null for null. `workers` must outlive it.
 std::unique_ptr<faults::participant_control> control_of(run::process_worker_pool* workers);
 
-// What `lockmark participant` does, which nobody but lockmark itself calls; the exit status.
+// The body of `lockmark participant`, an internal command; returns the exit status.
 int be_participant(const catalogue& known);
 
 }  // namespace lockmark::cli

@@ -1,5 +1,5 @@
-// Whatever call of a driver throws or never returns in a participant, the run ends, all
-// participants with it, and what was measured is a result.
+// If any driver call throws or hangs in a participant, the run and all participants end, and the
+// result contains what was measured.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A minute, of which only a fraction is needed: a run that does not end early is seen to.
+// One minute, of which a fraction is needed: a run that fails to end early is noticed.
 constexpr const char* a_minute =
     "load: {{instances: 3, clients: 2}}\nparticipants: 3\nkeys: own\nhold: 20ms\nlease: 30ms\n"
     "renew: true\nwait: 200ms\ncommand_timeout: 200ms\nwarmup: 0s\nstop: {{duration: {}}}\n"
@@ -35,7 +35,7 @@ apart with(const broken& b) {
   return {.lock = "faulty/lock",
           .job = fmt::format(a_minute, b.length, b.call, b.from, b.how, b.instance),
           .target = "memory:",
-          // Time for a busy machine where nothing is to hang.
+          // Time for a busy machine, in the cases where nothing should hang.
           .stuck_after = b.how == "hangs" ? 500ms : 10'000ms};
 }
 
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(table, that_never_returns,
                                          broken{"close", 1, "hangs", "1", "1s"}),
                          as_words);
 
-// After the load: everything was measured, and the run still says what went wrong.
+// After the load: all was measured, and the run still reports the error.
 TEST(a_participants_session, that_cannot_be_closed_is_told_of) {
   const run::result r = run_apart(with({"close", 1, "throws", "1", "1s"}));
   EXPECT_EQ(r.how, run::ending::failed);

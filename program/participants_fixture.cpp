@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The fields behind the name, which may hold blanks and brackets itself: state, parent, ...
+// The fields after the name, which may itself contain blanks and brackets: state, parent, ...
 std::istringstream stat_of(const fs::path& process) {
   const std::string all = read_text(process / "stat");
   const auto name_end = all.rfind(')');

@@ -1,5 +1,5 @@
-// Participants on a real Redis: whole figures, holders that die and holders that sleep, and nobody
-// left behind, however lockmark itself ends.
+// Participants on a real Redis: complete figures, holders that die, holders that are stopped, and
+// no process left behind, however lockmark itself ends.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class participants_on_redis : public testing::Test {
   static void SetUpTestSuite() { redis_.emplace(local::cluster::start("redis")); }
   static void TearDownTestSuite() { redis_.reset(); }
 
-  // `lockmark run contended` with four participants, for so long.
+  // `lockmark run contended` with four participants, for `seconds`.
   std::vector<std::string> contended(const char* seconds) const {
     return lockmark({"run",   "contended",
                      "--on",  redis_->target(),
@@ -40,7 +40,7 @@ class participants_on_redis : public testing::Test {
                      "--set", "warmup=100ms",
                      "--set", "floor=0s"});
   }
-  // The participants of a lockmark that is under way.
+  // The participants of a running lockmark.
   static std::vector<pid_t> those_of(const program& p) {
     EXPECT_TRUE(p.says("measuring")) << p.err();
     const auto all = children_named("lm-participant", p.pid());
@@ -52,7 +52,7 @@ class participants_on_redis : public testing::Test {
   static inline std::optional<local::cluster> redis_;
 };
 
-// Hurts the first participant that holds a key, once, in the middle of the window.
+// Disturbs the first participant that holds a key, once, in the middle of the window.
 struct holder_once {
   std::function<void(run::process_worker_pool&, std::uint32_t)> how;
   std::shared_ptr<int> hurt = std::make_shared<int>(0);
@@ -87,7 +87,7 @@ TEST_F(participants_on_redis, give_whole_figures) {
               testing::Not(HasSubstr("lockmark")));
 }
 
-// The lock of a dead holder stands until its lease is over, and not longer.
+// A dead holder's lock lasts until its lease has expired, and no longer.
 TEST_F(participants_on_redis, a_dead_holders_lock_comes_back_with_its_lease) {
   const holder_once hit{
       [](run::process_worker_pool& workers, std::uint32_t i) { workers.kill(i); }};
@@ -104,14 +104,14 @@ TEST_F(participants_on_redis, a_dead_holders_lock_comes_back_with_its_lease) {
   EXPECT_EQ(r.found.guard->lost_updates, 0u);
   EXPECT_EQ(r.found.orphaned, 1u);
   EXPECT_GE(r.found.longest_gap_ns, 1'300'000'000);
-  // On a busy machine, everybody also waits for a core.
+  // On a busy machine, all clients also wait for a core.
   EXPECT_LE(r.found.longest_gap_ns, 2'100'000'000 + 2 * r.hiccup.max_ns());
   EXPECT_GT(r.found.longest_orphaned_ns, 1'100'000'000);
   EXPECT_LE(r.found.longest_orphaned_ns, r.found.longest_gap_ns);
 }
 
-// A holder that sleeps past its lease and goes on as if nothing had happened: seen by the intervals
-// of the holds, and by the guarded register, whose update it overwrites.
+// A holder that is stopped past its lease and resumes unaware: detected by the intervals of the
+// holds, and by the guarded register, whose update it overwrites.
 TEST_F(participants_on_redis, a_sleeping_holder_is_caught) {
   auto asleep = std::make_shared<std::optional<std::uint32_t>>();
   int glances = 0;
@@ -138,7 +138,7 @@ TEST_F(participants_on_redis, a_sleeping_holder_is_caught) {
   EXPECT_GE(r.violations(), 1u);
 }
 
-// A holder that sleeps shorter than its lease does no harm, and nothing else is lost.
+// A holder stopped for less than its lease does no harm, and nothing is lost.
 TEST_F(participants_on_redis, a_short_sleep_is_none) {
   auto asleep = std::make_shared<std::optional<std::uint32_t>>();
   int glances = 0;
@@ -162,7 +162,7 @@ TEST_F(participants_on_redis, a_short_sleep_is_none) {
   EXPECT_GE(r.found.longest_gap_ns, 200'000'000);
 }
 
-// One that cannot reach its server ends the run before its load, in words.
+// A participant that cannot reach its server ends the run before the load, with a sentence.
 TEST_F(participants_on_redis, one_without_a_server_is_a_sentence) {
   const taken_port nobody(false);
   std::string sentence;
@@ -211,7 +211,7 @@ TEST_F(participants_on_redis, an_interrupt_is_lockmarks_own) {
               testing::Not(HasSubstr("lockmark")));
 }
 
-// Killed by somebody in the middle: the folder and the report say who is missing, and since when.
+// A participant is killed from outside: the folder and the report name it and the time.
 TEST_F(participants_on_redis, a_death_stands_in_the_folder_and_the_report) {
   program p(contended("2s"), dir_.path());
   const std::vector<pid_t> all = those_of(p);
@@ -227,8 +227,8 @@ TEST_F(participants_on_redis, a_death_stands_in_the_folder_and_the_report) {
   EXPECT_EQ(told["verdict"]["held"], true);
 }
 
-// Whatever kills lockmark takes its participants along, also one that is stopped.
-// (The last test: what that run has left on the server is nobody's any more.)
+// However lockmark is killed, its participants die with it, even a stopped one.
+// (The last test: the run's leftovers on the server are never cleaned up.)
 TEST_F(participants_on_redis, do_not_outlive_lockmark) {
   program p(contended("30s"), dir_.path());
   const std::vector<pid_t> all = those_of(p);
@@ -240,12 +240,12 @@ TEST_F(participants_on_redis, do_not_outlive_lockmark) {
 }
 
 // The other kinds of server, where a session ends with its client: at once with its connection, or
-// when its timeout is over.
+// after its timeout.
 struct session_lock {
   const char* topology;
   const char* lock;
   const char* lasts;
-  double least_s, most_s;  // the lock of a dead holder blocks its key
+  double least_s, most_s;  // how long a dead holder's lock blocks its key
 };
 void PrintTo(const session_lock& l, std::ostream* out) {
   *out << l.lock;

@@ -1,5 +1,5 @@
-// Participants in processes of their own, without a server: each has a memory lock to itself, which
-// is correct for keys of its own and, on a shared key, a lock that excludes nobody else's clients.
+// Participants in processes of their own, without a server: each has its own memory lock, which is
+// correct for own keys and, on a shared key, excludes no client of another participant.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ constexpr const char* one_key =
     "load: {instances: 4, clients: 1}\nparticipants: 4\nkeys: one\nhold: 1ms\nwarmup: 50ms\n"
     "stop: {duration: 500ms}\nfloor: 0s\nguard: register\n";
 
-// Hurts somebody once, in the middle of the window.
+// Disturbs a participant once, in the middle of the window.
 interference once(std::function<void(run::process_worker_pool&)> how) {
   return [how = std::move(how), done = false](run::process_worker_pool& workers,
                                               const run::progress& p) mutable {
@@ -40,7 +40,7 @@ interference once(std::function<void(run::process_worker_pool&)> how) {
   };
 }
 
-// All that a run in threads would have: grants of everybody, intervals, durations, CPU.
+// The same results as a run in threads: grants of all clients, intervals, durations, CPU.
 TEST(participants, measure_what_threads_do) {
   const run::result r = run_apart({.lock = "memory/lock", .job = own_keys, .target = "memory:"});
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
@@ -48,7 +48,7 @@ TEST(participants, measure_what_threads_do) {
   EXPECT_EQ(r.workers, 4u);
   ASSERT_EQ(r.found.grants_by_client.size(), 8u);
   for (const std::uint64_t grants : r.found.grants_by_client) EXPECT_GT(grants, 50u);
-  // Events and intervals are two accounts of the same grants.
+  // Events and intervals are two records of the same grants.
   const auto granted = static_cast<double>(r.totals.counts[run::counter::granted]);
   EXPECT_NEAR(granted, static_cast<double>(r.found.grants), 0.02 * granted);
   EXPECT_EQ(static_cast<double>(r.totals[run::series::response].count()), granted);
@@ -62,7 +62,7 @@ TEST(participants, measure_what_threads_do) {
   EXPECT_THAT(r.marks, IsEmpty());
 }
 
-// Two holders in two processes: by their intervals, and by what they do to the guarded register.
+// Two holders in two processes: found by their intervals, and by the guarded register.
 TEST(participants, are_checked_across_processes) {
   const run::result r = run_apart({.lock = "memory/lock", .job = one_key, .target = "memory:"});
   EXPECT_GT(r.found.certain_violations, 0u);
@@ -75,7 +75,7 @@ TEST(participants, are_checked_across_processes) {
   EXPECT_GT(r.violations(), 0u);
 }
 
-// The faulty lock as well, whose two holders are in one process.
+// The faulty lock is caught as well, with two holders in one process.
 TEST(participants, show_the_faults_of_a_lock_that_one_of_them_has) {
   const run::result r =
       run_apart({.lock = "faulty/lock",
@@ -88,7 +88,7 @@ TEST(participants, show_the_faults_of_a_lock_that_one_of_them_has) {
   EXPECT_GT(r.found.guard->stale_accesses + r.found.stale_tokens, 0u);
 }
 
-// Killed by a fault: the run goes on, and the dead hold nothing.
+// Killed by a fault: the run continues, and the dead participant holds nothing.
 TEST(participants, can_be_killed) {
   std::uint64_t left = 0;
   const run::result r = run_apart({.lock = "memory/lock",
@@ -112,7 +112,7 @@ TEST(participants, can_be_killed) {
   EXPECT_THAT(r.marks, IsEmpty()) << "who asked for a death tells of it himself";
 }
 
-// An open loop owes what the living were to send, and what the dead had not handed over any more is
+// An open loop owes the arrivals of the living; those that a dead participant never handed over are
 // not held against the harness.
 TEST(participants, that_are_killed_owe_no_arrivals) {
   bool done = false;
@@ -131,7 +131,7 @@ TEST(participants, that_are_killed_owe_no_arrivals) {
   EXPECT_NEAR(r.self.achieved_per_s, r.self.offered_per_s, 0.05 * r.self.offered_per_s);
 }
 
-// Killed by anybody: the result says so.
+// Killed from outside: the result reports it.
 TEST(participants, that_die_unasked_are_told_of) {
   const run::result r = run_apart({.lock = "memory/lock",
                                    .job = own_keys,
@@ -148,7 +148,7 @@ TEST(participants, that_die_unasked_are_told_of) {
   EXPECT_LT(r.marks[0].at_s, r.window_s());
 }
 
-// A participant dies at every glance, in the middle of what it writes: no hang, no violation.
+// A participant dies at every glance, in the middle of a write: no hang, no violation.
 TEST(participants, may_die_one_after_another) {
   const run::result r = run_apart(
       {.lock = "memory/lock",
@@ -179,7 +179,7 @@ TEST(participants, when_all_are_dead_the_run_is_over) {
   EXPECT_LT(r.window_s(), 10);
 }
 
-// The run ends while one is stopped: it is made to go on, and its figures are there.
+// The run ends while a participant is stopped: it is resumed, and its figures are included.
 TEST(participants, that_are_stopped_at_the_end_are_woken) {
   const run::result r =
       run_apart({.lock = "memory/lock",
@@ -193,7 +193,7 @@ TEST(participants, that_are_stopped_at_the_end_are_woken) {
   EXPECT_THAT(r.marks, IsEmpty());
 }
 
-// Nobody reads for so long that a ring overflows: the run ends with a sentence, not with figures.
+// A ring overflows because nobody reads it for long: the run ends with a sentence and no figures.
 TEST(participants, do_not_lose_events_in_silence) {
   const run::result r =
       run_apart({.lock = "memory/lock",
@@ -208,7 +208,7 @@ TEST(participants, do_not_lose_events_in_silence) {
   EXPECT_EQ(r.violations(), 0u);
 }
 
-// A program that is no lockmark ends the run before it has begun, and a sentence says so.
+// A program other than lockmark ends the run before it has begun, with a sentence.
 TEST(participants, that_do_not_come_up_are_a_sentence) {
   for (const char* program : {"/bin/false", "/nowhere/lockmark"}) {
     std::string sentence;
@@ -245,7 +245,7 @@ TEST_F(refusals, of_participants) {
   EXPECT_THAT(refusal_of({"participants=2", "load.threads=2"}), HasSubstr("load.threads"));
 }
 
-// A program outside lockmark takes part like any other client, but is not stopped with it.
+// An external lock client participates like any other, but is not stopped with its participant.
 TEST_F(refusals, of_pausing_what_only_stands_before_the_client) {
   const fs::path job = dir_ / "job.yaml";
   std::ofstream(job) << "lock: exec/lock\nload: {instances: 2}\nparticipants: 2\nstop: {duration: "
@@ -264,7 +264,7 @@ TEST_F(refusals, of_a_guard) {
   EXPECT_THAT(refusal_of({"guard=mutex"}), HasSubstr("none or register"));
 }
 
-// Nobody is meant to call it, so no help knows it, and it says whose it is.
+// An internal command: it is in no help, and says that lockmark calls it.
 TEST_F(refusals, of_the_hidden_command) {
   const ended by_hand = run(dir_.path(), {"participant"});
   EXPECT_EQ(by_hand.status, 2);

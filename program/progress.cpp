@@ -16,10 +16,10 @@ namespace {
 using namespace std::chrono_literals;
 using report::tone;
 
-// An attempt that failed a moment ago does not make a server silent.
+// A single recent failure does not make a server silent.
 constexpr double silent_after_s = 1;
 
-// What a line has room for, and how.
+// The parts of a line, chosen to fit the width.
 struct form {
   int bar = 20;       // columns between its brackets; 0: none
   int quantiles = 2;  // p50 and p99, p99 only, none
@@ -30,7 +30,7 @@ struct form {
   bool elapsed = true;
 };
 
-// From the fullest to the shortest.
+// From the longest to the shortest.
 constexpr form forms[] = {
     {},
     {.bar = 10},
@@ -82,7 +82,7 @@ std::string remaining_text(const run::progress& p, const form& f, std::optional<
   return text;
 }
 
-// "#####" and "....."; the first part is what is done.
+// "#####" and "....."; the first is the completed part.
 void add_bar(line& l, double fraction, int width) {
   const int full = std::clamp(static_cast<int>(fraction * width), 0, width);
   const std::string done(static_cast<std::size_t>(full), '#');
@@ -148,7 +148,7 @@ std::size_t width_of(const line& l) {
   return sum;
 }
 
-// As much of the text as has room, in whole characters.
+// As much of the text as fits, in whole characters.
 std::string_view cut(std::string_view text, std::size_t width) {
   while (report::display_width(text) > width) {
     std::size_t last = text.size() - 1;
@@ -175,7 +175,7 @@ std::string painted(const line& l, std::size_t width, const report::style& look)
   return text;
 }
 
-// What a name is cut to before figures are left out for its sake.
+// Names are cut to this width before figures are left out.
 std::size_t name_share(std::size_t width) {
   constexpr std::size_t narrow = 60, very_narrow = 30;
   return width >= narrow ? width : width >= very_narrow ? 12 : 0;
@@ -220,7 +220,7 @@ std::string printable(std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) c = '?';
   }
-  // U+0080 to U+009F: control characters as well, of two bytes each.
+  // U+0080 to U+009F are control characters as well, of two bytes each.
   for (std::size_t at = 0; (at = clean.find('\xc2', at)) != std::string::npos; ++at) {
     const bool control = at + 1 < clean.size() && static_cast<unsigned char>(clean[at + 1]) < 0xa0;
     if (control) clean.replace(at, 2, "?");
@@ -238,8 +238,8 @@ progress_display::~progress_display() {
   clear();
 }
 
-// The cursor stays at the beginning of the line: where a window that became narrower has broken the
-// line in two, everything from there on is ours to erase.
+// The cursor stays at the beginning of the line: if a narrower window has broken the line in two,
+// everything from there on is ours to erase.
 void progress_display::draw(const std::string& text) {
   constexpr const char* no_wrap = "\033[?7l";
   constexpr const char* wrap = "\033[?7h";

@@ -14,19 +14,19 @@ namespace lockmark::cli {
 
 class progress_display {
  public:
-  // `what` stands before everything: "redis/lua contended". Quiet shows nothing at all.
+  // `what` begins every line: "redis/lua contended". Quiet shows nothing at all.
   progress_display(std::string what, bool quiet);
   ~progress_display();  // leaves a clean line behind
   progress_display(const progress_display&) = delete;
   progress_display& operator=(const progress_display&) = delete;
 
-  // What goes on before there is a run to show, such as "starting servers".
+  // The activity before the run, such as "starting servers".
   void announce(std::string_view activity);
   void show(const run::progress& p);
-  // Takes the line away, so that other output can follow.
+  // Erases the line, so that other output can follow.
   void clear();
 
-  // For one row of many: about how long the rows after it will take.
+  // For one row of several: the estimated time for the rows after it.
   void rows_to_come(std::optional<double> take_s) { rest_s_ = take_s; }
 
  private:
@@ -40,19 +40,19 @@ class progress_display {
   time_point next_line_;
 };
 
-// The pieces, for tests.
+// The parts, for tests.
 
-// One line for a terminal of `width` columns. What does not fit is left out, the least important
-// first; violations and a silent server never are.
+// One line for a terminal of `width` columns. Parts that do not fit are left out, the least
+// important first; violations and a silent server never are.
 std::string progress_line(const std::string& what, const run::progress& p, std::size_t width,
                           const report::style& look = {}, std::optional<double> rest_s = {});
 
-// One line for a pipe: everything, and no bar.
+// One line for a pipe: all figures, and no bar.
 std::string progress_log_line(const std::string& what, const run::progress& p,
                               std::optional<double> rest_s = {});
 
-// The name of a job is the name of a file, in which anything may stand: without what a terminal
-// would take for a command.
+// A job's name is a file's name, which may contain anything: returns it without characters that a
+// terminal would interpret.
 std::string printable(std::string_view text);
 
 }  // namespace lockmark::cli

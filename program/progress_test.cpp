@@ -1,4 +1,4 @@
-// The line that shows a run's progress, and what a terminal is told.
+// The progress line of a run, and the control sequences for terminals.
 #include "program/progress.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ run::progress half_way() {
   return p;
 }
 
-// A wide terminal has room for all of it.
+// A wide terminal has room for everything.
 TEST(progress_line, is_full_at_100_columns) {
   EXPECT_EQ(
       progress_line("contended", half_way(), 99),
@@ -37,7 +37,7 @@ TEST(progress_line, is_full_at_100_columns) {
               HasSubstr("[##########..........]   50 %"));
 }
 
-// An ordinary one has room for what matters most.
+// A usual one has room for the most important parts.
 TEST(progress_line, fits_80_columns) {
   EXPECT_EQ(progress_line("contended", half_way(), 79),
             "contended  [#####.....]   50 %  12 s left  4568/s  99.80 % ok  p99 12.3 ms");
@@ -45,8 +45,8 @@ TEST(progress_line, fits_80_columns) {
             "12/28 redis/lua contended on redis-sentinel   50 %  12 s left  4568/s");
 }
 
-// A narrow one gets the figures without the bar, and the beginning of the name; a very narrow one,
-// what fits.
+// A narrow one gets the figures without the bar, and the beginning of the name; a very narrow one
+// gets whatever fits.
 TEST(progress_line, gets_shorter_where_there_is_no_room) {
   EXPECT_EQ(progress_line("contended", half_way(), 39), "contended   50 %  12 s left  4568/s");
   EXPECT_EQ(progress_line("12/28 redis/lua contended on redis", half_way(), 39),
@@ -56,7 +56,7 @@ TEST(progress_line, gets_shorter_where_there_is_no_room) {
   EXPECT_EQ(progress_line("contended", half_way(), 0), "");
 }
 
-// Whatever the width and whatever there is to say, no line is wider.
+// At any width and with any contents, no line is too wide.
 TEST(progress_line, is_never_wider_than_the_terminal) {
   for (const bool alarming : {false, true}) {
     for (const run::phase now : {run::phase::opening, run::phase::warming_up, run::phase::measuring,
@@ -82,8 +82,7 @@ TEST(progress_line, fills_its_bar) {
   EXPECT_THAT(progress_line("x", p, 140), HasSubstr("[####################]  100 %"));
 }
 
-// Before the first whole interval nothing is said of success and latencies; without a grant,
-// nothing of latencies.
+// Before the first complete interval there is no success or latency; without a grant, no latency.
 TEST(progress_line, says_only_what_is_known) {
   run::progress p = half_way();
   p.response_p50_ns = p.response_p99_ns = 0;
@@ -92,7 +91,7 @@ TEST(progress_line, says_only_what_is_known) {
   EXPECT_THAT(progress_line("x", p, 140), Not(HasSubstr("ok")));
 }
 
-// Outside of the measurement there is no bar, only what is going on, and for how long.
+// Outside the measurement there is no bar, only the activity and its duration.
 TEST(progress_line, names_the_phase) {
   run::progress p = half_way();
   p.now = run::phase::opening;
@@ -111,7 +110,7 @@ TEST(progress_line, names_the_phase) {
   EXPECT_EQ(progress_line("herd", p, 79), "herd  cleaning up");
 }
 
-// A violation is shown at once, in every width that has room for a word.
+// A violation is shown at once, at every width with room for a word.
 TEST(progress_line, shows_violations) {
   run::progress p = half_way();
   EXPECT_THAT(progress_line("contended", p, 119), Not(HasSubstr("VIOLATION")));
@@ -125,7 +124,7 @@ TEST(progress_line, shows_violations) {
   EXPECT_THAT(progress_line("contended", p, 39), HasSubstr("1 VIOLATION"));
 }
 
-// A server that does not answer is named as such, in every phase, but not for a hiccup.
+// A silent server is named as such, in every phase, but not after a mere hiccup.
 TEST(progress_line, shows_a_silent_server) {
   run::progress p = half_way();
   p.server_silent_s = 0.4;
@@ -137,14 +136,14 @@ TEST(progress_line, shows_a_silent_server) {
   EXPECT_THAT(progress_line("contended", p, 79), EndsWith("no answer for 2.1 s"));
 }
 
-// Of a table, also how long all of it will take.
+// For a table, also the estimated time for all of it.
 TEST(progress_line, shows_what_is_left_of_a_table) {
   EXPECT_THAT(progress_line("1/28 redis/lua", half_way(), 119, {}, 600),
               HasSubstr("12 s left, table 10 min"));
   EXPECT_THAT(progress_line("1/28 redis/lua", half_way(), 39, {}, 600), Not(HasSubstr("table")));
 }
 
-// Red is for alarms; without a style there is not one control character.
+// Red is for alarms; without a style there is no control character.
 TEST(progress_line, paints_alarms_red) {
   run::progress p = half_way();
   p.violations = 3;
@@ -153,7 +152,7 @@ TEST(progress_line, paints_alarms_red) {
   EXPECT_THAT(progress_line("contended", p, 99, style_of({true, false})), Not(HasSubstr("\033")));
 }
 
-// Into a pipe goes everything that is known, without a bar and in every phase.
+// A pipe gets all known figures, without a bar and in every phase.
 TEST(progress_log_line, says_everything_plainly) {
   run::progress p = half_way();
   EXPECT_EQ(progress_log_line("contended", p),
@@ -166,19 +165,19 @@ TEST(progress_log_line, says_everything_plainly) {
   EXPECT_THAT(progress_log_line("contended", p), StartsWith("contended warming up  2 s  4568/s"));
 }
 
-// What a file's name may hold is no command to a terminal.
+// A file's name cannot send commands to a terminal.
 TEST(printable, leaves_no_control_character) {
   EXPECT_EQ(printable("a\033[2Jb\nc\x7f"), "a?[2Jb?c?");
   EXPECT_EQ(printable("caf\xc3\xa9 \xc2\x9b[2J \xc2\xb5"), "caf\xc3\xa9 ?[2J \xc2\xb5");
 }
 
-// Names of several bytes a character are cut between characters.
+// Names with multi-byte characters are cut between characters.
 TEST(progress_line, cuts_whole_characters) {
   EXPECT_EQ(progress_line("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", half_way(), 19),
             "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9   50 %  4568/s");
 }
 
-// Only a terminal that can do it is drawn on, and NO_COLOR counts if it is not empty.
+// Only a capable terminal is drawn on, and NO_COLOR counts if it is not empty.
 TEST(screen, is_what_the_environment_says) {
   EXPECT_TRUE(screen_for(true, "xterm", nullptr).in_place);
   EXPECT_TRUE(screen_for(true, "xterm", nullptr).colours);

@@ -11,14 +11,14 @@
 namespace lockmark::cli {
 namespace {
 
-// What locks call such servers. TLS makes no other topology, nor does the size of an ensemble.
+// The locks' name for such servers. Neither TLS nor the size of an ensemble changes it.
 std::string form_of(const config::target& t) {
   const config::scheme& known = *config::find_scheme(t.scheme);
   const bool several = t.hosts.size() > 1 && !known.topology_of_several.empty();
   return std::string(several ? known.topology_of_several : known.topology);
 }
 
-// The size of an ensemble says much in a table, though all sizes are one to a lock.
+// A table shows the size of an ensemble, though all sizes are one form to a lock.
 std::string topology_of(const config::target& t) {
   const config::scheme& known = *config::find_scheme(t.scheme);
   if (known.counts_hosts && t.hosts.size() > 1) {

@@ -1,4 +1,4 @@
-// Where a run goes: a target as the user wrote it, made into servers that can be asked.
+// The target of a run: the user's text resolved to reachable servers.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,20 @@
 namespace lockmark::cli {
 
 struct resolved_target {
-  std::string url;       // for drivers only: may carry a password
-  std::string redacted;  // for people and files
-  std::string form;      // as locks declare where they run: "redis-cluster", "memory"
-  std::string topology;  // the same, or the name that a targets file gives it
-  // Between those servers, and longer than they: null where no fault parts them.
+  std::string url;       // for drivers only: may contain a password
+  std::string redacted;  // for display and files
+  std::string form;      // as in the locks' declarations: "redis-cluster", "memory"
+  std::string topology;  // the same, or its name in a targets file
+  // Between those servers, and outlives them: null if no fault cuts links between them.
   std::unique_ptr<inject::server_links> between;
-  std::optional<local::cluster> own;  // servers that live as long as this target
+  std::optional<local::cluster> own;  // servers with the lifetime of this target
 };
 
 // Reads "redis://...", "memory:", ... ; starts the servers of "local:NAME", unless `lockmark up`
-// has them running already and the job's faults can do with those. Throws usage_error and
-// local::start_error.
+// runs them already and they can serve the job's faults. Throws usage_error and local::start_error.
 resolved_target resolve_target(const std::string& target, const inject::fault_needs& needs = {});
 
-// The form that resolve_target will find there, as far as the name tells; starts nothing.
+// The form that resolve_target will return, as far as the name tells; starts nothing.
 std::string expected_form(const std::string& target);
 
 }  // namespace lockmark::cli

@@ -1,5 +1,5 @@
-// What hits lockmark itself: it is killed, its participants are, its proxies are, its disk is full.
-// Nothing hangs, nobody is left behind, and the folder says what it holds.
+// Faults in lockmark itself: it is killed, its participants or proxies are, its disk is full.
+// Nothing hangs, no process is left behind, and the folder states what it contains.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 class survival : public testing::Test {
  protected:
-  // `lockmark run` of a job with these lines beside its load, which lasts so long.
+  // `lockmark run` with a job of these lines and its load, of this duration.
   std::vector<std::string> command(const std::string& lines, const std::string& on,
                                    const char* lasts, std::vector<std::string> more = {}) {
     const fs::path file = dir_ / "job.yaml";
@@ -56,8 +56,8 @@ constexpr const char* four_apart =
     "lock: redis/lua\nload: {instances: 4, clients: 2}\nparticipants: 4\nlease: 2s\nhold: 1ms\n";
 constexpr const char* a_cut_some_day = "faults:\n  - {do: cut, who: servers, at: 1h, for: 1s}\n";
 
-// SIGKILL for lockmark: participants, proxies, keeper and servers are gone with it, and what it had
-// measured is there, and is not called a result.
+// SIGKILL for lockmark: participants, proxies, keeper and servers end with it, and its measurements
+// so far are there, but not called a result.
 TEST_F(survival, of_others_when_lockmark_is_killed) {
   program p(command(fmt::format("{}{}", four_apart, a_cut_some_day), "local:redis", "60s"),
             dir_.path());
@@ -87,7 +87,7 @@ TEST_F(survival, of_others_when_lockmark_is_killed) {
   EXPECT_GE(std::count(course.out.begin(), course.out.end(), '\n'), 2);
 }
 
-// One operation of history.edn, as far as its shape is looked at here.
+// One operation of history.edn, as far as the test needs it.
 struct operation {
   std::string type;
   std::string function;
@@ -104,8 +104,8 @@ operation parsed(const std::string& line) {
   return o;
 }
 
-// Whether each process's operations are begun and ended in turn, and nothing comes after an :info.
-// The number of those that ended with one.
+// Checks that each process's operations begin and end in turn, and that nothing follows an :info.
+// Returns the number of processes that ended with one.
 int count_cut(const fs::path& file) {
   struct state {
     std::string open;
@@ -134,8 +134,9 @@ int count_cut(const fs::path& file) {
   return cut;
 }
 
-// Two participants are killed while they note as fast as they can. What they had noted is there to
-// its last whole entry, their open operations end in doubt, the rest is checked, and it is told.
+// Two participants are killed while they write events as fast as they can. Their history is there
+// to its last complete entry, their open operations end in doubt, the rest is checked, and the
+// deaths are reported.
 TEST_F(survival, of_a_history_whose_writers_are_killed) {
   program p(
       command("lock: redis/lua\nload: {instances: 4, clients: 4}\nparticipants: 4\nlease: 2s\n"
@@ -163,7 +164,7 @@ TEST_F(survival, of_a_history_whose_writers_are_killed) {
   }
 }
 
-// The proxies between the participants and their server die: that ends the run, in words.
+// The proxies between the participants and their server die: the run ends with a sentence.
 TEST_F(survival, of_proxies_that_die) {
   program p(command(fmt::format("{}{}", four_apart, a_cut_some_day), "local:redis", "60s"),
             dir_.path());
@@ -181,7 +182,7 @@ TEST_F(survival, of_proxies_that_die) {
   EXPECT_THAT(report().out, HasSubstr("incomplete: the proxies"));
 }
 
-// From now on no file of this process grows beyond that: a full disk, for one process only.
+// From now on no file of this process grows beyond this size: a full disk for one process.
 void limit_files(const program& p, rlim_t bytes) {
   const rlimit all{bytes, bytes};
   ASSERT_EQ(prlimit(p.pid(), RLIMIT_FSIZE, &all, nullptr), 0);
@@ -190,7 +191,7 @@ void limit_files(const program& p, rlim_t bytes) {
 constexpr const char* in_memory =
     "lock: memory/lock\nload: {instances: 2, clients: 2}\nkeys: own\nhold: 1ms\n";
 
-// The history has no room any more: the run ends, prints what it measured, and run.json says why.
+// No room for the history: the run ends, prints its result, and run.json states why.
 TEST_F(survival, of_a_disk_that_is_full) {
   program p(command(in_memory, "memory:", "60s", {"--history"}), dir_.path());
   ASSERT_TRUE(p.says("measuring", 2)) << p.err();
@@ -211,8 +212,7 @@ TEST_F(survival, of_a_disk_that_is_full) {
   EXPECT_THAT(report().out, HasSubstr("File too large"));
 }
 
-// Not even run.json finds room: the one from the run's beginning stays, and calls itself
-// unfinished.
+// Not even run.json fits: the one from the run's beginning stays, and says that it is unfinished.
 TEST_F(survival, of_a_disk_without_room_for_anything) {
   program p(command(in_memory, "memory:", "60s"), dir_.path());
   ASSERT_TRUE(p.says("measuring", 2)) << p.err();

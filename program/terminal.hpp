@@ -1,4 +1,4 @@
-// What is on the other side of a stream: a terminal, how wide it is, and what it understands.
+// Properties of an output stream: whether it is a terminal, its width and capabilities.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,19 @@
 namespace lockmark::cli {
 
 struct screen {
-  bool in_place = false;  // a line can be drawn over
+  bool in_place = false;  // a line can be overwritten
   bool colours = false;
 };
 
-// `term` and `no_color`: the variables of the environment, null where they are not set. A dumb
-// terminal understands nothing but plain lines; NO_COLOR, if it is not empty, forbids colours
-// (https://no-color.org).
+// `term` and `no_color`: the environment variables, null if not set. A dumb terminal only
+// understands plain lines; a non-empty NO_COLOR forbids colours (https://no-color.org).
 screen screen_for(bool terminal, const char* term, const char* no_color);
 screen screen_of(std::FILE* stream);
 
 // Red, yellow and green, or nothing.
 report::style style_of(const screen& s);
 
-// Columns of the terminal; 200 for a pipe, where nothing has to fit.
+// Columns of the terminal; 200 for a pipe, where width does not matter.
 std::size_t width_of(std::FILE* stream);
 
 }  // namespace lockmark::cli

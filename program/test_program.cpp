@@ -38,7 +38,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return all;
 }
 
-// Where a process's output goes; a number makes them different.
+// A new file for a process's output; a number makes it unique.
 fs::path fresh(const fs::path& where, std::string_view name) {
   for (int n = 0;; ++n) {
     const fs::path file = where / fmt::format("{}.{}", name, n);

@@ -1,5 +1,5 @@
-// What the tests of the command line share: the program under test as a child process, and a
-// scratch directory. It knows no server.
+// Common to the tests of the command line: the program under test as a child process, and a scratch
+// directory. It knows no server.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace lockmark::cli {
 
-// A directory that is gone with the object.
+// A directory that is removed with the object.
 class scratch {
  public:
   scratch();
@@ -28,19 +28,19 @@ class scratch {
   std::filesystem::path path_;
 };
 
-// How a process ended and what it printed. Status is the exit status, or 128 + the signal.
+// A finished process's output and status: its exit status, or 128 + the signal.
 struct ended {
   int status = -1;
   std::string out;
   std::string err;
 };
 
-// A child process with its output in files, so that it never waits for a reader. It runs in its
-// own process group and is killed with the object.
+// A child process with its output in files, so that it never blocks on a reader. It runs in its own
+// process group and is killed with the object.
 class program {
  public:
-  // argv[0] is a path. The files appear in `where`, which is also its $XDG_RUNTIME_DIR, so that it
-  // sees no servers of the user's. Throws std::runtime_error when it cannot be started.
+  // argv[0] is a path. The files are created in `where`, which is also its $XDG_RUNTIME_DIR, so
+  // that it does not find the user's servers. Throws std::runtime_error if it cannot be started.
   program(const std::vector<std::string>& argv, const std::filesystem::path& where);
   ~program();
   program(const program&) = delete;
@@ -50,10 +50,10 @@ class program {
   std::string err() const;
   void signal(int number) const;
   pid_t pid() const { return pid_; }
-  // True as soon as it has printed `text` so often to stderr; false when it ended or 30 s passed
+  // True as soon as it has printed `text` to stderr `times` times; false if it ended or 30 s passed
   // before. Progress is a line a second.
   bool says(std::string_view text, int times = 1) const;
-  // Waits until it ends. One that has not within the limit is a failure of the test, and is killed.
+  // Waits until it ends. If it exceeds the limit, the test fails and it is killed.
   ended wait(duration limit);
 
  private:
@@ -69,10 +69,11 @@ std::vector<std::string> lockmark(std::vector<std::string> arguments);
 ended run(const std::filesystem::path& where, std::vector<std::string> arguments,
           duration limit = std::chrono::seconds{30});
 
-// Some other program of the system, found in PATH; its output. A failure unless it exits 0.
+// Runs another program of the system, found in PATH; returns its output. A failure unless it exits
+// 0.
 std::string output_of(std::vector<std::string> argv, const std::filesystem::path& where);
 
-// The one folder in a directory of runs; empty, and a failure, when there is not exactly one.
+// The only folder in a directory of runs; empty, and a failure, unless there is exactly one.
 std::filesystem::path only_folder(const std::filesystem::path& runs);
 
 nlohmann::json read_json(const std::filesystem::path& file);

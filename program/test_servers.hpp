@@ -1,5 +1,5 @@
-// What the tests of the command line share about servers: one row for each kind, how to look at
-// what a run has left there, and a port that accepts and never answers.
+// Common to the tests of the command line with servers: one row for each kind, a way to inspect a
+// run's leftovers, and a port that accepts and never answers.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace lockmark::cli {
 
 struct backend {
   const char* topology;  // of the local cluster, and the scheme of its URL
-  const char* server;    // its one server's name there
+  const char* server;    // the name of its one server
 };
 inline constexpr backend backends[] = {
     {"redis", "redis"}, {"zookeeper", "zookeeper"}, {"mysql", "mariadb"}};
@@ -24,10 +24,10 @@ inline void PrintTo(const backend& b, std::ostream* out) {
   *out << b.topology;
 }
 
-// A port of 127.0.0.1 that is taken, for as long as the object lives.
+// A port of 127.0.0.1 that is in use for as long as the object lives.
 class taken_port {
  public:
-  // Listening accepts connections, and then says nothing; otherwise they are refused.
+  // Listening: accepts connections and never answers; otherwise they are refused.
   explicit taken_port(bool listening);
   int number() const { return number_; }
 
@@ -39,8 +39,8 @@ class taken_port {
 // "redis://127.0.0.1:PORT", for mysql with a user and a password.
 std::string url_of(const backend& b, int port);
 
-// A text that is the same before and after a run that cleans up: Redis's keys, the number of
-// ZooKeeper's nodes and how many are ephemeral, MariaDB's tables of this target.
+// A text that is equal before and after a run that cleans up: Redis's keys, the number of
+// ZooKeeper's nodes and of ephemeral ones, MariaDB's tables of this target.
 std::string state_of(const config::target& server, const std::filesystem::path& where);
 
 // "lockmark: ...", one line, one sentence.
@@ -50,7 +50,7 @@ MATCHER(is_one_sentence, "") {
          std::count(text.begin(), text.end(), '\n') == 1;
 }
 
-// What lockmark said besides its progress lines.
+// lockmark's output without its progress lines.
 std::string without_progress(const std::string& err);
 
 }  // namespace lockmark::cli

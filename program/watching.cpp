@@ -11,7 +11,7 @@
 namespace lockmark::cli {
 namespace {
 
-// In one write, for it may come from another thread, in the middle of a progress bar.
+// In one write: it may come from another thread, in the middle of a progress bar.
 void say(const std::string& sentence) {
   fmt::print(stderr, "{}lockmark: {}\n", screen_of(stderr).in_place ? "\r\033[K" : "", sentence);
 }

@@ -1,4 +1,4 @@
-// The options by which a run is shown to Prometheus, for every command that makes runs.
+// The options that expose a run to Prometheus, for every command that makes runs.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -18,11 +18,11 @@ struct watching {
 // Declares --metrics, --push and --metrics-linger. `w` must outlive the parsing.
 void declare_watching(CLI::App& app, watching& w);
 
-// From here on the runs can be watched, and where, stands on stderr. Null where nobody asked for
-// it. Throws usage_error.
+// From here on the runs can be watched; stderr names the address. Null if not requested. Throws
+// usage_error.
 std::unique_ptr<metrics::exporter> start_watching(const watching& w);
 
-// The last run is over and everything is printed: waits for a last scrape, as asked for. Takes
+// After the last run, when everything is printed: waits for a last scrape, if requested. Accepts
 // null.
 void end_watching(const metrics::exporter* exporter);
 

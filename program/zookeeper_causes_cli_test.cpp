@@ -1,6 +1,5 @@
-// What happens to a run when others meddle with its ZooKeeper: its chroot is deleted, its sessions
-// are closed by somebody else. Neither ends a run: nodes are made again, sessions opened again, and
-// what was held is lost and counted.
+// Runs whose ZooKeeper is tampered with: the chroot is deleted, sessions are closed from outside.
+// Neither ends a run: nodes are created again, sessions opened again, and lost holds are counted.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -36,7 +35,7 @@ const local::server_info& zookeeper_server() {
   return one.servers()[0];
 }
 
-// Sends, and returns what comes back until there are so many bytes, or the server has closed.
+// Sends, and returns the reply once it has the given size or the server has closed.
 class raw_connection {
  public:
   raw_connection() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -72,7 +71,7 @@ std::string big_endian(std::uint64_t value, int bytes) {
   return all;
 }
 
-// What the server makes of a session's number: java.util.Random, seeded by it and a constant.
+// The server derives it from the session's number: java.util.Random, seeded by it and a constant.
 std::string password_of(std::uint64_t session) {
   constexpr std::uint64_t mask = (1ULL << 48U) - 1;
   constexpr std::uint64_t factor = 0x5DEECE66DULL;
@@ -86,8 +85,8 @@ std::string password_of(std::uint64_t session) {
   return all;
 }
 
-// Takes the session over and closes it. Its owner may take it back meanwhile, so: until the server
-// does not know it any more.
+// Takes the session over and closes it. Its owner may take it back meanwhile, so this repeats until
+// the server no longer knows it.
 void close_session(std::uint64_t session) {
   const std::string hello = big_endian(0, 4) + big_endian(0, 8) + big_endian(10'000, 4) +
                             big_endian(session, 8) + big_endian(16, 4) + password_of(session) +
@@ -115,7 +114,7 @@ std::vector<std::uint64_t> sessions() {
   return all;
 }
 
-// What a session of the test's own does.
+// An action in a session of the test's own.
 using deed = std::function<task<void>(loop&, std::shared_ptr<zk::handle>)>;
 
 task<void> in_a_session(loop& l, const deed& what) {
@@ -173,12 +172,12 @@ struct meddled : public testing::TestWithParam<const char*> {
     });
   }
 
-  std::string chroot;  // not there before the run
+  std::string chroot;  // does not exist before the run
   scratch dir;
   const fs::path runs = dir / "runs";
 };
 
-// Deletes it until it is gone at least once, whatever the run makes again meanwhile.
+// Deletes until the node has been gone at least once, whatever the run creates meanwhile.
 task<void> delete_chroot(loop& l, std::shared_ptr<zk::handle> session, std::string path) {
   const time_point limit = l.now() + 20s;
   zk::reply deleted;

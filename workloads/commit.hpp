@@ -1,7 +1,6 @@
-// The use of an optimistic lock: read, work, write back only if nobody else did. An attempt
+// The use of an optimistic lock: read, work, write back only if no other client has. An attempt
 // succeeds when its write is committed; after a conflict it starts over, as the job's retry policy
-// says, until the wait timeout. It never excludes anybody, so it is checked for lost updates
-// instead.
+// says, until the wait timeout. It excludes no client, so it is checked for lost updates instead.
 #pragma once
 
 #include "harness/workload.hpp"

@@ -7,9 +7,9 @@ namespace {
 
 // One server of each kind, and five for the locks that need them.
 constexpr std::string_view plain = "redis redis-independent zookeeper mysql";
-// Our locks on these servers, not the real clients, which run where they could be built.
+// Our locks on these servers, without the real clients, which run where they could be built.
 constexpr std::string_view ours = "redis/* zookeeper/* mysql/*";
-// Of ZooKeeper's locks none has a lease.
+// ZooKeeper locks have no lease.
 constexpr std::string_view leasing = "redis/* mysql/*";
 constexpr std::string_view leasing_servers = "redis redis-independent mysql";
 constexpr std::string_view replicated = "redis/set_nx_px redis/lua redis/redisson";
@@ -17,8 +17,8 @@ constexpr std::string_view plain_strings = "redis/set_nx_px redis/lua";
 constexpr std::string_view rows = "mysql/unique_key mysql/unique_key_reentrant";
 constexpr std::string_view redis_failover = "redis-sentinel redis-cluster";
 constexpr std::string_view zookeepers = "zookeeper/ephemeral zookeeper/sequential";
-// A program of the user's, for the servers that it is told of. It is not paused: lockmark stands
-// before it, and would be paused in its place.
+// A user's program, for the servers it is told of. Not used for pauses: lockmark is in front of it,
+// and would be paused in its place.
 constexpr std::string_view programs = "exec/lock";
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The jobs of workloads/jobs/ and workloads/faults.yaml, and the claims, carried inside the program
-// so that it runs from anywhere.
+// The jobs of workloads/jobs/ and workloads/faults.yaml, and the claims, embedded in the program so
+// that it runs from any folder.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace lockmark::workloads {
 
-// Name ("contended") to text, as the files stood when the program was built.
+// Name ("contended") to text, as of the build.
 const std::map<std::string, std::string_view, std::less<>>& shipped_jobs();
 
 // workloads/claims.yaml.

@@ -1,5 +1,5 @@
-// The plain use of a lock: take it, work, give it back. Reentrant locks are taken todo().depth
-// times. Polling locks are tried again as the job's retry policy says, until the wait timeout.
+// The plain use of a lock: acquire, work, release. Reentrant locks are acquired todo().depth times.
+// Polling locks are retried as the job's retry policy says, until the wait timeout.
 #pragma once
 
 #include "harness/workload.hpp"

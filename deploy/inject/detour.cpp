@@ -20,9 +20,9 @@ const config::host_port& way_to(const detours& ways, const config::host_port& se
   return other == ways.end() ? server : other->second;
 }
 
-// What servers call each other, and where that is reached now.
+// The servers' names for each other, and the addresses where they can be reached now.
 std::vector<std::string> translations(const config::target& t, const detours& ways) {
-  // Only these are told of servers by other servers.
+  // Only in these do servers announce other servers.
   const bool discovers =
       t.scheme.find("+sentinel") != std::string::npos || t.scheme.find("+cluster") != t.scheme.npos;
   std::map<config::host_port, config::host_port> all;

@@ -1,4 +1,4 @@
-// A target's URL that leads through other addresses than the servers' own.
+// A target's URL that leads through addresses other than the servers' own.
 #pragma once
 
 #include <map>
@@ -8,12 +8,12 @@
 
 namespace lockmark::inject {
 
-// By the servers' addresses as they are reached without it.
+// Keyed by the servers' addresses without the detour.
 using detours = std::map<config::host_port, config::host_port>;
 
-// The URL with its hosts replaced, and with a `nat` for what servers will tell of each other, both
-// for those that have a detour. All else stays as it was written, passwords too. REQUIRES: a URL of
-// a network target.
+// The URL with the hosts that have a detour replaced, and with a `nat` for the addresses that
+// servers announce of each other. The rest stays as written, passwords too. REQUIRES: a URL of a
+// network target.
 std::string url_by(const std::string& url, const detours& ways);
 
 }  // namespace lockmark::inject

@@ -14,7 +14,7 @@ fault_needs needs_of_cut(const std::string& who, const std::string& what = "cut"
   return needs_of(config::read_faults(keys));
 }
 
-// Whoever cuts servers off may need to part them; who cuts clients off, or kills, does not.
+// Cutting off servers may need a partition; cutting off clients, or killing, does not.
 TEST(fault_needs, has_proxies_between_servers_for_their_links_only) {
   for (const char* who : {"minority", "majority", "leader", "server 1", "servers"}) {
     EXPECT_TRUE(needs_of_cut(who).partition) << who;
@@ -28,7 +28,7 @@ TEST(fault_needs, has_proxies_between_servers_for_their_links_only) {
   EXPECT_FALSE(needs_of_cut("leader", "pause").partition);
 }
 
-// A link between two servers is none of the clients', and not to be had in others' clusters.
+// A link between two servers affects no client links, and needs servers of our own.
 TEST(fault_needs, has_own_servers_for_a_link) {
   const fault_needs needs = needs_of_cut("link 1 2");
   EXPECT_TRUE(needs.links);

@@ -1,4 +1,4 @@
-// What of a job's faults can be done here, and the sentence for what cannot.
+// Checks which of a job's faults are possible here, with a sentence for those that are not.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,7 +26,7 @@ void local_injector::check(const fault_plan& plan) const {
   if (config::hits_one_link(plan)) check_link(plan);
 }
 
-// Whether a server that is cut off is parted from the others, too.
+// Whether cutting off a server also parts it from the other servers.
 bool local_injector::partitions() const {
   return where_.between != nullptr && local::can_partition(where_.own->info().topology);
 }
@@ -72,7 +72,7 @@ void local_injector::check_links(const fault_plan& plan) const {
   }
 }
 
-// Names in the order in which "server 1", "server 2" count them.
+// Names in the order that "server 1", "server 2" refer to.
 std::vector<std::string> local_injector::serving() const {
   std::vector<std::string> names;
   for (const known_server& s : servers_) {

@@ -1,5 +1,5 @@
-// What the tests of faults on real local servers share: a cluster that suffers plans, and asking
-// its servers how they are.
+// Common to the tests of faults on real local servers: a cluster under fault plans, and functions
+// to query its servers.
 #pragma once
 
 #include <functional>
@@ -16,18 +16,18 @@ namespace lockmark::inject {
 
 using config::fault_plan;
 
-// Of the keys of one fault: {"do", "cut"}, ...
+// A plan from the keys of one fault: {"do", "cut"}, ...
 fault_plan plan_of(std::map<std::string, std::string> keys);
 
-// What redis-cli says to that, within 3 s: empty where nobody answers.
+// redis-cli's output for the command, within 3 s; empty if there is no answer.
 std::string redis(int port, const std::string& words);
 
-// What a ZooKeeper says to four letters, within 3 s; empty where nobody answers.
+// A ZooKeeper's answer to a four-letter word, within 3 s; empty if there is none.
 std::string zookeeper(int port, const std::string& letters);
 
 bool eventually(const std::function<bool()>& holds, duration limit = std::chrono::seconds{15});
 
-// A cluster that can suffer these plans, and the injector where it does.
+// A cluster for these plans, and the injector that carries them out.
 class suffering {
  public:
   suffering(const std::string& topology, const std::vector<fault_plan>& plans)
@@ -41,7 +41,7 @@ class suffering {
     injector_ = std::make_unique<local_injector>(std::move(where), plans);
   }
 
-  // Begins the n-th plan; what it hit.
+  // Begins the n-th plan; returns its target.
   std::string begin(std::size_t n = 0) {
     run_to_end(loop_, begin_it(n));
     return hit_.whom;
@@ -49,12 +49,12 @@ class suffering {
   void end(std::size_t n = 0) { run_to_end(loop_, injector_->end(loop_, plans_[n], hit_)); }
   void end_all() { run_to_end(loop_, injector_->end_all(loop_)); }
 
-  // Why a plan cannot be carried out here; empty where it can.
+  // Why a plan cannot be carried out here; empty if it can.
   std::string refusal_of(const config::fault_plan& plan) const;
 
   local::cluster& servers() { return servers_; }
   int port(std::size_t n = 0) const { return servers_.servers().at(n).port; }
-  // The port of the proxy, or of the server, that clients are sent to.
+  // The port given to clients: the proxy's, or the server's.
   int client_port(std::size_t n = 0) const {
     return config::parse_target(injector_->url_of())->hosts.at(n).port;
   }

@@ -1,4 +1,4 @@
-// Servers that are parted from each other, as they say themselves.
+// Servers parted from each other, by their own reports.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// The others elect another leader, and the one that is cut off serves nobody, neither its clients
-// nor whoever asks it directly: it has no quorum any more.
+// The others elect another leader, and the one cut off serves nobody, neither its clients nor
+// direct connections: it has lost its quorum.
 TEST(local_injector, parts_the_leader_from_its_ensemble) {
   suffering s("zookeeper-3",
               {plan_of({{"do", "cut"}, {"who", "leader"}, {"at", "0s"}, {"for", "1s"}})});
@@ -25,14 +25,14 @@ TEST(local_injector, parts_the_leader_from_its_ensemble) {
   ASSERT_EQ(s.begin(), before[0]);
   const auto number = static_cast<std::size_t>(before[0].back() - '1');
   EXPECT_EQ(zookeeper(s.client_port(number), "ruok"), "");
-  // One that looks for a new leader drops the connections that it has.
+  // A server that looks for a new leader drops its connections.
   EXPECT_TRUE(
       eventually([&] { return zookeeper(s.client_port((number + 1) % 3), "ruok") == "imok"; }));
   const auto parted = [&] {
     const auto now = local::leaders(s.servers().info());
     return now.size() == 1 && now != before && local::followers(s.servers().info()).size() == 1;
   };
-  // An election that goes wrong is begun again after initLimit, 10 s.
+  // A failed election is restarted after initLimit, 10 s.
   ASSERT_TRUE(eventually(parted, 30s));
   EXPECT_TRUE(eventually([&] {
     return zookeeper(s.port(number), "srvr").find("not currently serving") != std::string::npos;
@@ -43,7 +43,7 @@ TEST(local_injector, parts_the_leader_from_its_ensemble) {
   EXPECT_THAT(zookeeper(s.client_port(number), "srvr"), HasSubstr("Mode: "));
 }
 
-// Another server answers than the one that was dialled; and where that one is not there, nobody.
+// A server other than the one dialled answers; if that one is down, the connection is refused.
 TEST(link_shim, goes_another_way_to_who_is_there) {
   suffering s("redis-independent", {});
   const auto ask = [&s](int dialled) {
@@ -59,8 +59,8 @@ TEST(link_shim, goes_another_way_to_who_is_there) {
   EXPECT_THAT(ask(s.port(0)), HasSubstr("Connection refused"));
 }
 
-// Of three links one is cut: a follower that cannot reach its leader is out, though it reaches the
-// other follower, and nobody else is.
+// One of three links is cut: a follower that cannot reach its leader drops out, although it reaches
+// the other follower; the other two stay.
 TEST(local_injector, cuts_one_link_of_an_ensemble) {
   const auto link = [](const std::string& who) {
     return plan_of({{"do", "cut"}, {"who", who}, {"at", "0s"}, {"for", "1s"}});
@@ -78,7 +78,7 @@ TEST(local_injector, cuts_one_link_of_an_ensemble) {
   EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()).size() == 2; }));
 }
 
-// Redis tells its sentinels and its replicas real addresses, and yet there is a proxy between.
+// Redis announces real addresses to its sentinels and replicas; the proxy is still in between.
 TEST(local_injector, cuts_the_link_of_one_replica) {
   suffering s("redis-sentinel",
               {plan_of({{"do", "cut"}, {"who", "link 1 redis-2"}, {"at", "0s"}, {"for", "1s"}})});
@@ -93,7 +93,7 @@ TEST(local_injector, cuts_the_link_of_one_replica) {
       eventually([&] { return link_of(1).find("master_link_status:up") != std::string::npos; }));
 }
 
-// So do the nodes of a cluster. Of the three that may follow the first one, one does.
+// The same for the nodes of a cluster. One of three candidates is the first node's replica.
 TEST(local_injector, cuts_the_link_of_one_node) {
   const auto link_to = [](int node) {
     return plan_of(

@@ -27,7 +27,8 @@ constexpr duration command_limit = 60s;
 constexpr duration holder_within = 5s;
 constexpr duration look_again = 500us;
 
-// No switch over kinds has a default: whoever adds a kind is told where it is missing.
+// No switch over kinds has a default, so that the compiler reports every switch that misses a new
+// kind.
 [[noreturn]] void refuse(std::string_view what, fault_kind kind) {
   throw std::logic_error(fmt::format("{} cannot suffer fault {}", what, static_cast<int>(kind)));
 }
@@ -78,9 +79,9 @@ std::string local_injector::url_of(std::uint32_t participant) const {
   return network_ ? network_->url_of(where_.url, participant) : where_.url;
 }
 
-// --- whom it hits ---
+// --- targets ---
 
-// By its number from 1, or by its name.
+// By number from 1, or by name.
 std::string local_injector::server_named(const std::string& which) const {
   const std::vector<std::string> all = serving();
   for (std::size_t n = 0; n < all.size(); ++n) {
@@ -91,7 +92,7 @@ std::string local_injector::server_named(const std::string& which) const {
       fmt::format("faults: there is no server {}; there are {}", which, fmt::join(all, ", ")));
 }
 
-// Of "link 1 redis-2".
+// The two ends of "link 1 redis-2".
 std::vector<std::string> local_injector::ends_of(const fault_plan& plan) const {
   const auto first = plan.who.find(' ') + 1;
   const auto second = plan.who.rfind(' ') + 1;
@@ -99,7 +100,7 @@ std::vector<std::string> local_injector::ends_of(const fault_plan& plan) const {
           server_named(plan.who.substr(second))};
 }
 
-// Asks the servers where the plan means a role: blocks. Not empty.
+// Queries the servers if the plan names a role: blocks. Never empty.
 std::vector<std::string> local_injector::find_servers(const fault_plan& plan) const {
   const std::vector<std::string> all = serving();
   const auto first = [&all](std::size_t count) {
@@ -156,7 +157,7 @@ task<bool> local_injector::awaited(loop& l, fault_plan plan, time_point deadline
     const network::link_list its = network_->links_of(p);
     links.insert(links.end(), its.begin(), its.end());
   }
-  // Who was told that he has the lock is the holder, before anybody else knows.
+  // A client told that it has the lock is the holder, before anybody else knows.
   const bool of_holder = plan.who == "holder" && plan.answered.empty();
   std::uint64_t left = of_holder ? plan.nth : 1;
   while (!stopping_) {
@@ -177,7 +178,7 @@ task<bool> local_injector::awaited(loop& l, fault_plan plan, time_point deadline
   co_return false;
 }
 
-// While somebody else holds a key, a request is no holder's: it asks in vain.
+// While another participant holds a key, a request is not the holder's: it is a vain attempt.
 bool local_injector::others_hold(std::uint32_t participant) const {
   for (std::uint32_t p = 0; participants_ != nullptr && p < participants_->count(); ++p) {
     if (p != participant && participants_->lives(p) && participants_->holding(p) > 0) return true;
@@ -202,7 +203,7 @@ std::ptrdiff_t local_injector::take_held(const fault_plan& plan) {
 
 task<active_fault> local_injector::begin(loop& l, fault_plan plan) {
   const int handle = ++last_handle_;
-  injection& at = on_[handle];  // before it takes effect: what fails half-way is healed, too
+  injection& at = on_[handle];  // before it takes effect: half-done faults are healed too
   at.plan = plan;
   const std::ptrdiff_t held = take_held(plan);
   std::exception_ptr failure;
@@ -326,7 +327,7 @@ void local_injector::hit_process(const injection& at) {
   }
 }
 
-// There is nothing to heal: who leads afterwards leads on.
+// Nothing to heal: the new leader stays.
 time_point local_injector::fail_over(injection* at) {
   const auto done = local::fail_over(where_.own->info(), where_.key);
   at->servers = {done.from.empty() ? done.to : fmt::format("{} by {}", done.from, done.to)};
@@ -377,7 +378,7 @@ void local_injector::heal_process(const injection& at) {
       case fault_kind::stall:
       case fault_kind::delay:
       case fault_kind::fail_over:
-      case fault_kind::run: break;  // of links, or of nobody: nothing to heal
+      case fault_kind::run: break;  // links, or no target: nothing to heal
     }
   }
 }
@@ -390,7 +391,7 @@ task<void> local_injector::end_all(loop& l) {
       task<void> healing = heal(l, &at);
       co_await std::move(healing);
     } catch (const std::exception&) {
-      // The run is over, and its own ending says what it met.
+      // The run is over, and its own ending reports the trouble.
     }
   }
   while (!held_.empty()) {
@@ -400,7 +401,7 @@ task<void> local_injector::end_all(loop& l) {
       task<void> release = network_->proxies().go(l, std::move(links));
       co_await std::move(release);
     } catch (const std::exception&) {
-      // Proxies that have died hold nothing back.
+      // Dead proxies hold nothing back.
     }
   }
 }

@@ -1,30 +1,30 @@
-// Inflicts faults on what lockmark can reach: servers that it started itself, participants that are
-// processes, its own links to any server (through proxies), and by commands of the user's whatever
-// those can.
+// Injects faults into everything within reach: servers started by lockmark, participants in
+// processes of their own, its own links to any server (through proxies), and anything else that a
+// user's commands can reach.
 //
-// What really happens:
-//   pause, kill     signals; a killed server is started again on its old port, and where `data:
-//                   lost`, what it had stored is removed before (MariaDB cannot: it would have to
-//                   be installed again)
+// The effects of each fault:
+//   pause, kill     signals; a killed server is restarted on its old port; with `data: lost` its
+//                   stored data are removed first (MariaDB cannot: it would have to be installed
+//                   again)
 //   cut, stall,     of participants: their links to the servers. Of servers: their links to the
-//   delay           clients, and in an ensemble of ZooKeepers also those to the other servers, so
-//                   that it is parted in two. What is on the same side stays joined; clients are on
-//                   the side of the servers that are not named, but for those of `with`. Elsewhere
-//                   servers go on reaching each other, and so do sentinels
-//   ... of a link   what passes between two local servers, both ways; clients notice nothing
+//   delay           clients, and in an ensemble of ZooKeepers also those to the other servers,
+//                   which partitions it. Links within a side stay intact; clients are on the side
+//                   of the servers that are not named, except those of `with`. In other
+//                   topologies servers and sentinels still reach each other
+//   ... of a link   the traffic between two local servers, both ways; clients notice nothing
 //   cut replication see local::cut_replication
 //   fail_over       see local::fail_over
 //   jump_clock      a preload shim in each server of the cluster
 //
-// "The holder's request" (on) is one that is answered as the plan says (answered), or else while no
-// other participant holds a key: the bytes of those who ask in vain are the same.
+// "The holder's request" (on) is one answered as the plan says (answered), or else one sent while
+// no other participant holds a key: the bytes of unsuccessful attempts are the same.
 //
 // Proxies between servers cannot be put into their configuration: a ZooKeeper answers an election
-// at the address that the other one gives in its first message, sentinels put the address of a
-// master back, and nodes of a Redis Cluster tell each other theirs. So the servers keep their
-// addresses, and what they dial is changed beneath them (deploy/local/link_shim).
+// at the address that the peer gives in its first message, sentinels restore a master's address,
+// and nodes of a Redis Cluster announce their own. So the servers keep their addresses, and a shim
+// below them changes the addresses that they dial (deploy/local/link_shim).
 //
-// Two faults that hit one link at a time end together, with the first of them that ends.
+// Two faults on one link at the same time end together, when the first of them ends.
 #pragma once
 
 #include <map>
@@ -46,22 +46,22 @@ namespace lockmark::inject {
 class local_injector final : public faults::injector {
  public:
   struct environment {
-    local::cluster* own = nullptr;    // servers that lockmark started for this run; null: others'
+    local::cluster* own = nullptr;    // servers started for this run; null: started by others
     server_links* between = nullptr;  // of those; null: no fault needs to part them
     std::string url;                  // of the target, with its password
     std::uint32_t participants = 0;
-    bool in_programs = false;  // their clients are programs of others (exec/...), not in lockmark
-    std::string key;  // the name of the run's first key in Redis: whose master is "the master"
-    std::string program = "/proc/self/exe";  // lockmark, which is its own proxies, too
+    bool in_programs = false;  // their clients are external programs (exec/...)
+    std::string key;           // the run's first key in Redis: its master is "the master"
+    std::string program = "/proc/self/exe";  // lockmark, which also serves as its own proxies
   };
 
   // Starts proxies if a plan needs them. Throws usage_error as check() does, and proxy_error.
   local_injector(environment where, const std::vector<config::fault_plan>& plans);
   ~local_injector() override;
 
-  // The way to the servers, for the clients in this process or for those of a participant.
+  // The URL for clients in this process or for those of a participant.
   std::string url_of(std::uint32_t participant = 0) const;
-  // Who plays; needed before begin() if a plan aims at participants.
+  // The participants; needed before begin() if a plan aims at them.
   void bind(faults::participant_control* who) { participants_ = who; }
 
   void check(const config::fault_plan& plan) const override;
@@ -74,13 +74,13 @@ class local_injector final : public faults::injector {
   std::string trouble() const override;
 
  private:
-  // What is on: what was hit, so that it can be healed.
+  // An active fault and its targets, for healing.
   struct injection {
     config::fault_plan plan;
     std::vector<std::string> servers{};
     std::vector<std::uint32_t> participants{};
-    network::link_list links{};    // of clients to servers
-    network::link_list between{};  // of servers to servers
+    network::link_list links{};    // from clients to servers
+    network::link_list between{};  // from servers to servers
   };
 
   void check_participants(const config::fault_plan& plan) const;
@@ -107,11 +107,11 @@ class local_injector final : public faults::injector {
   std::ptrdiff_t take_held(const config::fault_plan& plan);
 
   environment where_;
-  std::vector<known_server> servers_;  // all that the URL or the cluster names
+  std::vector<known_server> servers_;  // all servers named by the URL or the cluster
   std::unique_ptr<network> network_;
   faults::participant_control* participants_ = nullptr;
   std::map<int, injection> on_;
-  // Links at which the answer to an awaited request is held back, by whose plan it was.
+  // Links that hold back the answer to an awaited request, with the plan that awaited it.
   std::vector<std::pair<config::fault_plan, std::size_t>> held_;
   int last_handle_ = 0;
   bool stopping_ = false;

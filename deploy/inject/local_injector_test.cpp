@@ -1,4 +1,4 @@
-// Faults on real local servers: each is seen by asking the server, or by not being able to.
+// Faults on real local servers: each is confirmed by a server's answer, or by its silence.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// One Redis, one after the other: killed with and without data, paused, and its clock moved.
+// One Redis, in sequence: killed with and without data, paused, and its clock moved.
 TEST(local_injector, kills_pauses_and_moves_the_clock_of_a_server) {
   suffering s(
       "redis",
@@ -56,7 +56,7 @@ TEST(local_injector, kills_pauses_and_moves_the_clock_of_a_server) {
   EXPECT_EQ(redis(s.port(), "EXISTS k"), "0") << "a lease that ended an hour ago";
 }
 
-// The links of its clients; the server itself is well.
+// The links of its clients; the server itself is healthy.
 TEST(local_injector, cuts_stalls_and_delays_the_links_to_a_server) {
   suffering s(
       "redis",
@@ -82,15 +82,15 @@ TEST(local_injector, cuts_stalls_and_delays_the_links_to_a_server) {
   s.end_all();
 }
 
-// WAIT would tell only of what its own connection has written, and redis-cli takes a new one for
-// each command. A replica that has just joined gets what was written meanwhile up to a second late.
+// WAIT only covers writes of its own connection, and redis-cli opens a new one for each command. A
+// replica that has just joined gets the writes made meanwhile up to a second late.
 bool replicas_have(const suffering& s, const std::string& key) {
   return eventually([&] {
     return redis(s.port(1), "EXISTS " + key) == "1" && redis(s.port(2), "EXISTS " + key) == "1";
   });
 }
 
-// What a master acknowledged while its replication was cut is lost with it.
+// Writes that a master acknowledged while its replication was cut are lost with it.
 TEST(local_injector, cuts_replication_and_fails_over) {
   suffering s("redis-sentinel",
               {plan_of({{"do", "cut"}, {"who", "replication"}, {"at", "0s"}, {"for", "10s"}}),
@@ -132,7 +132,7 @@ TEST(local_injector, kills_the_leader_of_an_ensemble) {
               HasSubstr("whose servers elect a leader themselves: kill the leader"));
 }
 
-// A moment: it needs no end, and the old master lives on as a replica.
+// An instantaneous fault without an end; the old master stays on as a replica.
 TEST(local_injector, fails_over_to_a_replica) {
   suffering s("redis-sentinel", {plan_of({{"do", "fail_over"}, {"who", "master"}, {"at", "0s"}})});
   ASSERT_EQ(redis(s.port(), "SET k v"), "OK");
@@ -147,7 +147,7 @@ TEST(local_injector, fails_over_to_a_replica) {
   EXPECT_TRUE(eventually([&] { return redis(s.port(), "ROLE").starts_with("slave"); }));
 }
 
-// The pause comes last: one that lasts as long as the nodes' timeout makes a replica the master.
+// The pause comes last: one as long as the nodes' timeout promotes a replica.
 TEST(local_injector, finds_the_master_of_a_key_in_a_cluster) {
   suffering s("redis-cluster",
               {plan_of({{"do", "cut"}, {"who", "replication"}, {"at", "0s"}, {"for", "1s"}}),
@@ -194,7 +194,7 @@ TEST(local_injector, cuts_the_replication_of_mariadb) {
 
 class commands : public testing::Test {
  protected:
-  // What happens to a fault on a server that lockmark did not start.
+  // The refusal of a fault on a server that lockmark did not start.
   static std::string refusal_of(const fault_plan& plan, std::uint32_t participants = 0,
                                 const std::string& url = "redis://127.0.0.1:1") {
     local_injector::environment where;
@@ -253,7 +253,7 @@ TEST_F(commands, that_fail_say_so_without_a_password) {
             "the command 'echo ***' ended with exit status 3: *** *** ***://me:***@h ***");
 }
 
-// Servers of others: their links can be hurt, and nothing else.
+// On servers started by others only links can be faulted, and nothing else.
 TEST_F(commands, are_what_is_left_for_servers_of_others) {
   const std::pair<std::map<std::string, std::string>, const char*> cases[] = {
       {{{"do", "kill"}, {"who", "master"}, {"at", "0s"}}, "servers that lockmark starts itself"},
@@ -283,7 +283,7 @@ TEST_F(commands, are_what_is_left_for_servers_of_others) {
               HasSubstr("reached by network"));
 }
 
-// Participants that only take notes. The second one holds a key once it is told.
+// Participants that only record calls. The second one holds a key when told to.
 class pretenders final : public faults::participant_control {
  public:
   std::uint32_t count() const override { return 2; }
@@ -345,7 +345,7 @@ TEST(arena_of_participants, hits_the_one_that_sent_the_request) {
       co_await helpers.join();
     }
     static task<void> let_go(loop& on, int port) {
-      co_await on.sleep_for(100ms);  // the proxies know by then what is awaited
+      co_await on.sleep_for(100ms);  // by then the proxies know the awaited request
       redis(port, "SET go 1");
     }
   };

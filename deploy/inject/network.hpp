@@ -1,5 +1,5 @@
-// The servers of a run behind proxies, so that the links of its clients can be hurt: one link to
-// each server for all clients, or one to each server for each participant.
+// The servers of a run behind proxies, for faults on the links of its clients: one link to each
+// server for all clients, or one to each server for each participant.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace lockmark::inject {
 
 struct known_server {
   std::string name;
-  config::host_port address;  // as it is reached from here
+  config::host_port address;  // as reached from here
 };
 
 class network {
  public:
   using link_list = faults::proxy_process::link_list;
 
-  // Starts the proxies: `program` is lockmark. `participants`: 0 where clients are threads of this
+  // Starts the proxies: `program` is lockmark. `participants`: 0 if clients are threads of this
   // process. Throws faults::proxy_error.
   network(std::vector<known_server> servers, std::uint32_t participants,
           const std::string& program);
@@ -28,14 +28,14 @@ class network {
   faults::proxy_process& proxies() { return proxies_; }
   const faults::proxy_process& proxies() const { return proxies_; }
 
-  // The URL by the links of that participant (0 where there are none).
+  // The URL through that participant's links (0 if there are none).
   std::string url_of(const std::string& url, std::uint32_t participant) const;
 
-  // Across the border around these servers and the participants (from 0) that stay with them.
+  // The links across the border around these servers and the participants (from 0) on their side.
   link_list links_across(std::vector<std::string> servers,
                          const std::vector<std::uint32_t>& participants) const;
   link_list links_of(std::uint32_t participant) const;
-  // Whose link it is.
+  // The participant whose link it is.
   std::uint32_t owner_of(std::size_t link) const { return links_.at(link).participant; }
 
  private:

@@ -1,4 +1,4 @@
-// Which links a cut through a network takes: planning only, nothing is hurt here.
+// The links that a cut through a network affects: planning only, no fault is injected here.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@
 
 namespace lockmark::inject {
 
-// Whom a link joins, by name: "zookeeper-1", "participant 2".
+// The names of a link's ends: "zookeeper-1", "participant 2".
 struct link_ends {
   std::string from, to;
 };
 
-using link_numbers = std::vector<std::size_t>;  // positions among the links that were asked about
+using link_numbers = std::vector<std::size_t>;  // positions in the list of links given
 
-// The links across the border around `side`, in both directions: those with one end in it. What is
-// inside stays joined, and so is what is outside.
+// The links across the border around `side`, in both directions: those with one end in it. Links
+// inside stay intact, and so do those outside.
 link_numbers links_across(const std::vector<link_ends>& links,
                           const std::vector<std::string>& side);
 

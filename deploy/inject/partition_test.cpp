@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Each of five servers reaches each other one; the number of a link is 4 * from + its place.
+// Each of five servers reaches every other; link 4 * from + n leads to the n-th other server.
 std::vector<link_ends> all_pairs() {
   std::vector<link_ends> links;
   for (const char* from : {"a", "b", "c", "d", "e"}) {
@@ -37,8 +37,8 @@ TEST(partition, is_the_same_from_either_side) {
   EXPECT_THAT(links_across(all_pairs(), {"a", "b", "c", "d", "e"}), IsEmpty());
 }
 
-// A client in the minority keeps its links there and loses all others; those outside lose only
-// theirs to the minority.
+// A client in the minority keeps its links there and loses all others; those outside only lose
+// their links to the minority.
 TEST(partition, has_clients_on_one_of_its_sides) {
   const std::vector<link_ends> links{{"p1", "a"}, {"p1", "b"}, {"p2", "a"}, {"p2", "b"}};
   EXPECT_THAT(links_across(links, {"a", "p1"}), ElementsAre(1, 2));

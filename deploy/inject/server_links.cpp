@@ -4,7 +4,7 @@
 
 namespace lockmark::inject {
 
-// Not before, because the cluster forks before it asks, and the proxies bring a thread.
+// Not earlier: the cluster forks before it calls this, and the proxies start a thread.
 std::vector<int> server_links::open(const std::vector<local::peer_way>& ways) {
   std::vector<int> ports;
   if (ways.empty()) return ports;

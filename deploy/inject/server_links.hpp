@@ -1,5 +1,5 @@
-// The servers of a local cluster with proxies between them, so that they can be parted from each
-// other: a link for each ordered pair and each port by which one reaches the other.
+// A local cluster with proxies between its servers, so that they can be parted from each other: one
+// link for each ordered pair of servers and each port used between them.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@ namespace lockmark::inject {
 
 class server_links {
  public:
-  // `program` is lockmark, which is its own proxies, too.
+  // `program` is lockmark, which also serves as its own proxies.
   explicit server_links(std::string program = "/proc/self/exe") : program_(std::move(program)) {}
 
-  // As a local::go_between; starts the proxies. Called once. Throws faults::proxy_error.
+  // A local::go_between; starts the proxies. Called once. Throws faults::proxy_error.
   std::vector<int> open(const std::vector<local::peer_way>& ways);
 
-  // Numbers of links are those of proxies().
+  // Link numbers are those of proxies().
   link_numbers across(const std::vector<std::string>& side) const {
     return links_across(links_, side);
   }
@@ -28,7 +28,7 @@ class server_links {
     return links_joining(links_, one, other);
   }
 
-  // REQUIRES: open() was told of a way.
+  // REQUIRES: open() was called with at least one way.
   faults::proxy_process& proxies() { return *proxies_; }
 
  private:
@@ -37,8 +37,8 @@ class server_links {
   std::vector<link_ends> links_;  // by number
 };
 
-// What lets a cluster start with its servers behind them. `links` must outlive the start. Throws
-// usage_error where the shim is missing.
+// Makes a cluster start its servers behind the links. `links` must outlive the start. Throws
+// usage_error if the shim is missing.
 void put_between(server_links& links, local::options& with);
 
 }  // namespace lockmark::inject

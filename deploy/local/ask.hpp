@@ -1,4 +1,4 @@
-// One question to one server of a local cluster, and its answer. Blocks.
+// One query to one server of a local cluster, and its answer. Blocks.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace lockmark::local {
 
-// How long an answer of Redis or ZooKeeper is waited for.
+// The time-out for an answer of Redis or ZooKeeper.
 inline constexpr duration patience = std::chrono::seconds{2};
 
-// Judges of replies of Redis: of INFO replication; of one that fits into one line, or an error; of
-// a text, "$SIZE\r\n...\r\n".
+// Judges of Redis replies: of INFO replication; of a one-line reply or an error; of a bulk string,
+// "$SIZE\r\n...\r\n".
 verdict judge_info(std::string_view answer);
 verdict judge_line(std::string_view answer);
 verdict judge_bulk(std::string_view answer);
 
-// What MariaDB answers to these statements, ten seconds at most; empty where it failed. Through the
-// socket of root, which needs no password.
+// MariaDB's output for these statements, within ten seconds; empty if it failed. Uses root's
+// socket, which needs no password.
 std::string ask_mariadb(const cluster_info& cluster, const server_info& server,
                         std::string_view statements);
 

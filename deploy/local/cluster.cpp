@@ -20,12 +20,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// More than the keeper's own two periods of grace.
+// More than the keeper's own two grace periods.
 constexpr duration stop_time_limit = 20s;
 constexpr std::size_t largest_reply = 256 * 1024;
 
-// Ends a server whose keeper has died, and waits for it. Its id may be somebody else's by now:
-// servers are known by where they work. One that works nowhere any more is dying already.
+// Ends a server whose keeper has died, and waits for it. Its id may have been reused: servers are
+// identified by their working directory. One without a directory is already dying.
 void end_survivor(const server_info& server, const std::filesystem::path& directory) noexcept {
   const unique_fd process = hold_process(server.pid);
   if (!process) return;
@@ -65,7 +65,7 @@ std::vector<peer_way> cluster::state::receive() {
   return std::move(answer.ways);
 }
 
-// The keeper waits with its servers until it has heard where they find each other.
+// The keeper holds its servers back until it has received the ports between them.
 void cluster::state::put_between(const go_between& who) {
   std::string message = "ways";
   for (const int port : who(receive())) message += fmt::format(" {}", port);
@@ -79,11 +79,11 @@ void cluster::state::request(const std::string& message) {
 
 void cluster::state::stop() noexcept {
   if (!control) return;
-  // Not only closed: a copy of the descriptor in some forked child must not keep it open.
+  // Closing is not enough: a copy of the descriptor in a forked child would keep it open.
   shutdown(control.get(), SHUT_RDWR);
   control.reset();
   if (!wait_until_ended(keeper, stop_time_limit)) {
-    ::kill(keeper, SIGKILL);  // and the servers with it
+    ::kill(keeper, SIGKILL);  // the servers die with it
     wait_until_ended(keeper, stop_time_limit);
   }
   while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) continue;

@@ -1,10 +1,10 @@
-// A local cluster: real servers that live as long as this object, or as long as its process.
+// A local cluster: real servers with the lifetime of this object, or of its process.
 //
 //   const auto redis = local::cluster::start("redis");
 //   run(redis.target());                                // redis://127.0.0.1:PORT
 //
-// Everything is gone after stop(), after the destructor, after the death of this process by any
-// signal (the keeper sees it, see keeper.hpp), and after a start that failed.
+// Everything is gone after stop(), after the destructor, after this process dies by any signal (the
+// keeper sees it, see keeper.hpp), and after a failed start.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ namespace lockmark::local {
 class cluster {
  public:
   // Starts a topology of the table and returns when every server answers. Call it before other
-  // threads are started: it forks. Throws start_error; also when a signal that has a handler
-  // arrives meanwhile, such as Ctrl-C.
+  // threads are started: it forks. Throws start_error; also when a signal with a handler arrives
+  // meanwhile, such as Ctrl-C.
   static cluster start(std::string_view topology, options with = {});
   // The same for a topology that is not in the table.
   static cluster start(const topology& what, options with = {});
@@ -40,15 +40,15 @@ class cluster {
   // it runs, starts it on its old port and data and returns when it answers. Throw start_error.
   void kill(std::string_view server, int signal);
   void restart(std::string_view server);
-  // As restart(), but does not wait until the others have taken the server back, which they may be
-  // unable to do. Without its data: what it had stored is removed before.
+  // Like restart(), but does not wait until the others have accepted the server again, which may be
+  // impossible for them. Without its data: its stored data are removed first.
   void revive(std::string_view server, bool with_data = true);
-  // The server's wall clock is that much ahead of the host's from now on. REQUIRES: started with a
-  // clock shim.
+  // From now on the server's wall clock is ahead of the host's by this much. REQUIRES: started with
+  // a clock shim.
   void jump_clock(std::string_view server, duration ahead);
 
-  // Lets the cluster outlive this object and process; whoever holds info().keeper ends it by
-  // SIGTERM. The object is empty afterwards.
+  // Lets the cluster outlive this object and process; a SIGTERM to info().keeper ends it. The
+  // object is empty afterwards.
   void detach();
 
   // Stops all servers and removes the directory; returns when that is done. Never throws; does

@@ -31,7 +31,7 @@ probe probe_of(const std::string& topology) {
 
 class each_topology : public testing::TestWithParam<std::string> {};
 
-// Every row of the table starts and answers on the ports that it tells.
+// Every row of the table starts and answers on its reported ports.
 TEST_P(each_topology, starts_and_answers) {
   const cluster running = cluster::start(GetParam());
   ASSERT_FALSE(running.servers().empty());
@@ -42,7 +42,7 @@ TEST_P(each_topology, starts_and_answers) {
   EXPECT_NE(running.target().find(fmt::format("127.0.0.1:{}", last.port)), std::string::npos);
 }
 
-// After stop() neither process nor directory is there, and a second stop() is nothing.
+// After stop() no process and no directory is left, and a second stop() does nothing.
 TEST_P(each_topology, leaves_nothing_after_stop) {
   cluster running = cluster::start(GetParam());
   const cluster_info before = running.info();
@@ -52,7 +52,7 @@ TEST_P(each_topology, leaves_nothing_after_stop) {
   running.stop();
 }
 
-// The owner dies by kill -9, as nobody can prevent; the servers and the directory vanish.
+// The owner dies by kill -9, which nothing can prevent; the servers and the directory vanish.
 TEST_P(each_topology, leaves_nothing_after_the_death_of_its_owner) {
   const orphan child = start_in_child(GetParam());
   EXPECT_TRUE(is_running(child.cluster.servers.at(0).pid));
@@ -61,7 +61,7 @@ TEST_P(each_topology, leaves_nothing_after_the_death_of_its_owner) {
   EXPECT_TRUE(eventually([&] { return is_gone(child.cluster); }));
 }
 
-// A keeper that is killed itself takes its servers along; the directory goes at the next start.
+// A killed keeper takes its servers with it; the next start removes the directory.
 TEST_P(each_topology, leaves_no_server_after_the_death_of_its_keeper) {
   cluster running = cluster::start(GetParam());
   const cluster_info before = running.info();
@@ -71,8 +71,8 @@ TEST_P(each_topology, leaves_no_server_after_the_death_of_its_keeper) {
   EXPECT_TRUE(is_gone(before));
 }
 
-// A killed keeper cannot wait for its servers, and not every server dies along with it: stop()
-// does both in its place, before it removes the directory that they write into.
+// A killed keeper cannot wait for its servers, and some may survive it: stop() ends them and waits
+// before it removes the directory that they write to.
 TEST(cluster, ends_the_servers_that_outlive_their_keeper) {
   topology stubborn = find_topology("redis");
   stubborn.make = [make = stubborn.make](site& where) {
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(table, each_topology,
                            return name;
                          });
 
-// The targets are the URLs of the drivers; MariaDB's carries a fresh password.
+// The targets are the drivers' URLs; MariaDB's contains a fresh password.
 TEST(cluster, tells_its_target_as_a_url) {
   EXPECT_THAT(cluster::start("redis").target(), MatchesRegex("redis://127.0.0.1:[0-9]+"));
   const std::string first = cluster::start("mysql").target();
@@ -107,7 +107,7 @@ TEST(cluster, tells_its_target_as_a_url) {
   EXPECT_NE(first.substr(0, 41), second.substr(0, 41));
 }
 
-// The password and the database of the target are those of the server.
+// The target's password and database are those of the server.
 TEST(cluster, lets_the_user_of_its_target_into_mariadb) {
   const cluster running = cluster::start("mysql");
   const std::string password = running.target().substr(17, 24);
@@ -121,7 +121,7 @@ TEST(cluster, lets_the_user_of_its_target_into_mariadb) {
   EXPECT_NE(query("wrong"), 0);
 }
 
-// The destructor stops too, and a moved-from cluster has nothing left to stop.
+// The destructor stops the cluster too; a moved-from cluster has nothing to stop.
 TEST(cluster, leaves_nothing_after_destruction) {
   cluster_info before;
   {
@@ -133,8 +133,8 @@ TEST(cluster, leaves_nothing_after_destruction) {
   EXPECT_TRUE(is_gone(before));
 }
 
-// Ctrl-C in a terminal reaches the whole foreground group: the owner dies, the servers are stopped
-// by the keeper and not by the signal.
+// Ctrl-C in a terminal reaches the whole foreground group: the owner dies, and the keeper, not the
+// signal, stops the servers.
 TEST(cluster, leaves_nothing_after_ctrl_c) {
   const orphan child = start_in_child("redis");
   kill(-child.owner, SIGINT);
@@ -152,7 +152,7 @@ TEST(cluster, stops_alone_beside_another) {
   EXPECT_TRUE(answers(redis_probe(), second.servers().at(0).port, 1s));
 }
 
-// A fixed port is the port.
+// A fixed port is used as given.
 TEST(cluster, listens_where_it_is_told) {
   const int port = port_source{std::nullopt}.take("redis");
   EXPECT_EQ(cluster::start("redis", {.port = port}).servers().at(0).port, port);
@@ -179,7 +179,7 @@ probe says(const std::string& question, verdict (*judge)(std::string_view)) {
   return {fmt::format("{}\r\n", question), judge};
 }
 
-// The master dies, a replica is promoted, and the dead one comes back as its replica.
+// The master dies, a replica is promoted, and the old master comes back as its replica.
 TEST(cluster, brings_a_master_back_under_sentinel) {
   cluster running = cluster::start("redis-sentinel");
   const int first = running.servers().at(0).port;
@@ -198,7 +198,7 @@ TEST(cluster, brings_a_master_back_under_sentinel) {
   EXPECT_TRUE(eventually([&] { return answers(linked, first, 100ms); }));
 }
 
-// A cluster that has lost a master is whole again, with as many servers, once that is restarted.
+// A cluster that has lost a master is complete again, with as many servers, after its restart.
 TEST(cluster, brings_a_master_back_into_a_redis_cluster) {
   cluster running = cluster::start("redis-cluster");
   const probe failed = says("CLUSTER NODES", [](std::string_view text) {
@@ -214,7 +214,7 @@ TEST(cluster, brings_a_master_back_into_a_redis_cluster) {
   for (const server_info& node : running.servers()) EXPECT_TRUE(answers(whole, node.port, 1s));
 }
 
-// A stopped server cannot obey SIGTERM, and must not outlive its cluster for that.
+// A stopped server cannot obey SIGTERM, and must not outlive its cluster because of that.
 TEST(cluster, stops_a_server_that_stands_still) {
   cluster running = cluster::start("redis");
   const cluster_info before = running.info();

@@ -36,7 +36,7 @@ bool is_ours(const fs::path& directory) {
 
 temporary_directory::temporary_directory(std::string_view name) {
   const fs::path parent = fs::temp_directory_path();
-  // Born under another name: one that was not locked yet would look abandoned.
+  // Created under another name: a directory not yet locked would look abandoned.
   std::string born = (parent / "lockmark-new-XXXXXX").string();
   if (mkdtemp(born.data()) == nullptr) {
     throw start_error(
@@ -65,7 +65,7 @@ bool is_inhabited(const fs::path& directory) {
 
 void remove_if_abandoned(const fs::path& directory) noexcept {
   if (!is_ours(directory) || is_inhabited(directory)) return;
-  // Whoever starts a cluster may be removing it as well, and then either finds entries gone.
+  // A concurrent start may be removing it as well; then either finds entries missing.
   std::error_code ignored;
   for (int tries = 0; tries < 100 && fs::exists(directory, ignored); ++tries) {
     fs::remove_all(directory, ignored);

@@ -1,7 +1,7 @@
 // The temporary directory of one cluster, locked by its keeper for as long as the keeper lives.
 //
-// The lock (flock on the directory itself) is how others tell a living cluster from what a killed
-// keeper left behind, whatever has become of process ids since.
+// The lock (flock on the directory itself) distinguishes a living cluster from the leftovers of a
+// killed keeper, even if process ids have been reused.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@ namespace lockmark::local {
 
 class temporary_directory {
  public:
-  // Makes `lockmark-local-NAME-XXXXXX` in $TMPDIR or /tmp, for the calling user only, and locks
-  // it. Throws start_error when that is not possible.
+  // Makes `lockmark-local-NAME-XXXXXX` in $TMPDIR or /tmp, for the calling user only, and locks it.
+  // Throws start_error if that fails.
   explicit temporary_directory(std::string_view name);
   const std::filesystem::path& path() const { return path_; }
-  // Removes the directory with all that is in it; it can also be done twice.
+  // Removes the directory and its contents; may be called twice.
   void remove() noexcept;
 
  private:
@@ -25,16 +25,16 @@ class temporary_directory {
   unique_fd lock_;
 };
 
-// Whether some keeper lives in that directory.
+// Whether a living keeper uses that directory.
 bool is_inhabited(const std::filesystem::path& directory);
 
-// Removes a directory unless a keeper lives in it or has made it the moment before.
+// Removes a directory unless a living keeper uses it or has just created it.
 void remove_if_abandoned(const std::filesystem::path& directory) noexcept;
 
-// Removes the calling user's abandoned directories: those of keepers that were killed themselves.
+// Removes the calling user's abandoned directories: those of keepers that were killed.
 void remove_abandoned_directories() noexcept;
 
-// Whether files there are kept in memory, where syncing costs nothing.
+// Whether files there are in memory, where syncing costs nothing.
 bool is_in_memory(const std::filesystem::path& directory);
 
 }  // namespace lockmark::local

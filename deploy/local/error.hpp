@@ -1,4 +1,4 @@
-// The one error of local servers: a sentence for the user, and the server's own words beside it.
+// The error of local servers: a sentence for the user, and the end of the server's log.
 #pragma once
 
 #include <stdexcept>
@@ -7,8 +7,8 @@
 
 namespace lockmark::local {
 
-// what() is one sentence that names the server and says what was expected; log() is the end of
-// that server's own log (at most 20 lines), empty where no server had started.
+// what() is one sentence that names the server and the expectation; log() is the end of that
+// server's log (at most 20 lines), empty if no server had started.
 class start_error : public std::runtime_error {
  public:
   explicit start_error(const std::string& sentence, std::string log = {})

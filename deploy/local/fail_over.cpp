@@ -30,7 +30,7 @@ std::string first_of(const std::vector<std::string>& names) {
   return names.empty() ? std::string{} : names.front();
 }
 
-// Without the line's end; "nothing" where no answer came.
+// Without the line end; "nothing" if there was no answer.
 std::string spoken(const std::string& answer) {
   return answer.empty() ? "nothing" : answer.substr(0, answer.find_first_of("\r\n"));
 }
@@ -45,7 +45,7 @@ bool eventually(const std::function<bool()>& holds) {
   return true;
 }
 
-// Waits until somebody else leads.
+// Waits until another server leads.
 promotion see_another(const std::string& from, time_point ordered,
                       const std::function<std::string()>& leader) {
   promotion done{from, {}, ordered};
@@ -60,7 +60,7 @@ promotion see_another(const std::string& from, time_point ordered,
   return done;
 }
 
-// The old master grants on until a sentinel tells it that it is one no longer.
+// The old master keeps granting until a sentinel demotes it.
 void see_it_follow(const cluster_info& cluster, const std::string& old) {
   const server_info* const server = find(cluster, old);
   if (server == nullptr) return;
@@ -72,11 +72,11 @@ void see_it_follow(const cluster_info& cluster, const std::string& old) {
 }
 
 bool is_under_way(const std::string& said) {
-  // One may be in progress, because the master is dead.
+  // A failover may be in progress, because the master is dead.
   return said.starts_with("+OK") || said.starts_with("-INPROG");
 }
 
-// What the first sentinel that starts a failover says, or else the last one.
+// The answer of the first sentinel that starts a failover, or else of the last one.
 std::string order_failover(const cluster_info& cluster) {
   std::string said;
   for (const server_info& server : cluster.servers) {
@@ -87,8 +87,8 @@ std::string order_failover(const cluster_info& cluster) {
   return said;
 }
 
-// Sentinels that have not heard of a replica for a moment, on a busy machine or just after their
-// start, do not think it good enough; soon they do.
+// Sentinels that have briefly not heard from a replica, on a busy machine or just after their
+// start, do not consider it good enough yet.
 promotion by_sentinel(const cluster_info& cluster) {
   const std::string from = first_of(leaders(cluster));
   time_point ordered;
@@ -108,8 +108,8 @@ promotion by_sentinel(const cluster_info& cluster) {
   return done;
 }
 
-// The port of a replica of the master at that port, as CLUSTER NODES tells it: id, address@bus,
-// flags, the master's id, and more. 0: there is none.
+// The port of a replica of the master at that port, from CLUSTER NODES: id, address@bus, flags, the
+// master's id, and more. 0: none.
 int replica_of(const std::string& nodes, int master_port) {
   const std::string master_address = fmt::format(":{}@", master_port);
   const auto words_of = [](const std::string& line) {
@@ -134,7 +134,7 @@ int replica_of(const std::string& nodes, int master_port) {
   return 0;
 }
 
-// The same, as any node knows it; an old master that has just been replaced needs a moment.
+// The same, from any node; a master that has just been replaced takes a moment to know.
 int some_replica_of(const cluster_info& cluster, int master_port) {
   int port = 0;
   eventually([&] {
@@ -168,7 +168,7 @@ promotion in_cluster(const cluster_info& cluster, std::string_view key) {
   time_point last = ordered;
   return see_another(from, ordered, [&] {
     const std::string leads = owner_of(cluster, key);
-    // A master that has not heard yet that this is its replica does not listen to it.
+    // A master that does not know its replica yet ignores the request.
     if (leads == from && clock.now() - last > order_again) {
       order();
       last = clock.now();
@@ -191,8 +191,7 @@ bool is_told(const cluster_info& cluster, const server_info& replica) {
          std::string::npos;
 }
 
-// What a replica has received is executed first: otherwise a lock that was given up could come
-// back.
+// The replica executes everything received first: otherwise a released lock could come back.
 void catch_up(const cluster_info& cluster, const server_info& replica,
               const std::string& position) {
   if (!position.empty() && is_told(cluster, replica)) {
@@ -208,7 +207,7 @@ void catch_up(const cluster_info& cluster, const server_info& replica,
 promotion of_mariadb(const cluster_info& cluster) {
   promotion done{first_of(leaders(cluster)), {}, {}};
   const server_info* const master = find(cluster, done.from);
-  // Who was a master before can only be read, too, but follows nobody.
+  // The former master is read-only too, but follows nobody.
   for (const std::string& name : followers(cluster)) {
     const bool follows = ask_mariadb(cluster, *find(cluster, name), "SHOW SLAVE STATUS") != "\n";
     if (done.to.empty() && follows) done.to = name;

@@ -1,5 +1,5 @@
-// A replica is made the master, while the old one lives and after its death; each is seen by asking
-// the servers.
+// A replica is promoted while the old master lives, and after its death; confirmed by querying the
+// servers.
 #include "deploy/local/fail_over.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ TEST(fail_over, is_not_for_every_topology) {
   }
 }
 
-// The replica asks the master to hand over; when that one is dead or silent, it does not ask.
+// The replica asks the master to hand over, unless that one is dead or silent.
 TEST(fail_over, of_the_master_of_a_key_in_a_cluster) {
   auto servers = cluster::start("redis-cluster");
   const std::string first = owner_of(servers.info(), key);
@@ -51,7 +51,7 @@ TEST(fail_over, of_the_master_of_a_key_in_a_cluster) {
   EXPECT_EQ(owner_of(servers.info(), key), forced.to);
 }
 
-// Nothing that the master acknowledged is lost, and it can only be read afterwards.
+// No acknowledged write of the master is lost, and it is read-only afterwards.
 TEST(fail_over, of_mariadb_that_lives) {
   auto servers = cluster::start("mysql-replicated");
   const server_info& master = named(servers, "mariadb-1");

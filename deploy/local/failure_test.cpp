@@ -1,5 +1,5 @@
-// Starts that fail: the sentence, the server's own words, and nothing left behind. Most use a shell
-// script in the place of a server, through the same keeper.
+// Failing starts: the sentence, the server's own log, and nothing left behind. Most use a shell
+// script as the server, with the same keeper.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ class failed_start : public testing::Test {
   fs::path own_;
 };
 
-// A server that dies is told with its status and its last words, of which there are 20 lines.
+// A dead server is reported with its status and the last 20 lines of its log.
 TEST_F(failed_start, shows_the_log_of_a_server_that_died) {
   const auto error = start(shell_topology("seq 1 30; echo no disk left; exit 3"));
   EXPECT_THAT(error.what(), MatchesRegex("fake ended with exit status 3 before it answered on "
@@ -79,14 +79,14 @@ TEST_F(failed_start, shows_the_log_of_a_server_that_died) {
   EXPECT_TRUE(error.log().ends_with("\n30\nno disk left")) << error.log();
 }
 
-// A server that runs but does not answer is given its time and then ended.
+// A server that runs but does not answer gets its time, and is then ended.
 TEST_F(failed_start, gives_a_silent_server_its_time) {
   const auto error = start(shell_topology(fmt::format("echo waiting; {}", sleeping)));
   EXPECT_THAT(error.what(), MatchesRegex("fake did not answer on 127.0.0.1:[0-9]+ within 300 ms"));
   EXPECT_EQ(error.log(), "waiting");
 }
 
-// The same for the steps before: one that fails, and one that does not end.
+// The same for the preparing commands: one that fails, and one that does not end.
 TEST_F(failed_start, shows_what_a_preparing_command_said) {
   const auto failed = start(shell_topology(sleeping, "echo no space; exit 1"));
   EXPECT_STREQ(failed.what(), "could not prepare fake: /bin/sh ended with exit status 1");
@@ -95,7 +95,7 @@ TEST_F(failed_start, shows_what_a_preparing_command_said) {
   EXPECT_STREQ(endless.what(), "could not prepare fake: /bin/sh did not end within 500 ms");
 }
 
-// One that may be tried again is, so often and not more, and finds nothing of what it had made.
+// A command with several tries is repeated that often and no more, with its leftovers removed.
 TEST_F(failed_start, tries_a_preparing_command_again) {
   topology moody =
       shell_topology(sleeping, "echo once; test -e made && echo left; mkdir made; exit 1");
@@ -111,7 +111,7 @@ TEST_F(failed_start, tries_a_preparing_command_again) {
   EXPECT_EQ(error.log(), "once\nonce\nonce");
 }
 
-// What a dying server had started itself is ended too.
+// Processes started by a dying server are ended too.
 TEST_F(failed_start, leaves_no_grandchild) {
   const auto error = start(shell_topology("sleep 1000 & echo $!; exit 1"));
   EXPECT_FALSE(is_running(std::stoi(error.log()))) << error.log();
@@ -119,7 +119,7 @@ TEST_F(failed_start, leaves_no_grandchild) {
   EXPECT_FALSE(is_running(std::stoi(silent.log()))) << silent.log();
 }
 
-// Nothing that this process has open reaches a server, above all not the end of the keeper's pair.
+// No open descriptor of this process reaches a server, above all not the end of the keeper's pair.
 TEST_F(failed_start, hands_no_descriptor_to_a_server) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -130,7 +130,7 @@ TEST_F(failed_start, hands_no_descriptor_to_a_server) {
 
 void note(int) {}
 
-// Ctrl-C while a server starts, in a program that handles it.
+// Ctrl-C during a start, in a program that handles it.
 TEST_F(failed_start, ends_at_a_handled_signal) {
   struct sigaction action {
   }, before{};
@@ -166,7 +166,7 @@ TEST_F(failed_start, leaves_nothing_when_its_owner_dies_meanwhile) {
   EXPECT_TRUE(eventually([&] { return !is_running(step) && fs::is_empty(own_); }));
 }
 
-// The missing program is told with its Debian package.
+// A missing program is reported with its Debian package.
 TEST_F(failed_start, names_the_package_of_a_missing_program) {
   setenv("PATH", own_.c_str(), 1);
   EXPECT_STREQ(start(find_topology("redis")).what(),
@@ -174,7 +174,7 @@ TEST_F(failed_start, names_the_package_of_a_missing_program) {
                "Debian package redis-server");
 }
 
-// A port that another server has is refused before anything is started.
+// A port in use by another server is refused before anything is started.
 TEST_F(failed_start, names_a_port_that_is_taken) {
   const cluster first = cluster::start("redis");
   const int port = first.servers().at(0).port;
@@ -184,7 +184,7 @@ TEST_F(failed_start, names_a_port_that_is_taken) {
   }
 }
 
-// A real server's log: Redis that cannot enter its directory says so itself.
+// A real server's log: Redis reports that it cannot enter its directory.
 TEST_F(failed_start, shows_the_log_of_a_real_server) {
   topology broken = find_topology("redis");
   broken.make = [make = broken.make](site& where) {
@@ -198,8 +198,8 @@ TEST_F(failed_start, shows_the_log_of_a_real_server) {
   EXPECT_THAT(error.log(), HasSubstr("no-such-setting"));
 }
 
-// Directories of killed keepers go at the next start; those of living ones, and those of others,
-// stay.
+// The next start removes directories of killed keepers, but not those of living ones or of other
+// users.
 TEST_F(failed_start, removes_only_abandoned_directories) {
   const cluster living = cluster::start("redis");
   const fs::path abandoned = own_ / "lockmark-local-redis-abcdef";

@@ -30,9 +30,9 @@ using namespace std::chrono_literals;
 constexpr duration grace = 5s;  // from SIGTERM to SIGKILL
 constexpr duration probe_interval = 20ms;
 constexpr duration probe_time_limit = 500ms;
-constexpr duration forever = 24h;  // one turn of waiting, not a limit
+constexpr duration forever = 24h;  // one iteration of waiting, not a limit
 
-// Thrown out of any wait when the owner is gone or the keeper was told to end.
+// Ends any wait when the owner is gone or the keeper was told to stop.
 struct stop_requested {};
 
 class keeper {
@@ -44,7 +44,7 @@ class keeper {
   struct server {
     server_spec spec;
     pid_t pid = 0;
-    std::string detours{};  // "2888>40001,...": by which it reaches the others; see link_shim
+    std::string detours{};  // "2888>40001,...": ports to reach its peers by; see link_shim
   };
 
   void start();
@@ -117,8 +117,7 @@ keeper::keeper(topology what, options with, unique_fd& control)
       signals_(watch_signals()),
       directory_(topology_.name) {}
 
-// Every way out leads through stop_all(): what is reported to the owner afterwards is true of a
-// machine on which nothing is left.
+// Every exit calls stop_all() first: when the owner gets a report, nothing is left running.
 void keeper::run() {
   try {
     start();
@@ -152,14 +151,14 @@ void keeper::start() {
     servers_.push_back({std::move(spec)});
   }
   if (with_.between) ask_for_detours();
-  // All at once: the members of an ensemble answer only when most of them run.
+  // All at once: the members of an ensemble only answer when most of them run.
   for (server& each : servers_) start_server(each);
   for (const server& each : servers_) wait_until_ready(each);
   for (const command& step : planned.after_start) run_command(step);
   wait_until_joined();
 }
 
-// The owner says by which ports the servers are to reach each other.
+// Asks the owner for the ports by which the servers reach each other.
 void keeper::ask_for_detours() {
   std::vector<server_spec> specs;
   for (const server& each : servers_) specs.push_back(each.spec);
@@ -330,11 +329,11 @@ void keeper::revive(server& which, bool with_data) {
 
 // --- stopping ---
 
-// Ends every process group that is still there, politely first, and removes the directory.
+// Ends every remaining process group, with SIGTERM first, and removes the directory.
 void keeper::stop_all() noexcept {
   for (const auto& [pid, lives] : living_) {
     kill(-pid, SIGTERM);
-    kill(-pid, SIGCONT);  // one that was stopped could not obey
+    kill(-pid, SIGCONT);  // a stopped process could not obey
   }
   wait_for_all(clock_.now() + grace);
   for (const auto& [pid, lives] : living_) kill(-pid, SIGKILL);
@@ -347,8 +346,8 @@ void keeper::wait_for_all(time_point deadline) {
   while (!living_.empty() && clock_.now() < deadline) poll_once(deadline - clock_.now(), false);
 }
 
-// Ends what left its process group, as daemons do: as orphans they are children of this subreaper.
-// Each that dies may leave further ones.
+// Ends processes that left their process group, as daemons do: as orphans they are children of this
+// subreaper. Each one's death may add further ones.
 void keeper::kill_escaped() noexcept {
   const time_point deadline = clock_.now() + grace;
   while (clock_.now() < deadline) {
@@ -364,8 +363,8 @@ void keeper::kill_escaped() noexcept {
 
 // --- waiting ---
 
-// Waits for a child, the owner or the time, whichever comes first; returns the owner's message if
-// it was one.
+// Waits for a child, the owner or the time-out, whichever comes first; returns the owner's message
+// if there is one.
 std::string keeper::pause(duration at_most) {
   const bool readable = poll_once(at_most, true);
   if (told_to_end_) throw stop_requested{};
@@ -379,8 +378,8 @@ std::string keeper::pause(duration at_most) {
   return {};
 }
 
-// True when the owner has said something or is gone. Not listening matters while stopping: a
-// closed socket is always readable.
+// True when the owner has sent a message or is gone. While stopping it must not listen: a closed
+// socket is always readable.
 bool keeper::poll_once(duration at_most, bool listen) {
   pollfd watched[] = {{signals_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}};
   const nfds_t count = listen && control_ ? 2 : 1;
@@ -397,8 +396,8 @@ void keeper::handle_signals() {
   reap();
 }
 
-// A child is first looked at, then its group is ended, then it is reaped: until it is, its id
-// cannot belong to anybody else. What it leaves behind becomes a child of this subreaper.
+// A child's status is read first, then its group is killed, then it is reaped: until then its id
+// cannot be reused. Its orphans become children of this subreaper.
 void keeper::reap() {
   siginfo_t ended{};
   while (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0) {
@@ -433,8 +432,8 @@ cluster_info keeper::describe() const {
 
 // --- becoming a keeper ---
 
-// Keeps nothing of the owner but its standard error and the control socket, whose new number is
-// returned.
+// Keeps nothing of the owner but its standard error and the control socket; returns the socket's
+// new number.
 int leave_owner(int control) {
   constexpr int kept = 3;
   const int nowhere = open("/dev/null", O_RDWR);
@@ -454,10 +453,10 @@ std::filesystem::path clock_file(const std::filesystem::path& cluster, std::stri
 
 void run_keeper(const topology& what, const options& with, int control) noexcept {
   setsid();  // a terminal's Ctrl-C and hang-up are for the owner
-  // Not the owner's name: `pkill -9 lockmark` shall leave the one that cleans up.
+  // Not the owner's name: `pkill -9 lockmark` must spare the process that cleans up.
   prctl(PR_SET_NAME, "lm-keeper");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  std::signal(SIGCHLD, SIG_DFL);  // the owner may ignore it, which would lose how servers ended
+  std::signal(SIGCHLD, SIG_DFL);  // if the owner ignores it, the servers' statuses would be lost
   umask(077);
   unique_fd owner{leave_owner(control)};
   try {
@@ -467,7 +466,7 @@ void run_keeper(const topology& what, const options& with, int control) noexcept
   } catch (const std::exception& error) {
     send_reply(owner, {{}, fmt::format("{} could not start: {}", what.name, error.what()), {}});
   }
-  _exit(0);  // no destructor or exit handler of the owner's may run here
+  _exit(0);  // must not run the owner's destructors or exit handlers
 }
 
 }  // namespace lockmark::local

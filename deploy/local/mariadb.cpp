@@ -1,4 +1,4 @@
-// MariaDB as a local server: a data directory made on the spot, one user, durable commits.
+// MariaDB as a local server: a fresh data directory, one user, durable commits.
 #include "deploy/local/mariadb.hpp"
 
 #include <fmt/format.h>
@@ -30,18 +30,18 @@ command make_data_directory(const site& where, const std::string& server) {
       // No account for this machine's host name.
       "--cross-bootstrap",
       fmt::format("--extra-file={}", (folder / "accounts.sql").string()),
-      // Only for the making of the directory: it syncs a thousand times, which takes seconds, and
-      // once afterwards is as good (see below). The server itself syncs.
+      // Only while creating the directory: its thousand syncs take seconds, and one sync afterwards
+      // is as good (see below). The server itself syncs.
       "--debug-no-sync",
   };
   allow_root(install.argv);
-  // mariadbd 10.11 sometimes dies of a signal while it makes one, on a busy machine.
+  // mariadbd 10.11 sometimes crashes here on a busy machine.
   install.tries = 3;
   install.makes = folder / "data";
   return install;
 }
 
-// What making the directory left unwritten must not be written in the middle of a run.
+// Dirty pages left from creating the directory must not be written back during a run.
 command sync_data_directory(const site& where, const std::string& server) {
   const std::string data = (where.folder(server) / "data").string();
   return {fmt::format("sync the data directory of {}", server),
@@ -112,7 +112,7 @@ std::vector<std::string> mariadb_command_line(const site& where, const server_sp
   const std::filesystem::path folder = where.folder(server.name);
   std::vector<std::string> argv = {
       where.program("mariadbd", "mariadb-server"),
-      // Nothing of /etc/mysql: the same server on every machine.
+      // Nothing from /etc/mysql: the same server on every machine.
       "--no-defaults",
       fmt::format("--datadir={}", (folder / "data").string()),
       fmt::format("--tmpdir={}", folder.string()),
@@ -123,15 +123,15 @@ std::vector<std::string> mariadb_command_line(const site& where, const server_sp
       "--bind-address=127.0.0.1",
       "--skip-name-resolve",
       "--max-connections=2000",
-      // Thousands of clients that connect at once.
+      // For thousands of clients that connect at once.
       "--back-log=2000",
-      // A thread made for every connection would be measured as latency of the first statement.
+      // The creation of a thread per connection would show up as latency of the first statement.
       "--thread-cache-size=256",
-      // The defaults, written down because they are what a lock by row costs: every commit is
-      // synced. The binary log, off by default, would add a second sync.
+      // The defaults, stated because they determine the cost of a row lock: every commit is synced.
+      // The binary log, off by default, would add a second sync.
       "--innodb-flush-log-at-trx-commit=1",
       "--skip-log-bin",
-      // Small: the tables of locks are.
+      // Small, like the tables of locks.
       "--innodb-buffer-pool-size=128M",
   };
   allow_root(argv);

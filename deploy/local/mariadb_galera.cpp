@@ -2,7 +2,7 @@
 //
 // A node that joins, or comes back after a crash, gets the state from another one. The usual script
 // for that (wsrep_sst_rsync) is in a Debian package that also installs a system service; here all
-// nodes stand on one disk, and copying the files of a node whose tables are locked is enough.
+// nodes are on one disk, and copying the files of a node whose tables are locked is enough.
 #include <fmt/format.h>
 
 #include "deploy/local/mariadb.hpp"
@@ -11,9 +11,9 @@
 namespace lockmark::local {
 namespace {
 
-// What mariadbd says and expects is written in its wsrep_sst.cc. The joiner prints where it can be
-// reached, here the path of its data directory, and when the state is there, which one it is. The
-// donor asks for the tables to be locked, copies, and lets them go.
+// mariadbd's side of the protocol is in its wsrep_sst.cc. The joiner prints its address, here the
+// path of its data directory, and, once it has the state, that state's id. The donor asks for the
+// tables to be locked, copies, and releases them.
 constexpr std::string_view transfer_script = R"sh(#!/bin/sh
 set -eu
 role= data= address= state= bypass=no
@@ -59,9 +59,9 @@ mv "$to/transferred.part" "$to/transferred"
 echo "done $state"
 )sh";
 
-// Only once, at the very first start, is there a cluster to found; a node that comes back looks for
-// the others. Each waits until the one before it is a member: nodes that meet before they have
-// found the cluster need seconds to agree that neither is it. {}: what a first start does.
+// A cluster is only founded at the very first start; a node that comes back looks for the others.
+// Each node waits until the one before it is a member: nodes that meet before they have found the
+// cluster need seconds to agree that neither is it. {}: the first start's extra step.
 constexpr std::string_view start_script = R"sh(#!/bin/sh
 cd "$(dirname "$0")"
 PATH=$PWD:$PATH
@@ -100,7 +100,7 @@ std::vector<std::string> command_line(const site& where, const server_spec& node
                     where.needed_file("/usr/lib/galera/libgalera_smm.so", "galera-4")),
         fmt::format("--wsrep-node-name={}", node.name),
         fmt::format("--wsrep-cluster-address=gcomm://{}", members),
-        // The timeouts of joining are shorter than the defaults, those of failing are not.
+        // The timeouts for joining are shorter than the defaults, those for failures are not.
         fmt::format("--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{0};"
                     "base_host=127.0.0.1;base_port={0};ist.recv_addr=127.0.0.1:{1};"
                     "gcache.size=16M;evs.join_retrans_period=PT0.1S;"
@@ -123,7 +123,7 @@ void add_scripts(const site& where, server_spec& node, int number) {
 
 }  // namespace
 
-// Only the first node founds a cluster, so three nodes that are ready are one cluster.
+// Only the first node founds a cluster, so three ready nodes form one cluster.
 plan galera_mariadb(site& where) {
   const mariadb_account account;
   plan result;

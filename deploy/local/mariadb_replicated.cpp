@@ -1,7 +1,7 @@
-// MariaDB three times: a master and two semi-synchronous replicas that can only be read.
+// MariaDB three times: a master and two read-only semi-synchronous replicas.
 //
-// A commit is acknowledged once one replica has it (after-sync: nobody sees it before). When the
-// master dies, whoever watches over the cluster promotes a replica; lockmark does not.
+// A commit is acknowledged once one replica has it (after-sync: it is not visible before). When the
+// master dies, a supervisor promotes a replica; lockmark does not.
 #include <fmt/format.h>
 
 #include "deploy/local/mariadb.hpp"
@@ -26,11 +26,12 @@ std::vector<std::string> command_line(const site& where, const server_spec& serv
   for (const char* word :
        {"--log-bin=binlog", "--sync-binlog=1", "--log-slave-updates=ON", "--gtid-strict-mode=ON",
         "--rpl-semi-sync-slave-enabled=ON", "--rpl-semi-sync-master-wait-point=AFTER_SYNC",
-        // A master whose replicas are silent goes on without them; by default after ten seconds.
+        // How long a master waits for silent replicas before it continues without; the default is
+        // 10 s.
         "--rpl-semi-sync-master-timeout=2000"}) {
     argv.emplace_back(word);
   }
-  // A promoted replica waits for nobody: what was meant to follow it does not know it yet.
+  // A promoted replica waits for none: the other replica does not follow it yet.
   argv.push_back(fmt::format("--rpl-semi-sync-master-enabled={}", number == 1 ? "ON" : "OFF"));
   argv.push_back(fmt::format("--read-only={}", number == 1 ? "OFF" : "ON"));
   return argv;
@@ -42,7 +43,7 @@ command start_replication(const site& where, const server_spec& replica) {
   return c;
 }
 
-// Otherwise the first commit would wait for a replica that is still on its way, or be acknowledged
+// Otherwise the first commit would wait for a replica that is still connecting, or be acknowledged
 // without any.
 command await_replicas(const site& where, const server_spec& master) {
   std::string ask;

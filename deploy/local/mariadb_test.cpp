@@ -1,5 +1,4 @@
-// The topologies of several MariaDB servers, asked by the client program whether they are what they
-// say.
+// The topologies of several MariaDB servers, verified with the client program.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +12,7 @@
 namespace lockmark::local {
 namespace {
 
-// What `server` answers to root: columns separated by tabs, rows ended by newlines.
+// `server`'s answer to root: columns separated by tabs, rows ended by newlines.
 std::string ask(const cluster& in, std::string_view server, std::string_view sql) {
   const std::string line = fmt::format(
       "cd '{}' && mariadb --no-defaults --user=root --socket={}/data/mariadb.sock --silent "
@@ -27,7 +26,7 @@ std::string ask(const cluster& in, std::string_view server, std::string_view sql
   return said;
 }
 
-// All local servers take two thousand connections, and have the descriptors for them.
+// All local servers accept two thousand connections, and have the descriptors for them.
 void expect_room(const cluster& in) {
   for (const server_info& server : in.servers()) {
     EXPECT_EQ(ask(in, server.name, "SELECT @@max_connections, @@open_files_limit > 4000"),
@@ -36,7 +35,7 @@ void expect_room(const cluster& in) {
   }
 }
 
-// The master takes writes and waits for a replica, which has the row and takes none itself.
+// The master accepts writes and waits for a replica, which gets the row and is itself read-only.
 TEST(mysql_replicated, replicates_and_protects_its_replicas) {
   const cluster running = cluster::start("mysql-replicated");
   ASSERT_EQ(running.servers().size(), 3U);
@@ -55,7 +54,7 @@ TEST(mysql_replicated, replicates_and_protects_its_replicas) {
   }
 }
 
-// A replica that was killed goes on replicating when it is back.
+// A killed replica resumes replication when it is back.
 TEST(mysql_replicated, a_replica_comes_back) {
   cluster running = cluster::start("mysql-replicated");
   running.kill("mariadb-2", SIGKILL);
@@ -69,8 +68,8 @@ TEST(mysql_replicated, a_replica_comes_back) {
 
 constexpr const char* cluster_size = "SHOW STATUS LIKE 'wsrep_cluster_size'";
 
-// Three nodes are one cluster: what is written to one is in all. A node that was killed, here the
-// one that founded the cluster, comes back with what it missed.
+// Three nodes are one cluster: a write to one is in all. A killed node, here the one that founded
+// the cluster, comes back with the writes that it missed.
 TEST(mysql_galera, is_one_cluster_and_a_node_rejoins) {
   cluster running = cluster::start("mysql-galera");
   ASSERT_EQ(running.servers().size(), 3U);
@@ -91,7 +90,7 @@ TEST(mysql_galera, is_one_cluster_and_a_node_rejoins) {
             "8\n");
 }
 
-// Over TCP there is TLS, or no login.
+// Over TCP, no login without TLS.
 TEST(mysql_tls, refuses_plain_connections) {
   const cluster running = cluster::start("mysql-tls");
   EXPECT_EQ(ask(running, "mariadb", "SELECT @@have_ssl, @@require_secure_transport"), "YES\t1\n");

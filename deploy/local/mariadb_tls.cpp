@@ -1,5 +1,5 @@
-// MariaDB that speaks TLS, with a certificate made on the spot by a certification authority of its
-// own, whose certificate is named in the target. Passwords are refused without TLS.
+// MariaDB with TLS, with a fresh certificate from a certification authority of its own, whose
+// certificate is named in the target. Passwords are refused without TLS.
 #include <fmt/format.h>
 
 #include "deploy/local/mariadb.hpp"

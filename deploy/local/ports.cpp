@@ -18,10 +18,10 @@ namespace {
 
 constexpr int lowest_random_port = 10'000;
 
-// 0 when a server could listen on the port, else the error number of bind() or listen().
+// 0 if a server could listen on the port, else the error number of bind() or listen().
 int try_port(int port) {
   const unique_fd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  const int on = 1;  // as the servers do it: connections that linger do not count as taken
+  const int on = 1;  // like the servers: lingering connections do not count as in use
   setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -14,7 +14,7 @@
 namespace lockmark::local {
 namespace {
 
-// What take() says about a port, empty when it gives it.
+// The error of take() for a port; empty if it succeeds.
 std::string complaint(int port) {
   try {
     port_source{port}.take("redis");
@@ -24,7 +24,7 @@ std::string complaint(int port) {
   }
 }
 
-// Random ports differ, and none is of the range of outgoing connections.
+// Random ports differ, and none is in the range of outgoing connections.
 TEST(port_source, keeps_off_outgoing_connections) {
   int low = 0;
   std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> low;
@@ -35,7 +35,7 @@ TEST(port_source, keeps_off_outgoing_connections) {
   EXPECT_LT(*seen.rbegin(), low);
 }
 
-// A fixed port is followed by its successors, as a cluster of several servers needs them.
+// A fixed port is followed by its successors, for a cluster of several servers.
 TEST(port_source, counts_on_from_a_fixed_port) {
   const int first = port_source{std::nullopt}.take("redis");
   port_source ports{first};
@@ -43,7 +43,7 @@ TEST(port_source, counts_on_from_a_fixed_port) {
   EXPECT_EQ(ports.take("two"), first + 1);
 }
 
-// A port on which something listens is refused in one sentence that names it.
+// A port in use is refused in one sentence that names it.
 TEST(port_source, names_a_port_that_is_taken) {
   const unique_fd listener{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_in address{};

@@ -24,7 +24,7 @@ verdict judge_zookeeper(std::string_view answer) {
   return whole ? verdict::ready : verdict::more;  // "not currently serving" ends without a mode
 }
 
-// A packet is a length of three bytes, a number, and the payload: 10 opens a handshake, 255 an
+// A packet is a length of three bytes, a number, and the payload: 10 begins a handshake, 255 an
 // error such as "too many connections".
 verdict judge_mariadb(std::string_view answer) {
   constexpr std::size_t header_size = 4;
@@ -39,7 +39,7 @@ std::string packet(char number, std::string_view payload) {
                      '\0', number, payload);
 }
 
-// The login does not wait for the server's greeting: without a password it does not depend on it.
+// Sent without waiting for the server's greeting: without a password it does not depend on it.
 std::string galera_question() {
   using namespace std::string_literals;
   const std::string login = packet(1,
@@ -51,7 +51,7 @@ std::string galera_question() {
   return login + packet(0, "\x03SHOW STATUS LIKE 'wsrep_ready'");
 }
 
-// Looks for the one row of the answer: two strings, each behind its length.
+// Finds the only row of the answer: two strings, each preceded by its length.
 verdict judge_galera(std::string_view answer) {
   constexpr std::size_t header_size = 4;
   if (answer.size() > header_size && answer[header_size] != 10) return verdict::not_yet;

@@ -9,7 +9,7 @@
 namespace lockmark::local {
 namespace {
 
-// PONG, in however many pieces; a server that loads its data answers with an error.
+// PONG, in any number of pieces; a server that loads its data answers with an error.
 TEST(redis_probe, waits_for_pong) {
   const auto judge = redis_probe().judge;
   EXPECT_EQ(judge(""), verdict::more);
@@ -18,7 +18,7 @@ TEST(redis_probe, waits_for_pong) {
   EXPECT_EQ(judge("-LOADING Redis is loading the dataset in memory\r\n"), verdict::not_yet);
 }
 
-// The mode appears only once the server serves; before, the answer ends without one.
+// The mode appears only once the server is ready; before, the answer ends without one.
 TEST(zookeeper_probe, waits_for_the_mode) {
   const auto judge = zookeeper_probe().judge;
   EXPECT_EQ(judge("This ZooKeeper instance is not currently serving requests\n"), verdict::more);
@@ -26,7 +26,7 @@ TEST(zookeeper_probe, waits_for_the_mode) {
   EXPECT_EQ(judge("Zookeeper version: 3.8.0\nMode: standalone\n"), verdict::ready);
 }
 
-// A handshake of protocol 10; an error packet, as for too many connections, is none.
+// A handshake of protocol 10; an error packet, as for too many connections, is not ready.
 TEST(mariadb_probe, waits_for_the_handshake) {
   const auto judge = mariadb_probe().judge;
   EXPECT_EQ(judge(std::string("\x4a\0\0\0", 4)), verdict::more);
@@ -37,7 +37,7 @@ TEST(mariadb_probe, waits_for_the_handshake) {
   EXPECT_EQ(judge(std::string("\x17\0\0\0\xff\x10\x04", 7)), verdict::not_yet);
 }
 
-// A node says that it is ready; before the cluster has it, it says that it is not.
+// A node reports that it is ready; before the cluster has accepted it, that it is not.
 TEST(galera_probe, waits_for_the_nodes_word) {
   const auto judge = galera_probe().judge;
   const std::string greeting(
@@ -50,7 +50,7 @@ TEST(galera_probe, waits_for_the_nodes_word) {
   EXPECT_EQ(judge(std::string("\x17\0\0\0\xff\x10\x04", 7)), verdict::not_yet);
 }
 
-// Where nothing listens nothing answers, and that is known at once.
+// Without a listener there is no answer, and that is known at once.
 TEST(answers, is_false_where_nothing_listens) {
   const int port = port_source{std::nullopt}.take("nobody");
   EXPECT_FALSE(answers(redis_probe(), port, std::chrono::seconds{5}));

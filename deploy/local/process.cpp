@@ -17,7 +17,7 @@
 
 #include "deploy/local/error.hpp"
 
-extern "C" {  // glibc 2.36 forgets to say it
+extern "C" {  // missing in the header of glibc 2.36
 #include <sys/pidfd.h>
 }
 
@@ -25,7 +25,7 @@ namespace lockmark::local {
 namespace {
 
 // Enough for 10,000 Redis clients or 2,000 MariaDB connections with their tables. Not simply the
-// hard limit: containers set it to a thousand million, and some servers allocate by it.
+// hard limit: containers set it to a thousand million, and some servers allocate that many entries.
 constexpr rlim_t open_files_wanted = 65'536;
 
 void raise_open_files() {
@@ -36,7 +36,7 @@ void raise_open_files() {
 }
 
 void restore_signals() {
-  // An ignored signal stays ignored across exec, and so does a blocked one.
+  // An ignored signal stays ignored across exec, and a blocked one stays blocked.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD, SIGUSR1, SIGUSR2}) {
     std::signal(number, SIG_DFL);
   }
@@ -48,7 +48,7 @@ void restore_signals() {
 [[noreturn]] void become(const launch& what, std::vector<char*>& argv, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // the parent died before it could be watched
+  if (getppid() != parent) _exit(127);  // the parent died before prctl took effect
   restore_signals();
   raise_open_files();
   umask(077);
@@ -60,7 +60,7 @@ void restore_signals() {
   dup2(out, STDERR_FILENO);
   for (const std::string& each : what.environment) putenv(const_cast<char*>(each.c_str()));
   if (chdir(what.working_directory.c_str()) == 0) {
-    // Nothing but the three standard streams may reach a server, whoever opened it and how.
+    // A server inherits only the three standard streams, whatever else is open.
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     execv(argv[0], argv.data());
   }

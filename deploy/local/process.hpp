@@ -1,4 +1,4 @@
-// Processes: what the keeper and the owner need of POSIX, and no policy.
+// Processes: the POSIX calls for keeper and owner, and no policy.
 #pragma once
 
 #include <sys/types.h>
@@ -21,35 +21,35 @@ struct launch {
   std::vector<std::string> environment = {};  // "NAME=value", besides the caller's
 };
 
-// Starts a program as the leader of its own process group, with standard input empty, the soft
-// limit of open files raised, and SIGKILL to come when the calling process dies. A program that
-// cannot be executed ends with status 127 and says so in its log. The caller must have one thread
-// only: the kernel ties that SIGKILL to the calling thread. Throws start_error without a process.
+// Starts a program as the leader of its own process group, with empty standard input, a raised soft
+// limit of open files, and SIGKILL when the calling process dies. A program that cannot be executed
+// ends with status 127 and an error in its log. The caller must be single-threaded: the kernel ties
+// that SIGKILL to the calling thread. Throws start_error if no process can be made.
 pid_t spawn(const launch& what);
 
 // The absolute path of a program, looked up in PATH and then in the folders of the system's
-// daemons, which an ordinary user's PATH lacks. Throws start_error naming the Debian package.
+// daemons, which an ordinary user's PATH lacks. Throws start_error that names the Debian package.
 std::string find_program(std::string_view name, std::string_view debian_package);
 
-// A file that must exist, such as a jar; returns its path. Throws start_error naming the package.
+// The path of a required file, such as a jar. Throws start_error that names the package.
 std::string need_file(std::string_view path, std::string_view debian_package);
 
-// The last `lines` lines of a file, empty where there is none.
+// The last `lines` lines of a file; empty if there is no file.
 std::string tail(const std::filesystem::path& file, int lines = 20);
 
 // "ended with exit status 3" or "was killed by signal 9": a status as waitpid gives it, in words.
 std::string describe_status(int wait_status);
 
-// A handle of a process, not necessarily a child, that goes on meaning this process and no later
-// one of the same id; none when there is no such process.
+// A handle of a process, not necessarily a child, that never refers to a later process with the
+// same id; none if there is no such process.
 unique_fd hold_process(pid_t pid);
 void send_signal(const unique_fd& process, int signal);
 
-// Waits until a process, not necessarily a child, has ended; false when time_limit came first.
-// Does not reap.
+// Waits until a process, not necessarily a child, has ended; false if time_limit passed first. Does
+// not reap.
 bool wait_until_ended(pid_t pid, duration time_limit);
 
-// What is left of a time limit in whole milliseconds, rounded up, as poll() takes it.
+// The remaining time in whole milliseconds, rounded up, for poll().
 int left_ms(time_point deadline);
 
 }  // namespace lockmark::local

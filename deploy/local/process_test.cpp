@@ -30,7 +30,7 @@ TEST(tail, gives_the_last_lines) {
   EXPECT_EQ(tail("/nowhere/at/all"), "");
 }
 
-// A missing program is told with the package that brings it.
+// A missing program is reported with its package.
 TEST(find_program, names_the_package) {
   EXPECT_TRUE(find_program("sh", "dash").ends_with("/sh"));
   try {

@@ -15,7 +15,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(reply, cluster, error, log, ways)
 
 namespace {
 
-// A server's log may hold bytes that are not UTF-8; they must not hide the error.
+// A server's log may contain bytes that are not UTF-8; they must not hide the error.
 template <class value>
 std::string write(const value& what) {
   return nlohmann::json(what).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -1,4 +1,4 @@
-// What is known of a running cluster, and its form as text: between keeper and owner, and in the
+// The description of a running cluster, and its text form: between keeper and owner, and in the
 // files of `lockmark up`.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace lockmark::local {
 
 struct server_info {
   std::string name;
-  pid_t pid = 0;    // 0 when it does not run
+  pid_t pid = 0;    // 0 if it does not run
   int port = 0;     // of 127.0.0.1
   std::string log;  // path of the server's own log
 };
@@ -21,12 +21,12 @@ struct cluster_info {
   std::string topology;
   std::string target;  // the URL for drivers; may hold a password
   std::string directory;
-  bool in_memory = false;  // the data lie on tmpfs: syncing costs nothing, durability is not real
+  bool in_memory = false;  // data on tmpfs: syncing is free, durability not real
   pid_t keeper = 0;
   std::vector<server_info> servers;
 };
 
-// How one server of a cluster reaches another one: a port of 127.0.0.1 where `to` listens.
+// The way from one server of a cluster to another: a port of 127.0.0.1 on which `to` listens.
 struct peer_way {
   std::string from, to;
   int port = 0;
@@ -37,15 +37,15 @@ struct peer_way {
 // A keeper's answer: the state of the cluster, or an error and the end of a server's log.
 struct reply {
   cluster_info cluster;
-  std::string error;  // empty when all is well
+  std::string error;  // empty if all is well
   std::string log;
-  std::vector<peer_way> ways{};  // in the first answer, where others are asked for (options)
+  std::vector<peer_way> ways{};  // in the first answer, with a go_between (options)
 };
 
 std::string to_json(const cluster_info& cluster);
 std::string to_json(const reply& answer);
 
-// Both throw std::runtime_error when the text is not what to_json wrote.
+// Both throw std::runtime_error unless the text was written by to_json.
 cluster_info cluster_from_json(std::string_view text);
 reply reply_from_json(std::string_view text);
 

@@ -7,7 +7,7 @@
 namespace lockmark::local {
 namespace {
 
-// What was written is read again.
+// Written and parsed again, a record is unchanged.
 TEST(record, survives_being_written) {
   const cluster_info before{"redis", "redis://127.0.0.1:7000",           "/tmp/x", true,
                             17,      {{"redis", 18, 7000, "/tmp/x/log"}}};
@@ -20,7 +20,7 @@ TEST(record, survives_being_written) {
   EXPECT_EQ(after.servers[0].log, "/tmp/x/log");
 }
 
-// A log with bytes that are no text does not hide the error beside it.
+// A log with invalid UTF-8 does not hide the error beside it.
 TEST(record, carries_any_log) {
   const reply answer = reply_from_json(to_json(reply{{}, "redis died", "a\xff\xfe z"}));
   EXPECT_EQ(answer.error, "redis died");

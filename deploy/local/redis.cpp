@@ -17,21 +17,22 @@ server_spec redis_server(site& where, const std::string& name) {
       where.program("redis-server", "redis-server"),
       "--port",
       fmt::format("{}", server.port),
-      // Loopback only; protected mode besides, since no password is set.
+      // Loopback only, and protected mode as well, since no password is set.
       "--bind",
       "127.0.0.1",
       "--protected-mode",
       "yes",
-      // No snapshots and no log: a fork in the middle of a run would be measured as a stall, and
-      // locks of minutes are not worth keeping over a restart. Where they shall be kept, a log that
-      // is written before each answer outlives the process; syncing it is for the machine's death.
+      // No snapshots and no log: a fork during a run would be measured as a stall, and locks of
+      // minutes are not worth preserving across a restart. If they must be preserved, a log written
+      // before each answer survives the death of the process; syncing would only matter for that of
+      // the machine.
       "--save",
       "",
       "--appendonly",
       where.keeps_data ? "yes" : "no",
       "--dir",
       where.folder(name).string(),
-      // Thousands of clients that connect at once: a full backlog costs a client a second.
+      // For thousands of clients that connect at once: a full backlog costs a client a second.
       "--maxclients",
       "10000",
       "--tcp-backlog",

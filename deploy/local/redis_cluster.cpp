@@ -24,10 +24,10 @@ server_spec cluster_node(site& where, const std::string& name) {
                      {
                          "--cluster-enabled",
                          "yes",
-                         // Who the node is, whom it knows and what it serves: the one thing kept.
+                         // The node's id, peers and slots: the only persistent file.
                          "--cluster-config-file",
                          (where.folder(name) / "nodes.conf").string(),
-                         // As short as still tells a pause from a death.
+                         // As short as possible while a pause is still told from a death.
                          "--cluster-node-timeout",
                          "2000",
                          // Each master keeps its own replica, whatever happens to the others'.
@@ -50,7 +50,7 @@ plan redis_cluster(site& where) {
   }
   std::vector<std::string> words{"--cluster", "create"};
   for (server_spec& server : result.servers) {
-    // The nodes' own port. By default it is 10000 above the other, where anything may listen.
+    // The port of the cluster bus. The default is the client port + 10000, which may be in use.
     const int bus = where.ports.take(fmt::format("{}'s cluster bus", server.name));
     server.argv.insert(server.argv.end(), {"--cluster-port", fmt::format("{}", bus)});
     server.peer_ports = {server.port, bus};

@@ -1,4 +1,4 @@
-// Five Redis masters that know nothing of each other, for locks that want a majority of them.
+// Five independent Redis masters, for locks that need a majority of them.
 #include <fmt/format.h>
 
 #include "deploy/local/redis_server.hpp"
@@ -6,7 +6,7 @@
 
 namespace lockmark::local {
 
-// Five, as Redis's page on distributed locks has it: two of them may be gone.
+// Five, as on Redis's page on distributed locks: two of them may fail.
 plan redis_independent(site& where) {
   plan result;
   std::string hosts;

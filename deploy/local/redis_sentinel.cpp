@@ -10,15 +10,15 @@ namespace {
 
 constexpr std::string_view master_name = "lockmark";
 
-// Who is whose replica changes with every failover. Redis and its sentinels write it into this
-// file, so that a server that is started again is what it was when it died, or what it has become.
+// Every failover changes the replication roles. Redis and its sentinels write them into this file,
+// so that a restarted server has the role it had when it died, or the one it has got since.
 void give_configuration(server_spec& server, site& where, const std::string& text) {
   const std::filesystem::path file = where.folder(server.name) / "redis.conf";
   server.files.push_back({file, text});
   server.argv.insert(server.argv.begin() + 1, file.string());
 }
 
-// A replica has joined when its link is up, a master always.
+// A replica has joined once its link is up, a master always.
 verdict judge_replication(std::string_view answer) {
   if (answer.find("second_repl_offset") == answer.npos) return verdict::more;
   const bool is_master = answer.find("role:master") != answer.npos;
@@ -31,7 +31,7 @@ server_spec replica_set_member(site& where, const std::string& name, int master)
   const bool is_replica = master != 0;
   give_configuration(server, where,
                      is_replica ? fmt::format("replicaof 127.0.0.1 {}\n", master) : "");
-  // A replica that comes back is to copy at once; the default waits for more of them.
+  // A replica that comes back must copy at once; by default the master waits for more of them.
   server.argv.insert(server.argv.end(), {"--repl-diskless-sync-delay", "0"});
   server.joined = {"INFO replication\r\n", judge_replication};
   server.peer_ports = {server.port};
@@ -56,8 +56,8 @@ server_spec sentinel(site& where, const std::string& name, int master) {
   server.name = name;
   server.port = where.ports.take(name);
   server.argv = {where.program("redis-server", "redis-server"), "--sentinel"};
-  // Loopback; gone for two seconds is dead, as short as still tells a pause from a death. The
-  // failover timeout is how long a sentinel waits before it tries a failover again.
+  // Loopback; two seconds of silence mean death, as short as possible while a pause is still told
+  // from it. The failover timeout is a sentinel's wait before it retries a failover.
   give_configuration(server, where,
                      fmt::format(R"(port {0}
 bind 127.0.0.1
@@ -89,7 +89,7 @@ plan redis_sentinel(site& where) {
   result.servers.push_back(replica_set_member(where, "redis-3", master));
   for (int i = 1; i <= 3; ++i) {
     const server_spec made = sentinel(where, fmt::format("sentinel-{}", i), master);
-    // By default a sentinel looks for replicas every 10 s and for the others every 2 s.
+    // By default a sentinel looks for replicas every 10 s and for other sentinels every 2 s.
     result.after_start.push_back(
         redis_command(where, fmt::format("hurry {}", made.name), made.port,
                       {"SENTINEL", "DEBUG", "info-period", "1000", "publish-period", "500"}));

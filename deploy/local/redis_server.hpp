@@ -1,4 +1,4 @@
-// One Redis process of whatever topology: the settings that all of them share.
+// One Redis process of any topology: the settings that all of them share.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace lockmark::local {
 
-// A Redis that listens on loopback and persists nothing; it answers at PONG. The topology appends
-// its own settings to `argv`.
+// A Redis that listens on loopback and persists nothing; ready at PONG. The topology appends its
+// own settings to `argv`.
 server_spec redis_server(site& where, const std::string& name);
 
 // redis-cli, as a step of a plan.

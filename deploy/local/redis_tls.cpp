@@ -1,5 +1,5 @@
-// Redis behind TLS: an authority, a server's and a client's certificate are made for the occasion,
-// and only the user `lockmark` is let in, by a password that is on no command line.
+// Redis with TLS: a fresh authority, a server certificate and a client certificate; only the user
+// `lockmark` may log in, with a password that is on no command line.
 #include <fmt/format.h>
 
 #include <random>
@@ -10,8 +10,8 @@
 namespace lockmark::local {
 namespace {
 
-// A ClientHello of TLS 1.2 that offers one cipher and nothing else. Whoever speaks TLS answers with
-// a handshake (22) or an alert (21).
+// A ClientHello of TLS 1.2 that offers one cipher and nothing else. A TLS server answers with a
+// handshake (22) or an alert (21).
 std::string client_hello() {
   std::string hello("\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03", 11);
   hello.append(32, 'r');  // the client's random bytes
@@ -68,8 +68,8 @@ plan redis_tls(site& where) {
                                                           "user lockmark on >{} ~* &* +@all\n",
                                                           password)});
   server.argv.insert(server.argv.begin() + 1, file("redis.conf"));
-  // The port is TLS's, and there is no other. A client may show a certificate; `CONFIG SET
-  // tls-auth-clients yes` makes it a must.
+  // The port is TLS's, and there is no other. A client certificate is optional; `CONFIG SET
+  // tls-auth-clients yes` makes it mandatory.
   server.argv.insert(server.argv.end(),
                      {"--port", "0", "--tls-port", fmt::format("{}", server.port),
                       "--tls-cert-file", file("server.pem"), "--tls-key-file", file("server.key"),

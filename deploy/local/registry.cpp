@@ -32,7 +32,7 @@ void write_file(const fs::path& file, const std::string& text) {
   }
 }
 
-// Whether the process runs and is a child of that keeper; ids are reused, pairs hardly.
+// Whether the process runs and is a child of that keeper; ids are reused, such pairs hardly ever.
 bool is_child_of(pid_t pid, pid_t keeper) {
   const std::string stat = readable_text(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = stat.rfind(") ");
@@ -43,7 +43,7 @@ bool is_child_of(pid_t pid, pid_t keeper) {
 
 void stop_keeper(const cluster_info& cluster) {
   const unique_fd keeper = hold_process(cluster.keeper);
-  // Asked while the process is held fast: the lock says that the id is still the keeper's.
+  // Checked while holding the process: the lock proves that the id is still the keeper's.
   if (keeper && is_inhabited(cluster.directory)) {
     send_signal(keeper, SIGTERM);
     if (!wait_until_ended(cluster.keeper, down_time_limit)) {
@@ -126,7 +126,7 @@ std::vector<cluster_info> registry::living() {
       }
       remove_if_abandoned(cluster.directory);
     } catch (const std::runtime_error&) {
-      // Not a record: nothing can be learnt from it, and nothing can be stopped by it.
+      // Not a record: it yields no information and no process to stop.
     }
     fs::remove(file(row.name));
   }

@@ -48,7 +48,7 @@ std::string complaint(const std::function<void()>& action) {
   return "none";
 }
 
-// Up, status, down; and each of them again, when there is nothing to do.
+// Up, status, down; and each of them again with nothing to do.
 TEST_F(by_hand, goes_up_and_down) {
   registry clusters{state()};
   EXPECT_THAT(clusters.status(), IsEmpty());
@@ -67,8 +67,8 @@ TEST_F(by_hand, goes_up_and_down) {
   EXPECT_THAT(clusters.down(), IsEmpty());
 }
 
-// The cluster outlives the command that started it, and holds none of its streams: the pipe that
-// the command wrote to ends with the command.
+// The cluster outlives the command that started it, and holds none of its streams: the command's
+// output pipe closes when the command ends.
 TEST_F(by_hand, outlives_the_command) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -90,7 +90,7 @@ TEST_F(by_hand, outlives_the_command) {
   EXPECT_TRUE(answers(redis_probe(), up[0].servers.at(0).port, 1s));
 }
 
-// A server that died shows as dead; the cluster can still be taken down.
+// A dead server shows as dead; the cluster can still be taken down.
 TEST_F(by_hand, shows_a_dead_server) {
   registry clusters{state()};
   const cluster_info redis = clusters.up("redis");
@@ -100,8 +100,8 @@ TEST_F(by_hand, shows_a_dead_server) {
   EXPECT_TRUE(is_gone(redis));
 }
 
-// The record of a cluster whose keeper was killed is stale, and so is its directory; then the
-// topology can go up again.
+// After a keeper was killed its record is stale, and so is its directory; the topology can be
+// started again.
 TEST_F(by_hand, forgets_what_is_gone) {
   registry clusters{state()};
   const cluster_info redis = clusters.up("redis");
@@ -112,7 +112,7 @@ TEST_F(by_hand, forgets_what_is_gone) {
   clusters.up("redis");
 }
 
-// A record that is none stops nothing and hinders nothing.
+// A broken record stops no cluster and prevents nothing.
 TEST_F(by_hand, survives_a_broken_record) {
   registry clusters{state()};
   std::ofstream(file()) << "{\"keeper\": 1";
@@ -120,7 +120,7 @@ TEST_F(by_hand, survives_a_broken_record) {
   EXPECT_FALSE(fs::exists(file()));
 }
 
-// Records tell passwords: only their owner may read them.
+// Records contain passwords: only their owner may read them.
 TEST_F(by_hand, keeps_its_records_to_itself) {
   registry clusters{state()};
   clusters.up("redis");
@@ -131,7 +131,7 @@ TEST_F(by_hand, keeps_its_records_to_itself) {
               HasSubstr("must be a directory that only its owner, this user, can open"));
 }
 
-// The default place is the user's runtime directory, else one of /tmp with the user's number.
+// The default is the user's runtime directory, else one in /tmp with the user's number.
 TEST(default_directory, follows_the_environment) {
   setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
   EXPECT_EQ(registry::default_directory(), "/run/user/7/lockmark");

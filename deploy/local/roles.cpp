@@ -50,8 +50,8 @@ role role_of(const cluster_info& cluster, const server_info& server) {
   return role::leads;
 }
 
-// The port of the master that a sentinel believes in; 0: none does. One that was cut off or is
-// paused may still think of itself as master.
+// The port of the master according to a sentinel; 0: none. A master that was cut off or is paused
+// may still consider itself one.
 int agreed_master(const cluster_info& cluster) {
   for (const server_info& server : cluster.servers) {
     if (serves(server)) continue;
@@ -80,7 +80,7 @@ const server_info* at_port(const cluster_info& cluster, int port) {
   return found == cluster.servers.end() ? nullptr : &*found;
 }
 
-// "SLOT", "FIRST-LAST" or, of one that moves, "[...]".
+// "SLOT", "FIRST-LAST" or, for a slot that is migrating, "[...]".
 bool covers(const std::string& range, int slot) {
   int first = -1;
   const char* const end = range.data() + range.size();
@@ -107,7 +107,7 @@ int port_if_owner(const std::string& line, int slot) {
   return 0;
 }
 
-// True if a server took it.
+// True if at least one server accepted it.
 bool tell_everybody(const cluster_info& cluster, const std::string& redis, std::string_view mariadb,
                     role whom) {
   bool any = false;

@@ -1,6 +1,7 @@
-// Who leads and who follows in a local cluster, as its servers say, and the link between them.
+// The leaders and followers of a local cluster, as its servers report, and the replication between
+// them.
 //
-// Blocks, for two seconds at most for each server that does not answer.
+// Blocks, for at most two seconds per server that does not answer.
 #pragma once
 
 #include <string>
@@ -14,29 +15,29 @@ namespace lockmark::local {
 // Whether it serves clients: sentinels only watch.
 bool serves(const server_info& server);
 
-// Names of servers that lead: the master that the sentinels agree on, the leader of an ensemble,
-// who can be written to; each that stands for itself. Empty: nobody does now.
+// The servers that lead now: the master that the sentinels agree on, the leader of an ensemble, the
+// writable servers; every independent server. Empty: there is none now.
 std::vector<std::string> leaders(const cluster_info& cluster);
-// Names of those that follow somebody now.
+// The servers that are followers now.
 std::vector<std::string> followers(const cluster_info& cluster);
 
-// Of a Redis Cluster: the master that serves the key; empty where nobody does.
+// In a Redis Cluster: the master that serves the key; empty if there is none.
 std::string owner_of(const cluster_info& cluster, std::string_view key);
 
-// Whether a server of this topology that is cut off is parted from the other servers, too: where a
-// majority has to agree, that is the point of it.
+// Whether cutting off a server of this topology also parts it from the other servers: if a majority
+// has to agree, that is the purpose.
 bool can_partition(std::string_view topology);
 
 // Whether the replication of this topology can be cut while its servers run.
 bool can_cut_replication(std::string_view topology);
 
-// Masters send their replicas nothing any more, whoever is who; clients, sentinels and the bus of a
+// Masters stop sending to their replicas, whatever the roles; clients, sentinels and the bus of a
 // Redis Cluster notice nothing. Throws start_error.
 //
-// Redis: the replicas' connections are ended, and its ACL forbids new ones, which needs no proxies
-// and holds whoever becomes master. MariaDB: the replicas' receiving threads are stopped.
+// Redis: the replicas' connections are ended, and the ACL forbids new ones, which needs no proxies
+// and applies to any future master. MariaDB: the replicas' receiving threads are stopped.
 void cut_replication(const cluster_info& cluster);
-// Undoes it wherever a server answers. Throws start_error where none does.
+// Undoes it on every server that answers. Throws start_error if none does.
 void mend_replication(const cluster_info& cluster);
 
 }  // namespace lockmark::local

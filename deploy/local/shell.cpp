@@ -22,9 +22,9 @@ namespace lockmark::local {
 namespace {
 
 constexpr off_t most_output = 2000;
-constexpr int script_fd = 9;  // above what a script may count on to be free, and of one digit
+constexpr int script_fd = 9;  // above those that a script expects to be free, and one digit
 
-// Not a pipe: what runs on in the background would keep it open.
+// Not a pipe: background processes would keep it open.
 std::string end_of(const unique_fd& file) {
   struct stat known {};
   fstat(file.get(), &known);
@@ -36,11 +36,11 @@ std::string end_of(const unique_fd& file) {
   return text;
 }
 
-// The command as a file that only this process and its children can open: in the arguments of the
-// shell everybody could read it.
+// The command as a file that only this process and its children can open: as an argument of the
+// shell it would be readable by every user.
 unique_fd script_of(const std::string& command) {
   unique_fd script{memfd_create("command", MFD_CLOEXEC)};
-  // The first thing that it does is to close the descriptor by which it was found.
+  // First closes the descriptor through which the script was opened.
   const std::string text = fmt::format("exec {}<&-; {}\n", script_fd, command);
   const auto size = static_cast<ssize_t>(text.size());
   if (!script || write(script.get(), text.data(), text.size()) != size) {
@@ -58,7 +58,7 @@ pid_t start_shell(const unique_fd& script, const unique_fd& output) {
   posix_spawn_file_actions_adddup2(&files, script.get(), script_fd);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // Whoever calls may block or ignore signals; a command starts as from a terminal.
+  // The caller may block or ignore signals; the command starts with the defaults, as in a terminal.
   sigset_t none, usual;
   sigemptyset(&none);
   sigfillset(&usual);

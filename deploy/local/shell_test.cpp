@@ -1,4 +1,4 @@
-// Commands of the shell: how they end, what they said, and that none lasts for ever.
+// Shell commands: their endings, their output, and that none runs for ever.
 #include "deploy/local/shell.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ TEST(run_shell, tells_how_a_command_ended_and_what_it_said) {
   EXPECT_EQ(run_shell("/no/such/program", 5s).status, 127);
 }
 
-// The command may hold a password, and arguments can be read by everybody.
+// The command may contain a password, and arguments can be read by every user.
 TEST(run_shell, shows_the_command_to_nobody) {
   const ran seen = run_shell("SECRET=hunter2; tr '\\0' ' ' </proc/$$/cmdline", 5s);
   EXPECT_EQ(seen.status, 0);
@@ -41,18 +41,18 @@ TEST(run_shell, keeps_the_end_of_much_output) {
   EXPECT_LE(much.output.size(), 2000U);
 }
 
-// With everything that it has started.
+// Including every process that it has started.
 TEST(run_shell, kills_what_takes_too_long) {
   const ran slow = run_shell("sleep 1000 & echo $!; wait", 200ms);
   EXPECT_FALSE(slow.in_time);
   EXPECT_EQ(slow.status, 137);
-  // Gone, or a zombie that nobody has reaped.
+  // Gone, or a zombie not yet reaped.
   EXPECT_NE(
       run_shell("sleep 0.1; grep -q '^State:.[^ZX]' /proc/" + slow.output + "/status", 5s).status,
       0);
 }
 
-// As a daemon that was started by the command.
+// Such as a daemon started by the command.
 TEST(run_shell, does_not_wait_for_what_runs_on) {
   const ran left = run_shell("sleep 1000 & echo $!", 5s);
   EXPECT_TRUE(left.in_time);

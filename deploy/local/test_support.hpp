@@ -1,5 +1,4 @@
-// What the tests with real servers share: seeing whether processes are there, and waiting until
-// something is so.
+// Common to the tests with real servers: whether processes exist, and waiting for a condition.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +16,7 @@ bool is_running(pid_t pid);
 // Whether the keeper, all servers and the directory are gone.
 bool is_gone(const cluster_info& cluster);
 
-// Looks again and again until the condition holds; false when it has not within 15 s.
+// Polls until the condition holds; false if it does not within 15 s.
 bool eventually(const std::function<bool()>& condition);
 
 // A process that has started a cluster and then does nothing. It leads its own process group.

@@ -1,4 +1,4 @@
-// Plans as data: what would be written and run, without running it.
+// Plans as data: the files and commands, without running them.
 #include "deploy/local/topology.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ bool has_option(const std::vector<std::string>& argv, const std::string& option,
   return at != argv.end() && at + 1 != argv.end() && *(at + 1) == value;
 }
 
-// Each row has its own name, a summary, and servers whose names and ports are their own.
+// Each row has its own name, a summary, and servers with unique names and ports.
 TEST(topologies, are_told_apart) {
   std::set<std::string> names;
   for (const topology& row : topologies()) {
@@ -53,8 +53,8 @@ TEST(topologies, are_told_apart) {
   }
 }
 
-// Everybody reaches everybody else: in an ensemble by two ports each, where there is one server, or
-// where servers know nothing of each other, not at all.
+// In an ensemble every server reaches every other by two ports each; with a single server, or with
+// independent ones, there are no ways.
 TEST(topologies, say_how_servers_reach_each_other) {
   const auto ways = peer_ways(planned("zookeeper-3").servers);
   EXPECT_EQ(ways.size(), 3U * 2U * 2U);
@@ -68,7 +68,7 @@ TEST(topologies, say_how_servers_reach_each_other) {
   EXPECT_TRUE(peer_ways(planned("redis-independent").servers).empty());
 }
 
-// A mistyped name is answered with those that exist.
+// The error for a mistyped name lists the existing ones.
 TEST(topologies, lists_the_known_names) {
   try {
     find_topology("reddis");
@@ -93,7 +93,7 @@ TEST(redis_plan, neither_persists_nor_listens_abroad) {
   EXPECT_EQ(made.target, fmt::format("redis://127.0.0.1:{}", redis.port));
 }
 
-// Three sentinels watch one master with two replicas, and are what the target names.
+// Three sentinels watch one master with two replicas; the target names the sentinels.
 TEST(redis_plan, puts_sentinels_over_a_master_and_its_replicas) {
   const plan made = planned("redis-sentinel");
   ASSERT_EQ(made.servers.size(), 6u);
@@ -111,7 +111,7 @@ TEST(redis_plan, puts_sentinels_over_a_master_and_its_replicas) {
   EXPECT_THAT(made.target, EndsWith("/lockmark"));
 }
 
-// Six nodes, each with a port for the others that nobody else has, are joined by redis-cli.
+// Six nodes, each with its own cluster bus port, are joined by redis-cli.
 TEST(redis_plan, joins_a_cluster_of_six) {
   const plan made = planned("redis-cluster");
   ASSERT_EQ(made.servers.size(), 6u);
@@ -125,7 +125,7 @@ TEST(redis_plan, joins_a_cluster_of_six) {
   }
 }
 
-// Five servers, and nobody introduces them to each other.
+// Five servers, which are never introduced to each other.
 TEST(redis_plan, names_five_independent_masters) {
   const plan made = planned("redis-independent");
   ASSERT_EQ(made.servers.size(), 5u);
@@ -135,7 +135,7 @@ TEST(redis_plan, names_five_independent_masters) {
   EXPECT_EQ(made.target, fmt::format("redis+independent://{}", hosts.substr(1)));
 }
 
-// Behind TLS there is no plain port, and the password is on no command line.
+// With TLS there is no plain port, and the password is on no command line.
 TEST(redis_plan, opens_nothing_but_tls) {
   const plan made = planned("redis-tls");
   const server_spec& redis = made.servers.at(0);
@@ -150,7 +150,7 @@ TEST(redis_plan, opens_nothing_but_tls) {
   EXPECT_THAT(redis.argv, Not(Contains(HasSubstr(password))));
 }
 
-// ZooKeeper syncs, counts, and lets every client in.
+// ZooKeeper syncs, answers four-letter words, and has no client limit.
 TEST(zookeeper_plan, syncs_and_answers_four_letter_words) {
   const plan made = planned("zookeeper");
   const server_spec& zookeeper = made.servers.at(0);
@@ -167,7 +167,7 @@ TEST(zookeeper_plan, syncs_and_answers_four_letter_words) {
   EXPECT_EQ(made.target, fmt::format("zookeeper://127.0.0.1:{}", zookeeper.port));
 }
 
-// Each member knows all members by the same lines, and itself by its number; clients get them all.
+// All members have the same list of members and their own number; clients get the whole list.
 TEST(zookeeper_plan, members_know_each_other) {
   const plan made = planned("zookeeper-3");
   ASSERT_EQ(made.servers.size(), 3u);
@@ -210,7 +210,7 @@ TEST(mariadb_plan, commits_durably_and_hides_its_password) {
   }
 }
 
-// What three servers of one cluster must agree on, and what each must have for itself.
+// Settings that three servers of a cluster must share, and those that each must have for itself.
 TEST(mariadb_replicated_plan, has_one_writer) {
   const plan made = planned("mysql-replicated");
   ASSERT_EQ(made.servers.size(), 3U);
@@ -226,7 +226,7 @@ TEST(mariadb_replicated_plan, has_one_writer) {
   }
 }
 
-// Only the first node founds a cluster; all know all, each by ports of its own.
+// Only the first node founds a cluster; each knows all others, and has its own ports.
 TEST(mariadb_galera_plan, has_one_founder) {
   const plan made = planned("mysql-galera");
   ASSERT_EQ(made.servers.size(), 3U);

@@ -1,4 +1,4 @@
-// ZooKeeper as a local server: Debian's jars, a configuration of its own, nothing of /etc.
+// ZooKeeper as a local server: Debian's jars, its own configuration, nothing from /etc.
 #include <fmt/format.h>
 
 #include "deploy/local/servers.hpp"
@@ -6,14 +6,14 @@
 namespace lockmark::local {
 namespace {
 
-// One server of a topology: what differs from server to server.
+// One server of a topology: the settings that differ between servers.
 struct member {
   std::string name;
   std::filesystem::path data;
   int client_port = 0;
   std::vector<std::string> heap;  // options of the JVM
-  std::string ensemble;           // the lines that name all members; empty: it stands alone
-  std::vector<int> peer_ports{};  // for following a leader, and for electing one
+  std::string ensemble;           // the list of all members; empty: a single server
+  std::vector<int> peer_ports{};  // to follow a leader, and to elect one
 };
 
 std::string configuration(const member& server) {
@@ -41,8 +41,8 @@ admin.enableServer=false
 
 std::vector<std::string> command_line(const site& where, const std::filesystem::path& folder,
                                       const std::vector<std::string>& heap) {
-  // The jar's manifest names the rest of Debian's class path; slf4j-simple is what makes the
-  // server's log appear on its standard error, without a configuration file.
+  // The jar's manifest names the rest of Debian's class path; slf4j-simple sends the server's log
+  // to standard error, without a configuration file.
   const std::string jars =
       fmt::format("{}:{}", where.needed_file("/usr/share/java/zookeeper.jar", "libzookeeper-java"),
                   where.needed_file("/usr/share/java/slf4j-simple.jar", "libslf4j-java"));
@@ -55,8 +55,8 @@ std::vector<std::string> command_line(const site& where, const std::filesystem::
       "-Djava.net.preferIPv4Stack=true",
       "-Dorg.slf4j.simpleLogger.showDateTime=true",
       "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss.SSS",
-      // An election that began while others were down asks them again this often, in ms; the
-      // default grows to a minute.
+      // The interval, in ms, at which an election repeats its question to members that were down;
+      // the default grows to a minute.
       "-Dzookeeper.fastleader.maxNotificationInterval=400",
       "-cp",
       jars,
@@ -81,7 +81,7 @@ server_spec server_for(const site& where, const member& one) {
   return server;
 }
 
-// The lines that every member's configuration has. Takes the ports between the members.
+// The common part of all members' configuration. Takes the ports between the members.
 std::string ensemble_lines(site& where, std::vector<member>& members) {
   std::string lines =
       R"(# In ticks: 10 s to join a leader, and 5 s without a word from it to leave it.
@@ -104,7 +104,7 @@ plan single_zookeeper(site& where) {
   const member alone{.name = name,
                      .data = where.folder(name) / "data",
                      .client_port = where.ports.take(name),
-                     // Ample for the small trees of locks; a fixed size does not grow in a run.
+                     // Ample for the small trees of locks; a fixed size does not grow during a run.
                      .heap = {"-Xms512m", "-Xmx512m"},
                      .ensemble = ""};
   plan result;
@@ -113,8 +113,8 @@ plan single_zookeeper(site& where) {
   return result;
 }
 
-// A member serves, and says so to its probe, once it leads with a quorum behind it or follows: when
-// all answer, one leads and all others follow.
+// A member is ready, by its probe, once it leads with a quorum or follows: when all answer, one
+// leads and all others follow.
 plan zookeeper_ensemble(site& where, int size) {
   std::vector<member> members;
   for (int number = 1; number <= size; ++number) {
@@ -122,8 +122,8 @@ plan zookeeper_ensemble(site& where, int size) {
     members.push_back({.name = name,
                        .data = where.folder(name),
                        .client_port = where.ports.take(name),
-                       // Five of them fit on a small machine; what is so small gains nothing from
-                       // being collected in parallel.
+                       // Five of them fit on a small machine; so small a heap gains nothing from
+                       // parallel collection.
                        .heap = {"-Xms128m", "-Xmx128m", "-XX:+UseSerialGC"},
                        .ensemble = ""});
   }
@@ -132,7 +132,7 @@ plan zookeeper_ensemble(site& where, int size) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     members[i].ensemble = lines;
     result.servers.push_back(server_for(where, members[i]));
-    // Which of the members it is.
+    // The member's number.
     result.servers.back().files.push_back({members[i].data / "myid", fmt::format("{}\n", i + 1)});
     result.target +=
         fmt::format("{}127.0.0.1:{}", i == 0 ? "zookeeper://" : ",", members[i].client_port);

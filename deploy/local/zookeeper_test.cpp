@@ -1,4 +1,4 @@
-// Ensembles of ZooKeeper as real servers: who leads, and what becomes of it when members die.
+// Ensembles of ZooKeeper as real servers: the leader, and the effect of members that die.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 using testing::Contains;
 using testing::UnorderedElementsAre;
 
-// What a member says it is: "leader", "follower", or nothing when it serves nobody.
+// A member's reported mode: "leader", "follower", or empty if it is not serving.
 std::string mode_of(int port) {
   const unique_fd connection{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_in address{};
@@ -50,7 +50,7 @@ std::string leader_of(const cluster& ensemble) {
   return "";
 }
 
-// When start() returns, one leads and all others follow; so it is again after the leader was
+// When start() returns, one member leads and all others follow; and again after the leader was
 // killed and has come back.
 TEST(zookeeper_ensemble, survives_its_leader) {
   auto ensemble = cluster::start("zookeeper-3");
@@ -63,7 +63,7 @@ TEST(zookeeper_ensemble, survives_its_leader) {
   EXPECT_THAT(modes(ensemble), UnorderedElementsAre("leader", "follower", "follower"));
 }
 
-// Two of five may die, and no third.
+// Two of five may die, but not three.
 TEST(zookeeper_ensemble, needs_a_majority) {
   auto ensemble = cluster::start("zookeeper-5");
   EXPECT_EQ(std::ranges::count(modes(ensemble), "follower"), 4);

@@ -1,4 +1,4 @@
-// Every case of the suite, by what it needs. A case is a coroutine that plays on a stage.
+// Every case of the suite, grouped by requirement. A case is a coroutine that runs on a stage.
 #pragma once
 
 #include "drivers/conformance/stage.hpp"
@@ -7,7 +7,7 @@ namespace lockmark::conformance::cases {
 
 using the_case = task<void>(stage&);
 
-// Locks that exclude (cases_exclusion.cpp).
+// Locks with exclusion (cases_exclusion.cpp).
 the_case exclusion, exclusion_within_an_instance, hand_over, keys_are_independent;
 the_case release_by_a_stranger, release_of_a_free_key;
 the_case wait_timeout_is_kept, tries_once, waiters_are_served_in_order;
@@ -15,13 +15,13 @@ the_case reentrancy, no_reentrancy, tokens_grow;
 the_case hammered, hammered_by_two_threads;
 void judge(const stage& s, const damage& d, const hammering& how);
 
-// Locks that several may hold (cases_shared.cpp).
+// Locks with several holders (cases_shared.cpp).
 the_case holders_share, holders_are_limited;
 the_case readers_keep_writer_out, writer_keeps_readers_out, readers_after_writer;
 the_case readers_after_a_lost_writer;
 the_case readers_and_writers_hammered, readers_and_writers_hammered_by_two_threads;
 
-// What ends a hold against its owner's will, and what is left behind (cases_loss.cpp).
+// Holds lost against the owner's will, and their remains (cases_loss.cpp).
 the_case lease_runs_out, release_after_the_lease, renewal_keeps_it, renewal_by_a_stranger;
 the_case close_frees, wipe_removes_what_was_held;
 
@@ -30,7 +30,7 @@ the_case lost_reply_to_acquire, lost_reply_to_release, lost_connection_frees, co
 the_case nothing_begins_after_the_deadline;
 the_case deadlines_on_a_silent_server, no_silent_server, unreachable_server;
 
-// Servers that grant by majority (cases_quorum.cpp).
+// Locks granted by a majority of servers (cases_quorum.cpp).
 the_case a_minority_may_be_missing, a_missing_majority_grants_nothing;
 the_case lost_replies_of_a_minority, lost_replies_of_a_majority;
 

@@ -5,7 +5,7 @@
 namespace lockmark::conformance::cases {
 namespace {
 
-// Comes at its time, and notes when it is served.
+// Joins the queue after a delay, and records when it is served.
 task<void> stand_in_line(party who, std::uint32_t place, duration after,
                          std::vector<std::uint32_t>& served) {
   co_await who.on->l().sleep_for(after);
@@ -31,14 +31,14 @@ void judge(const stage& s, const damage& d, const hammering& how) {
   EXPECT_EQ(d.overlaps, 0U) << "more held one key than may";
   EXPECT_EQ(d.lost_holds, 0U) << "a holder was told that it was none";
   EXPECT_EQ(d.doubts, 0U);
-  // Grants to several at once may become known in another order than they were made in.
+  // With several holders, grants may become known in another order than they were made in.
   if (s.has(feature::fencing_token) && how.holders == 1) {
     EXPECT_EQ(d.tokens_fell, 0U) << "a token did not grow";
   }
   EXPECT_GE(d.granted, how.cycles) << "within the limit";
 }
 
-// A holds; B of another instance is kept out; then B gets it and A is kept out.
+// A holds, B of another instance is kept out; then B holds and A is kept out.
 task<void> exclusion(stage& s) {
   const party a = co_await s.join();
   const party b = co_await s.join_rival();
@@ -62,7 +62,7 @@ task<void> exclusion_within_an_instance(stage& s) {
   co_await b.give_up();
 }
 
-// B tries while A holds, and gets the key soon after A's release, not before.
+// B waits while A holds, and gets the key soon after A's release, not before.
 task<void> hand_over(stage& s) {
   const party a = co_await s.join();
   const party b = co_await s.join_rival();
@@ -79,7 +79,7 @@ task<void> hand_over(stage& s) {
   }
 }
 
-// Eight owners hold eight keys at once, and one owner takes many keys one after another.
+// Eight owners hold eight keys at once, and one owner acquires many keys in turn.
 task<void> keys_are_independent(stage& s) {
   const party first = co_await s.join();
   const party second = co_await s.join();
@@ -97,7 +97,7 @@ task<void> keys_are_independent(stage& s) {
   }
 }
 
-// Only the owner's release counts. Where the lock is known not to check, that is what is seen.
+// Only the owner's release counts. For a lock known not to check, the defect is asserted.
 task<void> release_by_a_stranger(stage& s) {
   const party a = co_await s.join();
   const party b = co_await s.join();
@@ -117,7 +117,7 @@ task<void> release_by_a_stranger(stage& s) {
   co_await a.give_up();
 }
 
-// Giving up what nobody holds, or holding it no longer, is refused, and harms nobody.
+// A release of a key never held, or no longer held, is refused and harmless.
 task<void> release_of_a_free_key(stage& s) {
   const party a = co_await s.join();
   const auto never_held = co_await a.release(patience);
@@ -128,7 +128,7 @@ task<void> release_of_a_free_key(stage& s) {
   EXPECT_TRUE(again.refused(refusal::not_owner)) << say(again);
 }
 
-// A waiter that gave up has left nothing in the queue that could be served in its place.
+// A waiter that timed out leaves nothing in the queue that could be served in its place.
 task<void> wait_timeout_is_kept(stage& s) {
   const party a = co_await s.join();
   const party b = co_await s.join_rival();
@@ -141,7 +141,7 @@ task<void> wait_timeout_is_kept(stage& s) {
   co_await c.give_up();
 }
 
-// A polling lock answers at once, however far its deadline is.
+// A polling lock answers at once, however distant its deadline is.
 task<void> tries_once(stage& s) {
   const party a = co_await s.join_rival();
   const party b = co_await s.join();
@@ -153,7 +153,7 @@ task<void> tries_once(stage& s) {
   co_await a.give_up();
 }
 
-// In what order clients that came one after the other, of two sessions, got the key.
+// The order in which clients of two sessions, arriving one after the other, got the key.
 task<std::vector<std::uint32_t>> served_in_turn(stage& s, party holder, party left, party right,
                                                 std::uint32_t waiters, duration apart) {
   co_await holder.take();
@@ -169,8 +169,8 @@ task<std::vector<std::uint32_t>> served_in_turn(stage& s, party holder, party le
   co_return served;
 }
 
-// In the order of their coming. A server that stalls may take two for each other, and the more time
-// is between them the less so; one that does not care is out of order every time.
+// Waiters are served in order of arrival. A stalled server may swap two of them, less likely the
+// further apart they arrive; an unfair lock is out of order every time.
 task<void> waiters_are_served_in_order(stage& s) {
   co_await s.crowd(0);
   const party holder = co_await s.join();
@@ -203,7 +203,7 @@ task<void> reentrancy(stage& s) {
   co_await b.give_up();
 }
 
-// The owner is kept out of its own key like anybody else, and one release frees it.
+// The owner is kept out of its own key like any other client, and one release frees it.
 task<void> no_reentrancy(stage& s) {
   const party a = co_await s.join();
   const party b = co_await s.join();
@@ -228,7 +228,7 @@ task<void> tokens_grow(stage& s) {
   }
 }
 
-// Eight clients want one key; nobody ever meets more inside than may be there.
+// Eight clients contend for one key; there are never more holders than allowed.
 task<void> hammered(stage& s) {
   const hammering how{.holders = s.holders()};
   judge(s, hammer(s.direct(), s.about().kind, how), how);

@@ -4,8 +4,8 @@
 
 namespace lockmark::conformance::cases {
 
-// A's lease runs out: B gets the key then and not before, and A's late release does not take it
-// from B. Where the lock is known not to check the owner, it does.
+// A's lease expires: B gets the key then and not before, and A's late release does not take it from
+// B. If the lock is known not to check the owner, it does.
 task<void> lease_runs_out(stage& s) {
   const party a = (co_await s.join()).with_short_lease();
   const party b = co_await s.join_rival();
@@ -24,7 +24,7 @@ task<void> lease_runs_out(stage& s) {
   co_await c.is_kept_out();
 }
 
-// A's lease has run out and nobody came: its release still says that the key was not A's.
+// A's lease has expired and nobody took the key: A's release still returns not_owner.
 task<void> release_after_the_lease(stage& s) {
   const party a = (co_await s.join()).with_short_lease();
   co_await a.take();
@@ -35,8 +35,8 @@ task<void> release_after_the_lease(stage& s) {
 
 namespace {
 
-// A renews every third of a lease, for two leases, and B is kept out after. False: this machine
-// stood still for longer than a lease, so that the key was rightly lost.
+// A renews every third of a lease, for two leases, and B stays locked out. False: this machine
+// stalled for longer than a lease, so the key was rightly lost.
 task<bool> is_kept_by_renewal(const party& a, const party& b) {
   loop& l = a.on->l();
   grant last = co_await a.take();
@@ -60,7 +60,7 @@ task<bool> is_kept_by_renewal(const party& a, const party& b) {
 
 }  // namespace
 
-// Renewed every third of a lease, the key is A's for two leases more; left alone, it is B's.
+// With a renewal every third of a lease A keeps the key for two more leases; without, B gets it.
 task<void> renewal_keeps_it(stage& s) {
   party a = (co_await s.join()).with_short_lease();
   const party b = co_await s.join_rival();
@@ -77,7 +77,7 @@ task<void> renewal_keeps_it(stage& s) {
   EXPECT_TRUE(late.refused(refusal::not_owner)) << "renewed what B holds: " << say(late);
 }
 
-// Nobody renews what another holds, or what nobody holds.
+// A key that is free or held by another client cannot be renewed.
 task<void> renewal_by_a_stranger(stage& s) {
   const party a = co_await s.join();
   const party b = co_await s.join();
@@ -91,7 +91,7 @@ task<void> renewal_by_a_stranger(stage& s) {
   EXPECT_TRUE(given_up.refused(refusal::not_owner)) << say(given_up);
 }
 
-// A session that closes leaves its keys to others at once, whichever client held them.
+// Closing a session frees its keys at once, whichever client held them.
 task<void> close_frees(stage& s) {
   const party a = co_await s.join();
   const party b = co_await s.join_rival();
@@ -105,8 +105,8 @@ task<void> close_frees(stage& s) {
   co_await b.give_up(1);
 }
 
-// A key that its owner never gave up is gone after wipe, twice is as good as once, and the run's
-// names can be used again.
+// wipe removes a key that its owner never released, a second wipe is harmless, and the run's names
+// can be used again.
 task<void> wipe_removes_what_was_held(stage& s) {
   const party a = co_await s.join();
   const std::uint32_t owners = std::clamp(s.holders(), 1U, clients_per_session);

@@ -10,7 +10,7 @@ constexpr duration longest_close = 5s;  // close() has no deadline of its own
 constexpr std::string_view secret = "pa55w0rd";
 constexpr duration late_grace = 1s;
 
-// Whatever `call` is, it ends by throwing no_server, in time, with a sentence to show to a user.
+// `call` throws no_server in time, with a sentence for the user.
 task<void> expect_no_server(stage& s, std::string what, task<void> call) {
   const time_point start = s.l().now();
   bool thrown = false;
@@ -51,9 +51,10 @@ task<void> open_soon(stage& s, driver& d) {
 
 }  // namespace
 
-// The server hears the acquire, and its answer is lost: A cannot know, and says so. Then A settles
-// it by a release, and nobody is locked out for longer than the lock promises. The lease is long:
-// if A says that the key was certainly not taken, B can have it without waiting for its end.
+// The server receives the acquire, but its reply is lost: A reports doubt. Then A settles it by a
+// release, and nobody is locked out for longer than the lock promises. The lease is long: if A
+// reports that the key was certainly not taken, B can have it without waiting for the lease to
+// expire.
 task<void> lost_reply_to_acquire(stage& s) {
   party a = co_await warm_party(s);
   a.lease = long_lease;
@@ -75,7 +76,7 @@ task<void> lost_reply_to_acquire(stage& s) {
   co_await b.give_up();
 }
 
-// The server frees the key, and its answer is lost: in doubt, and B gets the key.
+// The server frees the key, but its reply is lost: in doubt, and B gets the key.
 task<void> lost_reply_to_release(stage& s) {
   const party a = co_await warm_party(s);
   const party b = co_await s.join_rival();
@@ -87,7 +88,7 @@ task<void> lost_reply_to_release(stage& s) {
   co_await b.give_up();
 }
 
-// The server frees what a vanished session held; by then the session knows that it is not alive,
+// The server frees the holds of a vanished session; by then the session knows that it is not alive,
 // and it does not claim the key again.
 task<void> lost_connection_frees(stage& s) {
   const party a = co_await warm_party(s);
@@ -105,7 +106,7 @@ task<void> lost_connection_frees(stage& s) {
   co_await b.give_up();
 }
 
-// After a cut, calls are refused as unavailable or doubted, and work again once the server is back.
+// After a cut, calls end as unavailable or in doubt, and work again once the server is back.
 task<void> connects_again(stage& s) {
   const party a = co_await warm_party(s);
   s.network().set(proxy_mode::cut);
@@ -116,7 +117,7 @@ task<void> connects_again(stage& s) {
     expect_unanswered(got, "acquire");
   }
   s.network().set(proxy_mode::pass);
-  co_await settle(a);  // the first of the three may have been in doubt
+  co_await settle(a);  // the first of the three may be in doubt
   const time_point end = s.in(s.about().session_timeout + patience);
   auto got = co_await a.acquire(1s);
   while (!got.done() && s.l().now() < end) {
@@ -129,15 +130,15 @@ task<void> connects_again(stage& s) {
   co_await settle(a);
 }
 
-// The server is away, and comes back between A's deadline and the end of its grace. Whatever A was
-// about to do, it is too late to begin: a connection that took so long is not used for the attempt.
-// The lease is long, so that B would find out.
+// The server is away, and comes back between A's deadline and the end of its grace. By then it is
+// too late for A to begin anything: a connection that took so long is not used for the attempt. The
+// lease is long, so that B would notice a grant.
 task<void> nothing_begins_after_the_deadline(stage& s) {
   party a = co_await warm_party(s);
   a.lease = long_lease;
   const party b = co_await s.join_rival();
   s.network().set(proxy_mode::cut);
-  co_await a.acquire(soon);  // finds out that the connection is gone
+  co_await a.acquire(soon);  // notices that the connection is gone
   s.network().set(proxy_mode::hold);
   outcome<grant> got = doubt::connection_lost;
   auto attempt = acquire_with_grace(a, late_grace, got);
@@ -149,7 +150,7 @@ task<void> nothing_begins_after_the_deadline(stage& s) {
   co_await b.give_up();
 }
 
-// The server accepts bytes and never answers: every call ends by its deadline, and so does close.
+// The server accepts bytes and never answers: every call ends by its deadline, and close ends too.
 task<void> deadlines_on_a_silent_server(stage& s) {
   const party a = co_await warm_party(s);
   const duration limit = soon + s.about().tolerance;
@@ -160,7 +161,7 @@ task<void> deadlines_on_a_silent_server(stage& s) {
   EXPECT_LE(s.l().now() - start, limit) << "acquire";
   expect_unanswered(got, "acquire");
   start = s.l().now();
-  const auto again = co_await a.other_client(1).acquire(soon, 2);  // maybe over a new connection
+  const auto again = co_await a.other_client(1).acquire(soon, 2);  // possibly over a new connection
   EXPECT_LE(s.l().now() - start, limit) << "a second acquire";
   expect_unanswered(again, "a second acquire");
   if (s.has(feature::renewable)) {
@@ -179,7 +180,7 @@ task<void> deadlines_on_a_silent_server(stage& s) {
   co_await s.l().sleep_for(s.has(feature::session_bound) ? s.about().session_timeout : 0ms);
 }
 
-// prepare, open and wipe on a silent server end the run with a sentence, by their deadline.
+// On a silent server prepare, open and wipe end the run with a sentence, by their deadline.
 task<void> no_silent_server(stage& s) {
   co_await s.proxied().prepare(s.l(), s.in(patience));
   s.network().set(proxy_mode::silent);
@@ -192,7 +193,7 @@ task<void> no_silent_server(stage& s) {
   co_await expect_no_server(s, "wipe", std::move(wiping));
 }
 
-// Where nobody listens, prepare says so, names the place, and keeps the password to itself.
+// Without a listener prepare() fails with a sentence that names the address but not the password.
 task<void> unreachable_server(stage& s) {
   s.network().set(proxy_mode::cut);
   url_parts url = s.network().url();

@@ -7,7 +7,7 @@ task<std::uint64_t> commits_seen(stage& s, std::uint32_t key = 0) {
   co_return co_await s.direct().commits(s.l(), key, s.in(patience));
 }
 
-// Every commit that a client was told of is there, and no other.
+// Every acknowledged commit is present, and no other.
 task<void> hammer_and_count(stage& s, hammering how) {
   const damage d = hammer(s.direct(), s.about().kind, how);
   EXPECT_GE(d.granted, how.cycles) << "within the limit";
@@ -20,7 +20,7 @@ task<void> hammer_and_count(stage& s, hammering how) {
 
 }  // namespace
 
-// A and B read, B commits: A's commit is refused; A reads again, and may commit.
+// A and B read, B commits: A's commit is refused; A reads again, and can commit.
 task<void> conflict_is_detected(stage& s) {
   const party a = co_await s.join();
   const party b = co_await s.join();
@@ -37,7 +37,7 @@ task<void> conflict_is_detected(stage& s) {
   EXPECT_EQ(co_await commits_seen(s, 1), 0U);
 }
 
-// Who has read nothing has nothing to commit.
+// A client that has read nothing cannot commit.
 task<void> commit_without_reading(stage& s) {
   const party a = co_await s.join();
   const auto gone = co_await a.release(patience);
@@ -45,7 +45,7 @@ task<void> commit_without_reading(stage& s) {
   EXPECT_EQ(co_await commits_seen(s), 0U);
 }
 
-// One reading is good for one commit.
+// Each read allows one commit.
 task<void> commits_once_per_reading(stage& s) {
   const party a = co_await s.join();
   co_await a.take();
@@ -63,7 +63,7 @@ task<void> commits_are_counted_for_two_threads(stage& s) {
   co_await hammer_and_count(s, hammering{.threads = 2, .sessions = 1, .keys = 2});
 }
 
-// The server commits, and its answer is lost: in doubt, and the server knows.
+// The server commits, but its reply is lost: in doubt, and the server has the commit.
 task<void> lost_reply_to_commit(stage& s) {
   const party a = co_await s.join_through_proxy();
   co_await a.take();

@@ -1,8 +1,7 @@
-// Locks that a majority of unrelated servers grants: what the loss of some of them may do, and what
-// it may not.
+// Locks granted by a majority of independent servers: the permitted effects of losing some of them.
 //
-// Leases are long here: who is told that the key was certainly not taken shall not be proved right
-// by a lease that ran out meanwhile.
+// Leases are long here: a client told that the key was certainly not taken must not turn out right
+// only because a lease expired meanwhile.
 #include "drivers/conformance/cases.hpp"
 #include "drivers/conformance/losses.hpp"
 
@@ -17,14 +16,14 @@ void set_first(stage& s, std::size_t servers, proxy_mode m) {
   for (std::size_t n = 0; n < servers; ++n) s.network().set_host(n, m);
 }
 
-// A is warm, and its leases are long.
+// A has used its connections before, and its leases are long.
 task<party> join_warm(stage& s) {
   party a = co_await warm_party(s);
   a.lease = long_lease;
   co_return a;
 }
 
-// Once A has settled what it may hold, B gets the key soon.
+// Once A has settled a possible hold, B gets the key soon.
 task<void> settle_and_hand_over(stage& s, party a, party b) {
   s.network().set(proxy_mode::pass);
   const auto gone = co_await settle(a);
@@ -35,7 +34,7 @@ task<void> settle_and_hand_over(stage& s, party a, party b) {
 
 }  // namespace
 
-// Without a minority of the servers everything goes on.
+// Losing a minority of the servers changes nothing.
 task<void> a_minority_may_be_missing(stage& s) {
   const party a = co_await join_warm(s);
   const party b = co_await s.join();
@@ -52,7 +51,7 @@ task<void> a_minority_may_be_missing(stage& s) {
   co_await b.give_up();
 }
 
-// Without a majority nothing is granted and nothing given up; and what was begun can be settled.
+// Without a majority nothing is granted and nothing released; and unfinished calls can be settled.
 task<void> a_missing_majority_grants_nothing(stage& s) {
   const party a = co_await join_warm(s);
   const party b = co_await s.join();
@@ -73,8 +72,8 @@ task<void> a_missing_majority_grants_nothing(stage& s) {
   co_await settle_and_hand_over(s, a, b);
 }
 
-// A minority hears A and cannot answer: the others are enough, and B is not kept out by what is
-// left in the few.
+// A minority receives A's request but cannot reply: the others are enough, and the leftovers on the
+// minority do not keep B out.
 task<void> lost_replies_of_a_minority(stage& s) {
   const party a = co_await join_warm(s);
   const party b = co_await s.join();
@@ -88,8 +87,8 @@ task<void> lost_replies_of_a_minority(stage& s) {
   co_await b.give_up();
 }
 
-// A majority hears A and cannot answer: it may have the key. A refusal would only be true if B
-// could have it now.
+// A majority receives A's request but cannot reply: A may have the key. A refusal would only be
+// true if B could have it now.
 task<void> lost_replies_of_a_majority(stage& s) {
   const party a = co_await join_warm(s);
   const party b = co_await s.join();

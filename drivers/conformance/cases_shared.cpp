@@ -1,4 +1,4 @@
-// Locks that several may hold at once: semaphores, and readers beside their writers.
+// Locks with several holders: semaphores, and read-write locks.
 #include <algorithm>
 
 #include "drivers/conformance/cases.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t many = 2 * clients_per_session;
 
-// As many owners of several sessions as are asked for.
+// Joins `owners` owners of several sessions.
 task<std::vector<party>> join_many(stage& s, std::uint32_t owners) {
   std::vector<party> all;
   for (std::uint32_t n = 0; n < owners; ++n) {
@@ -26,7 +26,7 @@ task<void> all_give_up(const std::vector<party>& owners) {
   for (const party& p : owners) co_await p.give_up();
 }
 
-// Holds the key until all who should be inside are.
+// Holds the key until the expected number of holders is reached.
 task<void> meet(party who, std::uint32_t expected, std::uint32_t& inside, time_point& first_at) {
   co_await who.take();
   if (inside++ == 0) first_at = who.on->l().now();
@@ -47,14 +47,14 @@ task<void> hammer_both(stage& s, hammering how) {
   how.holders = s.holders();
   how.cycles = 150;
   const damage d = hammer(both, how);
-  how.cycles *= 2;  // of both halves together
+  how.cycles *= 2;  // both halves together
   judge(s, d, how);
   co_return;
 }
 
 }  // namespace
 
-// Owners of several sessions hold one key at once: eight, or as many as may.
+// Owners of several sessions hold one key at once: eight, or as many as allowed.
 task<void> holders_share(stage& s) {
   const std::uint32_t places = s.holders() == 0 ? many : std::min(s.holders(), many);
   const auto owners = co_await join_many(s, places);
@@ -64,8 +64,8 @@ task<void> holders_share(stage& s) {
   }
 }
 
-// Where all places are taken, one more is kept out. A release makes room for one, not for two; and
-// after all that there are as many places as before.
+// When all places are taken, one more client is kept out. A release makes room for one, not for
+// two; and afterwards the number of places is unchanged.
 task<void> holders_are_limited(stage& s) {
   const auto owners = co_await join_many(s, s.holders());
   const party extra = co_await s.join();
@@ -81,8 +81,7 @@ task<void> holders_are_limited(stage& s) {
   }
 }
 
-// As long as one reader is inside the writer is not; and a writer that gave up waiting keeps nobody
-// out.
+// A reader keeps the writer out for as long as it holds; a writer that timed out keeps nobody out.
 task<void> readers_keep_writer_out(stage& s) {
   const party one = co_await s.join();
   const party two = co_await s.join();
@@ -97,7 +96,7 @@ task<void> readers_keep_writer_out(stage& s) {
   co_await writer.give_up();
 }
 
-// While a writer is inside nobody else is.
+// While a writer holds, all others are kept out.
 task<void> writer_keeps_readers_out(stage& s) {
   const party one = co_await s.join();
   const party two = co_await s.join();
@@ -114,8 +113,7 @@ task<void> writer_keeps_readers_out(stage& s) {
   co_await two.give_up();
 }
 
-// Readers that want the key while a writer has it get it soon after the writer's release, not
-// before, and all together.
+// Readers that wait for a writer get the key soon after its release, not before, and all together.
 task<void> readers_after_writer(stage& s) {
   const auto readers = co_await join_many(s, many);
   const party writer = co_await s.join_rival();
@@ -133,7 +131,7 @@ task<void> readers_after_writer(stage& s) {
   co_await writer.give_up();
 }
 
-// A writer that vanishes makes room for readers as soon as its lock promises.
+// A vanished writer makes room for readers as soon as its lock promises.
 task<void> readers_after_a_lost_writer(stage& s) {
   const party reader = co_await s.join();
   if (s.about().writer.has.has(feature::lease) && !s.about().renews_itself) {
@@ -152,7 +150,7 @@ task<void> readers_after_a_lost_writer(stage& s) {
   }
 }
 
-// Readers and writers want one key: no writer ever meets anybody inside.
+// Readers and writers contend for one key: a writer never holds it together with anybody.
 task<void> readers_and_writers_hammered(stage& s) {
   co_await hammer_both(s, {});
 }

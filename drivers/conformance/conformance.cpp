@@ -11,7 +11,7 @@
 namespace lockmark::conformance {
 namespace {
 
-// Which locks a case is about.
+// The locks that a case applies to.
 using filter = bool (*)(const subject&);
 
 bool has(const subject& s, feature f) {
@@ -20,7 +20,7 @@ bool has(const subject& s, feature f) {
 bool optimistic(const subject& s) {
   return has(s, feature::optimistic);
 }
-// Any but optimistic ones: who acquires holds.
+// All but optimistic ones: an acquire makes a holder.
 bool locks(const subject& s) {
   return !optimistic(s);
 }
@@ -30,14 +30,14 @@ bool shared(const subject& s) {
 bool excludes(const subject& s) {
   return locks(s) && !shared(s);
 }
-// Not any number may hold it: exclusive locks and semaphores.
+// A limited number of holders: exclusive locks and semaphores.
 bool limited(const subject& s) {
   return locks(s) && most_holders(s) != 0;
 }
 bool has_writer(const subject& s) {
   return shared(s) && s.has_writer();
 }
-// Somebody can be kept out.
+// A client can be kept out.
 bool contended(const subject& s) {
   return limited(s) || has_writer(s);
 }
@@ -181,7 +181,7 @@ class conformance_test final : public testing::Test {
   cases::the_case* const play_;
 };
 
-// Keeps failures from the test that is running, and their messages.
+// Intercepts failures and their messages before they reach the running test.
 class failures_kept_back {
  public:
   std::vector<std::string> messages() const {

@@ -1,4 +1,4 @@
-// The suite on locks that are broken on purpose: what each case is for must make it fail.
+// The suite on locks that are broken on purpose: each case must catch the flaw that it tests for.
 #include "drivers/conformance/conformance.hpp"
 
 #include <gmock/gmock.h>
@@ -24,13 +24,13 @@ lock_kind memory_kind(std::string_view name) {
 }
 
 enum class flaw {
-  pushes_in,     // who is kept out believes that it has the key
-  outlasts,      // a lease is a hundred times as long on the server as the client is told
-  never_closes,  // a closed session's holds stay
-  dawdles,       // every other client stands in line later than it comes
-  only_says,     // a renewal says that it is done, and does nothing
+  pushes_in,     // a client that is kept out believes that it has the key
+  outlasts,      // a lease lasts a hundred times as long on the server as the client is told
+  never_closes,  // the holds of a closed session stay
+  dawdles,       // every other client joins the queue later than it arrives
+  only_says,     // a renewal reports success and does nothing
   cannot_renew,  // a holder's renewal is refused
-  stalls,        // no flaw: the first renewal comes when the lease is over
+  stalls,        // no flaw: the first renewal comes after the lease has expired
 };
 
 using sessions = std::vector<std::unique_ptr<session>>;
@@ -135,7 +135,7 @@ subject readers_with(const lock_kind& reader, const lock_kind& writer) {
   return s;
 }
 
-// Whoever comes later may be served sooner, again and again.
+// A later client may be served sooner, again and again.
 TEST(broken_queue, that_is_out_of_order_is_caught) {
   const subject good = in_memory(memory_kind("memory/write"));
   const subject bad = in_memory(flawed_writer<flaw::dawdles>());
@@ -143,7 +143,7 @@ TEST(broken_queue, that_is_out_of_order_is_caught) {
   EXPECT_THAT(findings(bad, "waiters_are_served_in_order"), Not(IsEmpty()));
 }
 
-// What a machine that stands still does to a lease is not the lock's.
+// A lease lost to a stalled machine is not the lock's fault.
 TEST(broken_renewal, is_caught_and_a_late_one_is_none) {
   const auto said = [](const lock_kind& kind) {
     return findings(in_memory(kind), "renewal_keeps_it");
@@ -154,7 +154,7 @@ TEST(broken_renewal, is_caught_and_a_late_one_is_none) {
   EXPECT_THAT(said(flawed_writer<flaw::cannot_renew>()), Not(IsEmpty()));
 }
 
-// A semaphore of three that has room for `places`.
+// A semaphore of three with room for `places`.
 template <std::uint32_t places>
 lock_kind semaphore_with_room_for() {
   lock_kind kind = memory_kind("memory/semaphore");
@@ -181,7 +181,7 @@ TEST(broken_semaphore, that_admits_one_less_is_caught) {
   EXPECT_THAT(findings(s, "holders_are_limited"), Not(IsEmpty()));
 }
 
-// A reader that believes to be inside although a writer is.
+// A reader that believes it holds the lock although a writer does.
 TEST(broken_reader, that_ignores_writers_is_caught) {
   const subject s = readers_with(flawed_reader<flaw::pushes_in>(), memory_kind("memory/write"));
   EXPECT_THAT(findings(s, "holders_share"), IsEmpty());
@@ -193,7 +193,7 @@ TEST(broken_reader, that_ignores_writers_is_caught) {
   EXPECT_THAT(findings(s, "readers_and_writers_hammered_by_two_threads"), Not(IsEmpty()));
 }
 
-// A writer that believes to be alone although a reader is inside.
+// A writer that believes it is alone although a reader holds the lock.
 TEST(broken_writer, that_ignores_readers_is_caught) {
   const subject s = readers_with(memory_kind("memory/read"), flawed_writer<flaw::pushes_in>());
   EXPECT_THAT(findings(s, "holders_share"), IsEmpty());
@@ -206,7 +206,7 @@ TEST(broken_writer, that_ignores_readers_is_caught) {
   EXPECT_THAT(findings(s, "readers_and_writers_hammered_by_two_threads"), Not(IsEmpty()));
 }
 
-// Readers that exclude each other are no readers.
+// Readers must not exclude each other.
 TEST(broken_reader, that_excludes_readers_is_caught) {
   lock_kind alone = memory_kind("memory/read");
   alone.make = memory_kind("memory/write").make;
@@ -215,7 +215,7 @@ TEST(broken_reader, that_excludes_readers_is_caught) {
   EXPECT_THAT(findings(s, "readers_after_writer"), Not(IsEmpty()));
 }
 
-// A reader, or a writer, that is gone and still keeps the other out.
+// A reader or writer that has vanished and still keeps the other out.
 TEST(broken_loss, of_a_holder_that_stays_is_caught) {
   const subject late_reader =
       readers_with(flawed_reader<flaw::outlasts>(), memory_kind("memory/write"));
@@ -232,7 +232,7 @@ TEST(broken_loss, of_a_holder_that_stays_is_caught) {
   EXPECT_THAT(findings(open_writer, "readers_after_a_lost_writer"), Not(IsEmpty()));
 }
 
-// Sound locks have no findings; a case that is not for a lock cannot be asked for.
+// Sound locks have no findings; a case that does not apply to the lock cannot be run.
 TEST(findings, are_none_for_sound_locks) {
   const subject s = readers_with(memory_kind("memory/read"), memory_kind("memory/write"));
   EXPECT_THAT(findings(s, "writer_keeps_readers_out"), IsEmpty());
@@ -242,7 +242,7 @@ TEST(findings, are_none_for_sound_locks) {
                std::logic_error);
 }
 
-// A mistyped option would test another lock than was meant.
+// A mistyped option would test a different lock.
 TEST(findings, are_of_the_options_asked_for) {
   subject s = in_memory(memory_kind("memory/semaphore"));
   s.options["places"] = "1";

@@ -1,4 +1,4 @@
-// Many clients on few keys, and what they see of each other.
+// Many clients on few keys, which check each other's holds.
 #include <atomic>
 #include <deque>
 #include <exception>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// One driver's clients, and what they have yet to do.
+// One driver's clients and their remaining cycles.
 struct side {
   side(driver& drv, const lock_kind& k, const hammering& h, bool w)
       : d(drv), kind(k), left(static_cast<std::int64_t>(h.cycles)), writes(w) {}
@@ -26,21 +26,21 @@ struct side {
   const bool writes;
 };
 
-// Who is inside is counted in one number, so that coming in and looking around are one step.
+// All holders are counted in one number, so that entering and checking are one atomic step.
 constexpr std::uint64_t one_writer = std::uint64_t{1} << 32;
 
-// What all clients of all threads share.
+// State shared by all clients of all threads.
 struct shared_state {
   explicit shared_state(const hammering& h) : how(h), inside(h.keys), last_token(h.keys) {}
 
-  // Whether one more is too many beside those who were there before.
+  // Whether one more is too many beside the holders `before` it.
   bool is_crowded(std::uint64_t before, bool writes) const {
     if (writes) return before > 0;
     return before >= one_writer || (how.holders != 0 && before >= how.holders);
   }
 
   const hammering& how;
-  std::deque<side> sides;                          // sessions belong to them in turn
+  std::deque<side> sides;                          // sessions alternate between them
   std::vector<std::atomic<std::uint64_t>> inside;  // by key
   std::vector<std::atomic<std::uint64_t>> last_token;
   std::mutex result_mutex;
@@ -48,7 +48,7 @@ struct shared_state {
   std::exception_ptr failure;
 };
 
-// One thread's part.
+// One thread's share.
 struct shared_load {
   shared_state& all;
   loop& l;
@@ -68,7 +68,7 @@ class hammerer {
   }
 
  private:
-  // With grace: a deadline that comes while an answer is on its way would make a doubt of it.
+  // With grace: without it a deadline that passes while a reply is on its way would cause doubt.
   request ask(std::uint32_t key, duration wait) const {
     return {key, client_, 10s, std::min(load_.end, load_.l.now() + wait), 5s};
   }

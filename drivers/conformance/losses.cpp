@@ -13,7 +13,7 @@ task<party> warm_party(stage& s) {
   const party a = co_await s.join_through_proxy();
   co_await a.take();
   co_await a.give_up();
-  // A lock may not wait for the last answer to a release, but it comes before the answer to this.
+  // A lock may not wait for the last reply to a release, but that comes before the reply to this.
   if (a.has(feature::renewable)) co_await a.renew(patience);
   co_return a.with_short_lease();
 }

@@ -1,24 +1,24 @@
-// What the cases on broken networks have in common.
+// Common helpers of the cases on broken networks.
 #pragma once
 
 #include "drivers/conformance/stage.hpp"
 
 namespace lockmark::conformance {
 
-inline constexpr duration soon = 300ms;  // deadlines that a silent server makes pass
+inline constexpr duration soon = 300ms;  // deadlines that pass on a silent server
 
-// The next request is heard and its reply lost. Servers that know nothing of each other all hear
-// it, and each loses its own; of others, who may pass requests on, all are cut with the first.
+// The next request arrives and its reply is lost. Independent servers all receive it, and each
+// loses its own reply; servers that may forward requests are all cut with the first.
 void lose_replies(stage& s);
 
-// A takes and gives up once, so that its connection stands and its scripts are known. From then
-// on its leases are short.
+// A acquires and releases once, so that its connection is open and its scripts are loaded. From
+// then on its leases are short.
 task<party> warm_party(stage& s);
 
-// Gives up what may be held, over a connection that may first have to come back.
+// Releases a possible hold, over a connection that may first have to come back.
 task<outcome<nothing>> settle(party who);
 
-// What happens during a call that never gets its answer.
+// Events during a call that never gets its reply.
 template <class T>
 void expect_unanswered(const outcome<T>& o, const char* call) {
   EXPECT_FALSE(o.done()) << call << " was answered by nobody, and done all the same";

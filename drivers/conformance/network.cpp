@@ -71,7 +71,7 @@ url_parts split_url(const std::string& url) {
   return parts;
 }
 
-// Which servers are to be had a proxy each, and who is called what.
+// The servers that get a proxy each, and the names that lead to them.
 struct shaky_network::plan {
   plan(const std::string& url, const std::vector<std::string>& hidden) : parts(split_url(url)) {
     for (const auto& [name, reached] : parts.nat) named.emplace(name, place_of(reached));
@@ -85,7 +85,7 @@ struct shaky_network::plan {
     for (std::size_t n = 0; n < hosts.size(); ++n) named.emplace(parts.hosts[n], hosts[n]);
   }
 
-  // One server has one proxy, by however many names it is known.
+  // One server has one proxy, however many names it has.
   std::size_t place_of(const config::host_port& server) {
     const auto found = std::find(servers.begin(), servers.end(), server);
     if (found != servers.end()) return static_cast<std::size_t>(found - servers.begin());
@@ -94,8 +94,8 @@ struct shaky_network::plan {
   }
 
   url_parts parts;
-  std::vector<config::host_port> servers;  // as they are reached from here
-  std::vector<std::size_t> hosts;          // places among the servers
+  std::vector<config::host_port> servers;  // addresses as reached from here
+  std::vector<std::size_t> hosts;          // indexes into servers
   std::map<config::host_port, std::size_t> named;
 };
 

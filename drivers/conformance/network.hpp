@@ -1,4 +1,4 @@
-// A target's servers behind proxies, and the URL that leads there.
+// A target's servers behind proxies, and the URL that leads to them.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace lockmark::conformance {
 
-// What proxies replace in scheme://[user:password@]host[:port],...[/path][?name=value&...], and
-// the rest as it was written, so that passwords survive.
+// The parts of scheme://[user:password@]host[:port],...[/path][?name=value&...] that proxies
+// replace, and the rest as written, so that passwords survive.
 struct url_parts {
   std::string scheme;    // with "://"
   std::string userinfo;  // with "@", or empty
@@ -25,29 +25,29 @@ struct url_parts {
   std::string to_string() const;
 };
 
-// Throws std::runtime_error for what is no network target (harness/config/target.hpp).
+// Throws std::runtime_error unless it is a network target (harness/config/target.hpp).
 url_parts split_url(const std::string& url);
 
-// "h1:p1": also with brackets for IPv6.
+// "h1:p1", with brackets for IPv6.
 std::string to_string(const config::host_port& h);
 
 // A proxy for each server of a URL: its hosts, those that its nat names, and `hidden` ones, which
-// drivers learn of from other servers ("127.0.0.1:7001": the name by which they do). The proxied
-// URL has the proxies' addresses in the place of the hosts, and, if there are hidden servers, a nat
-// for all of them, since one that is hidden may also be a host.
+// drivers find through other servers ("127.0.0.1:7001": the name by which they do). The proxied URL
+// has the proxies' addresses instead of the hosts, and, if there are hidden servers, a nat for all
+// of them, since a hidden one may also be a host.
 class shaky_network {
  public:
   shaky_network(const std::string& url, const std::vector<std::string>& hidden);
 
-  // Of all servers together, or of one host of the URL; in force when this returns.
+  // For all servers together, or for one host of the URL; in force when this returns.
   void set(proxy_mode m) { proxies_.set(m); }
   void set_host(std::size_t which, proxy_mode m);
   std::size_t hosts() const { return host_proxies_.size(); }
 
-  // The way through the proxies.
+  // The URL through the proxies.
   const url_parts& url() const { return url_; }
 
-  // Whether a sentence for people says which server it is about.
+  // Whether an error sentence names any of the servers or proxies.
   bool is_named_in(std::string_view sentence) const;
 
  private:
@@ -55,7 +55,7 @@ class shaky_network {
   explicit shaky_network(plan p);
 
   url_parts url_;
-  std::vector<std::string> names_;         // of all servers and all proxies, for people
+  std::vector<std::string> names_;         // of all servers and all proxies, as in error sentences
   std::vector<std::size_t> host_proxies_;  // by host of the URL
   proxies proxies_;
 };

@@ -9,7 +9,7 @@ namespace {
 
 using config::host_port;
 
-// The hosts are read, and everything else stays as it was written.
+// The hosts are parsed; everything else stays as written.
 TEST(split_url, keeps_everything_but_the_hosts) {
   url_parts u = split_url("mysql://me:a%40b@db.example,other:3307/test?tls=yes&ca=/a/b");
   EXPECT_EQ(u.scheme, "mysql://");
@@ -22,14 +22,14 @@ TEST(split_url, keeps_everything_but_the_hosts) {
   EXPECT_EQ(split_url("redis://h:1").to_string(), "redis://h:1");
 }
 
-// A nat is kept apart from the rest of the query.
+// A nat is kept separate from the rest of the query.
 TEST(split_url, reads_nat) {
   url_parts u = split_url("redis+cluster://h:1?nat=a:1>b:2,c:3>d:4&tls=no");
   EXPECT_EQ(u.nat.at({"a", 1}), (host_port{"b", 2}));
   EXPECT_EQ(u.to_string(), "redis+cluster://h:1?tls=no&nat=a:1>b:2,c:3>d:4");
 }
 
-// No scheme, no host, nothing on the network; and the sentence keeps the password to itself.
+// No scheme, no host, not a network target; and the error does not contain the password.
 TEST(split_url, refuses_what_has_no_servers) {
   EXPECT_THROW(split_url("host:1"), std::runtime_error);
   EXPECT_THROW(split_url("redis://"), std::runtime_error);
@@ -42,7 +42,7 @@ TEST(split_url, refuses_what_has_no_servers) {
   }
 }
 
-// Each host has its proxy; without hidden servers the query is as it was.
+// Each host has its proxy; without hidden servers the query is unchanged.
 TEST(shaky_network, replaces_the_hosts) {
   const shaky_network n{"zookeeper://127.0.0.1:1,127.0.0.1:2/root?tls=no", {}};
   const auto behind = config::parse_target(n.url().to_string());
@@ -55,7 +55,7 @@ TEST(shaky_network, replaces_the_hosts) {
   EXPECT_EQ(behind->query, (std::map<std::string, std::string>{{"tls", "no"}}));
 }
 
-// Hidden servers are reached by nat; one that is also a host has one proxy, and so has a host.
+// Hidden servers are reached by nat; one that is also a host shares that host's proxy.
 TEST(shaky_network, leads_to_hidden_servers_by_nat) {
   const shaky_network n{"redis+cluster://:pw@127.0.0.1:1,127.0.0.1:2",
                         {"127.0.0.1:2", "localhost:3"}};
@@ -72,7 +72,7 @@ TEST(shaky_network, leads_to_hidden_servers_by_nat) {
   EXPECT_FALSE(n.is_named_in("refused"));
 }
 
-// A nat that the URL already has is followed by the proxies, and replaced for the driver.
+// The proxies follow a nat already in the URL, and replace it for the driver.
 TEST(shaky_network, stands_behind_a_nat_that_is_there) {
   const shaky_network n{"redis+sentinel://127.0.0.1:1/m?nat=inside:9>127.0.0.1:4", {"inside:9"}};
   const auto behind = config::parse_target(n.url().to_string());

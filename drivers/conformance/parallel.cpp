@@ -21,13 +21,13 @@
 namespace lockmark::conformance {
 namespace {
 
-// Where results go as files; nothing if they go nowhere.
+// The destination of result files; empty if there are none.
 std::string_view wanted_output() {
   const char* const wanted = std::getenv("GTEST_OUTPUT");
   return wanted == nullptr ? "" : wanted;
 }
 
-// Whether somebody wants to see particular cases, in their order.
+// Whether the user asks for particular cases, a particular order, or another form of output.
 bool is_asked_for_more(int argc) {
   if (argc > 1) return true;
   for (const char* name : {"GTEST_FILTER", "GTEST_TOTAL_SHARDS", "GTEST_REPEAT", "GTEST_SHUFFLE",
@@ -44,7 +44,7 @@ int run_here(int argc, char** argv, const std::function<void()>& add_all) {
   return RUN_ALL_TESTS();
 }
 
-// One process and its output, of which only whole lines are shown.
+// One process and its output, which is shown line by line.
 struct worker {
   int number;
   pid_t pid;
@@ -68,7 +68,7 @@ struct worker {
   }
 };
 
-// What the forked process does; never returns.
+// The body of the forked process; never returns.
 [[noreturn]] void be_worker(int number, int at_once, int output, int argc, char** argv,
                             const std::function<void()>& add_all) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -95,7 +95,7 @@ worker start(int number, int at_once, int argc, char** argv, const std::function
   return {number, pid, ends[0]};
 }
 
-// Shows what the workers write until all of them have closed their ends.
+// Shows the workers' output until all of them have closed their ends.
 void show_all(std::vector<worker>& workers) {
   std::vector<pollfd> open;
   for (const worker& w : workers) open.push_back({w.output, POLLIN, 0});
@@ -112,13 +112,13 @@ void show_all(std::vector<worker>& workers) {
       }
       if (!workers[n].unfinished.empty()) workers[n].show("\n");
       close(open[n].fd);
-      open[n].fd = -1;  // poll() passes over it
+      open[n].fd = -1;  // poll() skips it
       --left;
     }
   }
 }
 
-// Whether every worker ended well; says of each that did not.
+// Whether every worker succeeded; reports each that did not.
 bool all_passed(const std::vector<worker>& workers) {
   bool passed = true;
   for (const worker& w : workers) {

@@ -1,4 +1,4 @@
-// run_tests() seen from outside: this program runs itself again, as a program with a few cases.
+// run_tests() from outside: this program runs itself again, as a program with a few cases.
 #include "drivers/conformance/parallel.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ using testing::Not;
 
 constexpr int cases = 7;
 
-// What the other program does: each case passes, unless it is told which shall not.
+// A case of the inner program: it passes unless told to fail.
 class sample final : public testing::Test {
  public:
   explicit sample(int n) : number_(n) {}
@@ -50,7 +50,7 @@ class parallel : public testing::Test {
   }
   ~parallel() override { std::filesystem::remove_all(results); }
 
-  // Runs the samples; keeps the output and the exit status.
+  // Runs the samples; records the output and the exit status.
   void run(const std::string& what, const std::string& argument = "") {
     const auto me = std::filesystem::read_symlink("/proc/self/exe").string();
     const auto line = fmt::format("SAMPLE='{}' GTEST_BRIEF=0 GTEST_OUTPUT=xml:{}/ '{}' {} 2>&1",
@@ -61,7 +61,7 @@ class parallel : public testing::Test {
     status = pclose(other);
   }
 
-  // How often `text` stands in all the results together.
+  // The number of times `text` occurs in all result files together.
   int times_in_results(const std::string& text) const {
     int times = 0;
     for (const auto& file : std::filesystem::directory_iterator{results}) {
@@ -77,7 +77,7 @@ class parallel : public testing::Test {
   int status = -1;
 };
 
-// Every case is in the results once, and the output says in which process it ran.
+// Every case is in the results once, and the output names the process that ran it.
 TEST_F(parallel, runs_every_case_once) {
   run("pass");
   EXPECT_EQ(status, 0) << output;
@@ -90,7 +90,7 @@ TEST_F(parallel, runs_every_case_once) {
   EXPECT_TRUE(std::filesystem::exists(results / "parallel_test-2.xml"));
 }
 
-// One failure fails the program, and the others run all the same.
+// One failure fails the program, but the others still run.
 TEST_F(parallel, fails_if_one_case_does) {
   run("fail 4");
   EXPECT_NE(status, 0);
@@ -99,7 +99,7 @@ TEST_F(parallel, fails_if_one_case_does) {
   EXPECT_THAT(output, HasSubstr("1| exit status 1"));
 }
 
-// A process that dies fails the program; it leaves no results, as a program would.
+// A process that dies fails the program; it leaves no result file, as any program would.
 TEST_F(parallel, fails_if_one_process_dies) {
   run("die 5");
   EXPECT_NE(status, 0);
@@ -107,7 +107,7 @@ TEST_F(parallel, fails_if_one_process_dies) {
   EXPECT_FALSE(std::filesystem::exists(results / "parallel_test-2.xml"));
 }
 
-// Who gives arguments gets one process and plain output.
+// With arguments there is one process and plain output.
 TEST_F(parallel, runs_in_one_process_for_somebody_who_looks) {
   run("pass", "--gtest_color=no");
   EXPECT_EQ(status, 0);

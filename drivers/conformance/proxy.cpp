@@ -21,7 +21,7 @@ namespace lockmark::conformance {
 
 using asio::ip::tcp;
 
-// Everything but the constructor, mode() and set() runs on the proxies' thread.
+// All but the constructor, mode() and set() runs on the proxies' thread.
 class proxies::impl {
  public:
   explicit impl(const std::vector<config::host_port>& servers);
@@ -37,16 +37,16 @@ class proxies::impl {
   using link_ptr = std::shared_ptr<link>;
   struct pump;
 
-  // Where one server's clients come in.
+  // The listening side of one server's proxy.
   struct door {
     tcp::endpoint server{};
     tcp::endpoint here{asio::ip::address_v4::loopback(), 0};
-    std::optional<tcp::acceptor> acceptor{};  // always bound, so that nobody takes the port ...
-    bool listening = false;                   // ... but it refuses connections unless it listens
+    std::optional<tcp::acceptor> acceptor{};  // always bound, so that nobody else gets the port ...
+    bool listening = false;                   // ... but refuses connections unless it listens
     std::set<link_ptr> links{};
-    std::vector<std::shared_ptr<pump>> holding{};  // pumps with bytes that are kept
+    std::vector<std::shared_ptr<pump>> holding{};  // pumps with bytes held back
     std::atomic<proxy_mode> mode{proxy_mode::pass};
-    bool alone = false;  // its mode was set for it alone
+    bool alone = false;  // its mode was set individually
   };
 
   void do_and_wait(std::function<void()> what);
@@ -63,7 +63,7 @@ class proxies::impl {
   std::thread thread_;
 };
 
-// One client's connection, and the one made to the server on its behalf.
+// One client's connection, and the matching one to the server.
 struct proxies::impl::link {
   explicit link(tcp::socket c) : client(std::move(c)), server(client.get_executor()) {}
   void close() {
@@ -114,7 +114,7 @@ struct proxies::impl::pump : std::enable_shared_from_this<pump> {
   tcp::socket& to;
   const bool replies;
   std::array<char, 16384> room{};
-  std::size_t kept = 0;  // bytes of it that wait for the end of `hold`
+  std::size_t kept = 0;  // bytes of it held back until `hold` ends
 };
 
 proxies::impl::impl(const std::vector<config::host_port>& servers) {
@@ -177,8 +177,8 @@ void proxies::impl::reply_dropped(door& by) {
   }
 }
 
-// The first time a free port, later the same again: bound before the other one is closed, or else
-// somebody's outgoing connection could get the port in between.
+// A free port the first time, the same port afterwards: bound before the old socket is closed, or
+// else an outgoing connection could get the port in between.
 void proxies::impl::keep_port(door& d) {
   using reuse_port = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
   tcp::acceptor next(context_);
@@ -186,7 +186,7 @@ void proxies::impl::keep_port(door& d) {
   next.set_option(tcp::acceptor::reuse_address(true));
   next.set_option(reuse_port(true));
   next.bind(d.here);
-  if (d.here.port() == 0) d.here = next.local_endpoint();  // others read it from now on
+  if (d.here.port() == 0) d.here = next.local_endpoint();  // other threads read it from now on
   d.listening = false;
   d.acceptor.emplace(std::move(next));
 }

@@ -1,7 +1,7 @@
-// TCP proxies between a driver and its real servers, which can be told to misbehave.
+// TCP proxies between a driver and its real servers, which misbehave on request.
 //
-// They forward bytes and know no protocol. All of a group run on one thread of their own, so that
-// they answer also while the tested loop is busy, and they listen on 127.0.0.1 only.
+// They forward bytes and know no protocol. All proxies of a group run on one thread of their own,
+// so that they answer even while the tested loop is busy, and they listen on 127.0.0.1 only.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 namespace lockmark::conformance {
 
 enum class proxy_mode {
-  pass,          // as if it were not there
-  drop_replies,  // requests pass; the first reply is swallowed, and then all is cut
-  silent,        // accepts, swallows what either side sends, answers nothing
+  pass,          // transparent
+  drop_replies,  // requests pass; the first reply is dropped, and then all is cut
+  silent,        // accepts, drops the bytes of either side, answers nothing
   cut,           // no connections, and new ones are refused
-  hold,          // accepts, keeps what either side sends, and passes it on once this is over
+  hold,          // accepts, keeps the bytes of either side, and forwards them when this ends
 };
 
 // One proxy for each of several servers.
@@ -32,9 +32,9 @@ class proxies {
   proxies& operator=(const proxies&) = delete;
 
   // In force when this returns. Leaving `silent` breaks the connections that lost bytes. With
-  // drop_replies, the first reply of any server is swallowed, and then all are cut.
+  // drop_replies, the first reply of any server is dropped, and then all are cut.
   void set(proxy_mode m);
-  // Of one server, from 0. With drop_replies it swallows its own first reply, and is cut alone.
+  // For one server, from 0. With drop_replies it drops its own first reply, and is cut alone.
   void set(std::size_t which, proxy_mode m);
   proxy_mode mode(std::size_t which) const;
 
@@ -45,7 +45,7 @@ class proxies {
   std::unique_ptr<impl> impl_;
 };
 
-// The proxy of one server.
+// A proxy of one server.
 class proxy {
  public:
   proxy(const std::string& host, std::uint16_t port)

@@ -18,7 +18,7 @@ namespace {
 
 using asio::ip::tcp;
 
-// Answers each message with itself, one connection after another.
+// Echoes each message, one connection after another.
 class echo_server {
  public:
   echo_server() : thread_([this] { serve(); }) {}
@@ -89,7 +89,7 @@ struct between : testing::Test {
   proxy p{"127.0.0.1", server.port()};
 };
 
-// A cut breaks what stands and refuses what is new; passing again works on the same port.
+// A cut breaks open connections and refuses new ones; `pass` works again on the same port.
 TEST_F(between, cuts_and_passes_again) {
   const std::string address = p.address();
   caller first{p.at()};
@@ -102,7 +102,7 @@ TEST_F(between, cuts_and_passes_again) {
   EXPECT_EQ(caller{p.at()}.ask(), "echo");
 }
 
-// Silence takes connections and answers none; whoever lost bytes to it is cut off when it ends.
+// `silent` accepts connections and never answers; those that lost bytes are broken when it ends.
 TEST_F(between, keeps_silent) {
   caller first{p.at()};
   EXPECT_EQ(first.ask(), "echo");
@@ -114,7 +114,7 @@ TEST_F(between, keeps_silent) {
   EXPECT_EQ(first.ask(), "broken");
 }
 
-// The server hears the request, the caller hears nothing, and then all is cut.
+// The server receives the request, the caller receives nothing, and then all is cut.
 TEST_F(between, drops_one_reply_and_cuts) {
   caller first{p.at()};
   EXPECT_EQ(first.ask(), "echo");
@@ -125,7 +125,7 @@ TEST_F(between, drops_one_reply_and_cuts) {
   EXPECT_EQ(caller{p.at()}.refused, asio::error::connection_refused);
 }
 
-// What is said meanwhile arrives later, over connections of before and of meanwhile.
+// Bytes sent meanwhile arrive later, over old and new connections.
 TEST_F(between, holds_and_passes_on) {
   caller before{p.at()};
   EXPECT_EQ(before.ask(), "echo");
@@ -135,11 +135,11 @@ TEST_F(between, holds_and_passes_on) {
   EXPECT_EQ(meanwhile.ask(), "silence");
   p.set(proxy_mode::pass);
   EXPECT_EQ(before.hear(), "echo");
-  before.socket.close();  // the server takes one after the other
+  before.socket.close();  // the server serves one connection after the other
   EXPECT_EQ(meanwhile.hear(), "echo");
 }
 
-// A server that is not there looks as it would without the proxy: the connection ends.
+// A missing server looks the same as without the proxy: the connection ends.
 TEST(proxy, breaks_when_there_is_no_server) {
   std::uint16_t nobody = 0;
   {
@@ -157,7 +157,7 @@ struct among : testing::Test {
   proxies both{{{"127.0.0.1", left.port()}, {"127.0.0.1", right.port()}}};
 };
 
-// All are cut at once, or one alone.
+// A cut applies to all servers, or to one alone.
 TEST_F(among, cuts_all_or_one) {
   caller to_left{both.address(0)};
   caller to_right{both.address(1)};
@@ -174,7 +174,7 @@ TEST_F(among, cuts_all_or_one) {
   EXPECT_EQ(right.messages(), 2);
 }
 
-// The first reply of either is dropped; the other had none to drop, and is cut all the same.
+// The first reply of either server is dropped; the other server has none, and is cut as well.
 TEST_F(among, drops_the_first_reply_of_all_and_cuts) {
   caller to_left{both.address(0)};
   caller to_right{both.address(1)};
@@ -187,7 +187,7 @@ TEST_F(among, drops_the_first_reply_of_all_and_cuts) {
   EXPECT_EQ(both.mode(0), proxy_mode::cut);
 }
 
-// Told one by one, each server hears its request and drops its own reply.
+// Set one by one, each server receives its request and its own reply is dropped.
 TEST_F(among, drops_one_reply_of_each) {
   caller to_left{both.address(0)};
   caller to_right{both.address(1)};
@@ -201,7 +201,7 @@ TEST_F(among, drops_one_reply_of_each) {
   EXPECT_EQ(right.messages(), 1);
 }
 
-// Whoever looks for a port meanwhile does not get it.
+// The port is not given to another socket meanwhile.
 TEST(proxies_of_one_server, keep_their_port_while_cut_and_mended) {
   echo_server server;
   proxies some({{"127.0.0.1", server.port()}});

@@ -7,12 +7,12 @@
 namespace lockmark::conformance {
 namespace {
 
-// [a-z0-9]+, and another one for every stage of every process on this host.
+// [a-z0-9]+, unique to each stage of each process on this host.
 std::string unique_run() {
   return fmt::format("conf{}x{}", getpid(), to_ns(real_clock{}.now()) / 1000);
 }
 
-// Presets, and over them those of `given` that the lock knows.
+// Presets, overridden by those of `given` that the lock knows.
 option_values options_of(const lock_kind& kind, const option_values& given) {
   option_values all;
   for (const lock_option& o : kind.options) {
@@ -76,9 +76,9 @@ task<void> party::is_kept_out(std::uint32_t key, duration within) const {
   const bool waits = has(feature::server_wait);
   const time_point patient_until = on->in(patience);
   time_point start = on->l().now();
-  // With grace, because a deadline that comes while an answer is on its way makes a doubt of it.
+  // With grace: without it a deadline that passes while a reply is on its way would cause doubt.
   auto got = co_await acquire(within, key, on->about().tolerance);
-  // A session that has been lost may need longer than one attempt to be there again.
+  // A lost session may need more than one attempt to come back.
   while (got.refused(refusal::unavailable) && on->l().now() < patient_until) {
     co_await on->l().sleep_for(5ms);
     start = on->l().now();

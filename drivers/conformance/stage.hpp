@@ -1,7 +1,8 @@
-// Where one conformance case plays: a run's names, its driver, its sessions, and a proxy.
+// The environment of one conformance case: a run's names, its driver, its sessions, and a proxy.
 //
-// The helpers say what a case expects in one line. A case that cannot go on throws `broken`, which
-// fails the test with its sentence; what it opened is closed and wiped all the same.
+// The helpers express a case's expectations in one line each. A case that cannot go on throws
+// `broken`, which fails the test with its sentence; the case's sessions are still closed and its
+// names wiped.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ struct broken : std::runtime_error {
 inline constexpr std::uint32_t clients_per_session = 4;
 inline constexpr std::uint32_t keys_per_run = 40;
 inline constexpr duration long_lease = 30s;
-inline constexpr duration patience = 5s;  // for what should take a few round trips
+inline constexpr duration patience = 5s;  // enough for a few round trips
 
 class stage;
 
@@ -38,23 +39,23 @@ struct party {
   session* in;
   const lock_kind* kind;
   std::uint32_t client;
-  duration lease;  // of what it acquires; long, unless the case is about losing it
+  duration lease;  // of its acquires; long, unless the case is about losing it
 
   bool has(feature f) const { return kind->has.has(f); }
 
-  // One call each, ending at now + `within`; an acquire, that much later with grace.
+  // One call each, ending at now + `within`; an acquire may end later by `grace`.
   task<outcome<grant>> acquire(duration within, std::uint32_t key = 0, duration grace = {}) const;
   task<outcome<grant>> renew(duration within, std::uint32_t key = 0) const;
   task<outcome<nothing>> release(duration within, std::uint32_t key = 0) const;
 
-  // Tries until it has the key; throws broken when it has not after `within`, or is in doubt.
+  // Tries until it has the key; throws broken if it does not get it within `within`, or is in doubt.
   task<grant> take(duration within = patience, std::uint32_t key = 0) const;
 
-  // Gives the key up; throws broken unless that is done.
+  // Releases the key; throws broken if that fails.
   task<void> give_up(std::uint32_t key = 0) const;
 
-  // Tries once, for `within` where the lock waits; throws broken if that is not refused as held,
-  // or comes too late.
+  // Tries once, for `within` if the lock waits; throws broken unless the attempt is refused because
+  // the key is held, and fails the test if the refusal is late.
   task<void> is_kept_out(std::uint32_t key = 0, duration within = 100ms) const;
 
   party other_client(std::uint32_t n) const { return {on, in, kind, n, lease}; }
@@ -65,7 +66,7 @@ class stage {
  public:
   explicit stage(const subject& s);
 
-  // Prepares, plays, closes every session, wipes, and looks for what was left.
+  // Prepares, runs the case, closes every session, wipes, and checks for leftovers.
   void play(task<void> (*the_case)(stage&));
 
   const subject& about() const { return about_; }
@@ -77,10 +78,10 @@ class stage {
 
   driver& direct() { return *direct_; }
   driver& writers() { return *writers_; }  // REQUIRES: about().has_writer()
-  driver& proxied();         // another driver of the same run, whose servers are the proxies
+  driver& proxied();         // another driver of the same run, with the proxies for servers
   shaky_network& network();  // all servers' proxies. REQUIRES: not in_process
 
-  // A fresh driver for another URL.
+  // A new driver for another URL.
   std::unique_ptr<driver> driver_for(const std::string& url) const;
 
   // Client 0 of a new session.
@@ -90,18 +91,18 @@ class stage {
   // Client 0 of a new session whose holds of keys 0 and 1 exclude those of the other parties: for
   // readers, a writer. A semaphore is crowded for it, so that one place is left.
   task<party> join_rival();
-  // Takes all of a key's places but one, if it has several, for as long as the case plays.
+  // Takes all of a key's places but one, if it has several, for the rest of the case.
   task<void> crowd(std::uint32_t key);
 
-  task<void> leave(session* s);  // closes it; the party must not be used for calls any more
+  task<void> leave(session* s);  // closes it; the party must make no more calls
 
-  // By every driver of the run, as before the case.
+  // With every driver of the run, as before the case.
   task<void> prepare();
 
-  // Wipes by every driver, and fails the test if names of the run are left.
+  // Wipes with every driver, and fails the test if names of the run are left.
   task<void> wipe_clean();
 
-  // The longest that a lock whose owner has vanished may stay taken.
+  // The longest time that a lock may stay taken after its owner has vanished.
   duration until_freed() const;
 
  private:
@@ -123,10 +124,10 @@ class stage {
   std::uint32_t joined_ = 0;
 };
 
-// Runs both to their ends, also when one of them fails.
+// Runs both to completion, even if one of them fails.
 task<void> together(loop& l, task<void> one, task<void> other);
 
-// How a call ended, for messages: "done", "busy", "doubt: deadline".
+// A call's outcome, for messages: "done", "busy", "doubt: deadline".
 template <class T>
 std::string say(const outcome<T>& o) {
   if (o.done()) return "done";

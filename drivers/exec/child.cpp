@@ -26,7 +26,7 @@ std::pair<unique_fd, unique_fd> make_pipe() {
   return {unique_fd{ends[0]}, unique_fd{ends[1]}};
 }
 
-// A socket where a pipe would do: it can be written to without SIGPIPE.
+// Sockets instead of pipes: they can be written to without SIGPIPE.
 std::pair<unique_fd, unique_fd> make_sockets() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {

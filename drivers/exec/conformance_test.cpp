@@ -1,5 +1,5 @@
-// The Python adapter of README.md, taken from there as it stands, through the conformance suite on
-// a real Redis.
+// The Python adapter of README.md, extracted from there, through the conformance suite on a real
+// Redis.
 #include "drivers/conformance/conformance.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Where the adapter is; a lock_kind makes its driver by a plain function.
+// The adapter's path; global because a lock_kind makes its driver by a plain function.
 std::string& adapter() {
   static std::string path;
   return path;
@@ -37,7 +37,6 @@ int main(int argc, char** argv) {
   lockmark::conformance::subject s{.kind = lockmark::exec::kinds().front()};
   s.target = server.target();
   s.label = "python";
-  // A program starts meanwhile, on a busy machine; one that is not ended would take far longer.
   s.kind.has = lockmark::feature::lease | lockmark::feature::renewable;
   s.kind.make = make;
   lockmark::conformance::add(s);

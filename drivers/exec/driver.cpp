@@ -20,7 +20,7 @@ class exec_driver final : public driver {
   task<void> wipe(loop& l, time_point deadline) override;
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override;
   task<server_counters> counters(loop&, time_point) override { co_return server_counters{}; }
-  // A program that starts, a Java machine at the worst, keeps a core busy.
+  // A starting program, at worst a Java machine, keeps a core busy.
   std::uint32_t logins_at_once() const override {
     return std::clamp(std::thread::hardware_concurrency(), 1U, logins_in_all);
   }
@@ -38,7 +38,7 @@ class exec_driver final : public driver {
   driver_setup setup_;
   recipe what_;
   config::target server_;
-  // prepare() failed: no client has reached a server, so nothing is left on one.
+  // prepare() failed: no client has reached a server, so there is nothing to wipe.
   bool never_ready_ = false;
 };
 
@@ -63,7 +63,7 @@ std::string exec_driver::name() const {
 
 std::unique_ptr<link> exec_driver::start(loop& l) const {
   std::vector<std::string> secrets = secrets_in(setup_.target, server_);
-  // A user's command may hold more of them, which nobody knows.
+  // A user's command may contain further secrets.
   const auto echoes = echoes_of(fmt::format("{}", fmt::join(what_.argv, " ")));
   secrets.insert(secrets.end(), echoes.begin(), echoes.end());
   return std::make_unique<link>(l, what_.argv, name(), std::move(secrets));
@@ -92,7 +92,7 @@ features named_by(const answer& ready) {
   return said;
 }
 
-// A client that says what it can do must be able to do what the lock's row promises.
+// The features that a client announces must include all that the lock's row promises.
 void exec_driver::check(const answer& ready) const {
   if (ready.features.empty()) return;
   const features missing = what_.has.without(named_by(ready));

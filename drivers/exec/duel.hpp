@@ -1,5 +1,6 @@
-// For the interoperability tests: a real client and a lock of ours on the same keys, and whether
-// each respects what the other holds, waits for, and loses. Only the driver contract is used.
+// For the interoperability tests: a real client and a lock of ours on the same keys. Does each
+// respect the other's holds, wait for its releases, and notice when it loses a hold? Uses only the
+// driver contract.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@ namespace lockmark::exec {
 struct side {
   lock_kind kind{};
   std::string target{};
-  option_values options{};   // that differ from the presets
-  std::string run_suffix{};  // not empty: looks for the keys elsewhere, which is a mistake
+  option_values options{};   // those that differ from the presets
+  std::string run_suffix{};  // not empty: a deliberate mistake, uses other keys
 };
 
-// What the two are to each other.
+// How the two locks relate.
 enum class relation : std::uint8_t {
   exclusive,  // one holder among both
   shared,     // both may hold at once: readers
@@ -29,20 +30,20 @@ struct duel {
   relation are = relation::exclusive;
 };
 
-// One thing that was tried; `failure` is empty where it went as it should.
+// The result of one round; `failure` is empty if it passed.
 struct finding_of_duel {
   std::string name;
   std::string failure;
 };
 
-// Tries everything that applies, or only some of it, each on a key of its own. What cannot even
-// begin (a client that does not start) is thrown.
+// Plays all rounds that apply, or only some, each on a key of its own. Throws if the duel cannot
+// even begin (a client that does not start).
 std::vector<finding_of_duel> fight(const duel& d, const std::vector<std::string>& only = {});
 
-// The names of what fight() will try.
+// The names of the rounds that fight() will play.
 std::vector<std::string> rounds_of(const duel& d);
 
-// Both sides' clients on one key for some time.
+// Clients of both sides on one key for some time.
 struct crowd {
   std::uint32_t sessions = 2;  // of each side
   std::uint32_t clients = 10;  // of each session
@@ -52,8 +53,8 @@ struct crowd {
 struct crowd_result {
   std::uint64_t real_grants = 0;
   std::uint64_t our_grants = 0;
-  std::uint64_t overlaps = 0;    // grants while another held the key
-  std::uint64_t lost_holds = 0;  // releases that said not_owner
+  std::uint64_t overlaps = 0;    // grants while another client held the key
+  std::uint64_t lost_holds = 0;  // releases that returned not_owner
   std::uint64_t doubts = 0;
 };
 crowd_result mix(const duel& d, const crowd& c);

@@ -1,4 +1,4 @@
-// How a duel is fought. Its cases are added by interop_test.cpp.
+// The rounds of a duel. Its cases are added by interop_test.cpp.
 #include "drivers/exec/duel.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr duration patience = 20s;    // for what works
-constexpr duration long_lease = 20s;  // far longer than a waiter that is woken waits
-constexpr duration prompt = 5s;       // a waiter that is woken, on a busy machine
-constexpr duration short_lease = 2s;  // for the rounds that lose one
+constexpr duration patience = 20s;    // for operations that succeed
+constexpr duration long_lease = 20s;  // far longer than a woken waiter waits
+constexpr duration prompt = 5s;       // for a woken waiter, on a busy machine
+constexpr duration short_lease = 2s;  // for the rounds that let one expire
 constexpr duration session_timeout = 4s;
 constexpr duration until_expired = 12s;
 constexpr duration poll = 20ms;
@@ -38,7 +38,7 @@ std::string say(const outcome<T>& o) {
   return std::string{o.refused() ? name_of(o.why_refused()) : name_of(o.why_in_doubt())};
 }
 
-// One of the two, with a driver of its own and what it has opened.
+// One side, with its own driver and the sessions it opened.
 class fighter {
  public:
   fighter(loop& l, const side& s, std::string run, std::string called)
@@ -52,7 +52,7 @@ class fighter {
     co_await join(*direct_);
   }
 
-  // A session whose connection can be cut.
+  // Opens a session whose connection can be cut.
   task<session*> join_mortal() {
     const std::vector<std::string> no_others;
     network_ = std::make_unique<conformance::shaky_network>(side_.target, no_others);
@@ -72,7 +72,7 @@ class fighter {
   bool has(feature f) const { return side_.kind.has.has(f); }
   session& first() { return *sessions_.front(); }
 
-  // Takes the key, waiting or trying again; throws went_wrong when it has not after `within`.
+  // Takes the key, waiting or retrying; throws went_wrong if it has not succeeded after `within`.
   task<grant> take(session* in, std::uint32_t key, duration within, duration lease) {
     const time_point end = loop_.now() + within;
     while (true) {
@@ -131,7 +131,7 @@ struct arena {
   fighter& ours;
 };
 
-// `one` holds, the other is kept out, and gets it when `one` is done.
+// `one` holds, the other is kept out, and gets the key after the release.
 task<void> holds(fighter& one, fighter& other, std::uint32_t key) {
   co_await one.take(key);
   co_await other.is_kept_out(key);
@@ -169,20 +169,20 @@ task<void> takes_over(loop& l, fighter& one, fighter& other, std::uint32_t key) 
   }
 }
 
-// The other never gives up, and loses the key by its lease.
+// The other never releases, and loses the key when its lease expires.
 task<void> sees_lease_end(loop& l, fighter& one, fighter& other, std::uint32_t key) {
   co_await other.take(&other.first(), key, patience, short_lease);
   const time_point taken_at = l.now();
   co_await one.is_kept_out(key);
   co_await one.take(key);
-  // The lease began at the server, a little before the taker knew.
+  // The lease began at the server, slightly before the client's clock reading.
   if (l.now() - taken_at < short_lease - 500ms) {
     throw went_wrong(one.name + " got it within the other's lease");
   }
   co_await one.give_up(key);
 }
 
-// The other's connection is cut, and it loses the key by the end of its session.
+// The other's connection is cut, and it loses the key when its session ends.
 task<void> sees_session_end(loop& l, fighter& one, fighter& other, std::uint32_t key) {
   session* const mortal = co_await other.join_mortal();
   co_await other.take(mortal, key, patience, long_lease);
@@ -221,7 +221,7 @@ task<void> ours_sees_session_end(arena a) {
   co_await sees_session_end(a.l, a.ours, a.real, 7);
 }
 
-// One counter for both: each grant's token is above the last, whoever's it was.
+// One counter for both: each grant's token is above the previous one, whichever side it came from.
 task<void> tokens_grow(arena a) {
   std::uint64_t last = 0;
   for (int n = 0; n < 6; ++n) {
@@ -262,7 +262,7 @@ bool leased(const duel& d) {
 bool in_sessions(const duel& d) {
   return excludes(d) && d.ours.kind.has.has(feature::session_bound);
 }
-// The real one's row cannot say so, because its option `kind` decides.
+// The real client's row cannot declare it, because its option `kind` decides.
 bool fenced(const duel& d) {
   const auto kind = d.real.options.find("kind");
   return excludes(d) && kind != d.real.options.end() && kind->second == "fenced";

@@ -15,7 +15,7 @@ namespace {
 
 constexpr features redis_lock = feature::lease | feature::server_wait;
 
-// Values of an option, written "a, b, c".
+// The allowed values of an option, written "a, b, c".
 template <const std::string_view& values>
 bool one_of(std::string_view value) {
   std::string_view rest = values;
@@ -43,7 +43,7 @@ bool is_table(std::string_view value) {
          value.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == value.npos;
 }
 
-// A URL of a server, whose password is not in it: options are written into run folders.
+// A server URL without a password: options are written into run folders.
 bool is_open_url(std::string_view value) {
   if (value.empty()) return true;
   const auto t = config::parse_target(value);
@@ -89,11 +89,11 @@ bool is_seconds(std::string_view value) {
   return error == std::errc{} && end == value.data() + value.size() - 1 && n >= 1 && n <= 60;
 }
 
-// What lockmark checks of a program's, if it has it.
+// The features of an arbitrary program that lockmark checks, if announced.
 constexpr features of_programs = feature::lease | feature::renewable | feature::fencing_token;
 
 // Any program. Either the target is its command line and an option its server, or the other way
-// round; the second is for servers that lockmark starts, or hurts.
+// round; the second form is for servers that lockmark starts or injects faults into.
 std::unique_ptr<driver> make_any(const driver_setup& given) {
   driver_setup setup = given;
   auto command = config::parse_target(given.target);
@@ -128,10 +128,10 @@ std::unique_ptr<driver> make_any(const driver_setup& given) {
               .hello_within = std::chrono::seconds{within.empty() ? 5 : std::stoi(within)}});
 }
 
-// What an adapter cannot do must not be left out in silence.
+// TLS settings that an adapter does not support must not be dropped silently.
 void check_tls(const driver_setup& setup, const recipe& what, bool has_tls) {
   const auto server = config::parse_target(setup.target);
-  if (!server || !server->tls.on) return;  // make_driver says what is wrong
+  if (!server || !server->tls.on) return;  // make_driver reports the error
   const config::tls_access& t = server->tls;
   if (!has_tls) throw usage_error(fmt::format("{}: its adapter has no TLS", what.lock));
   if (t.verify && t.ca.empty() && t.cert.empty() && t.server_name.empty()) return;
@@ -158,7 +158,7 @@ std::unique_ptr<driver> make_real(const driver_setup& setup) {
   return make_driver(setup, std::move(what));
 }
 
-// Readers are any number, a semaphore's holders as many as it has permits.
+// Any number of readers; for a semaphore, one holder per permit.
 std::uint32_t holders_of(const option_values& options) {
   const std::string kind = option(options, "kind");
   if (kind == "read") return 0;

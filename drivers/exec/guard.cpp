@@ -16,7 +16,7 @@ namespace lockmark::exec {
 namespace {
 
 void restore_signals() {
-  // An ignored signal stays ignored across exec, and so does a blocked one.
+  // An ignored signal stays ignored across exec, and a blocked one stays blocked.
   for (int number = 1; number < SIGRTMIN; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -30,7 +30,7 @@ void say(const char* text) {
 [[noreturn]] void become(const guarded& what, pid_t guard) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != guard) _exit(127);  // it died before it could be watched
+  if (getppid() != guard) _exit(127);  // the guard died before prctl took effect
   dup2(what.in, STDIN_FILENO);
   dup2(what.out, STDOUT_FILENO);
   dup2(what.err, STDERR_FILENO);
@@ -42,14 +42,14 @@ void say(const char* text) {
   _exit(127);
 }
 
-// Keeps the guard from holding open what others wait to see closed.
+// The guard must not hold open descriptors whose closing others wait for.
 int drop_all_but(int life) {
   dup2(life, STDIN_FILENO);
   close_range(1, ~0U, 0);
   return STDIN_FILENO;
 }
 
-// Passes on what the parent says; false once there is no parent.
+// Forwards the parent's signals; false once the parent has gone.
 bool obey(int life, pid_t group) {
   unsigned char number = 0;
   const auto got = read(life, &number, 1);
@@ -58,7 +58,7 @@ bool obey(int life, pid_t group) {
   return got == 1;
 }
 
-// Ends the way the program did.
+// Ends with the program's exit status or signal.
 [[noreturn]] void end_like(int status) {
   if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
   const rlimit no_core{0, 0};
@@ -73,7 +73,7 @@ void be_guard(const guarded& what) {
   setpgid(0, 0);
   prctl(PR_SET_NAME, "lockmark-guard");
   restore_signals();
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the program started becomes ours when it ends
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become our children
   const pid_t guard = getpid();
   const pid_t program = fork();
   if (program == 0) become(what, guard);
@@ -86,7 +86,7 @@ void be_guard(const guarded& what) {
     if (poll(watched, 2, -1) < 0) continue;
     if (watched[0].revents != 0 && !obey(life, program)) watched[0].fd = -1;
   }
-  // Before the program is reaped, so that the group's number cannot have become another's.
+  // Before the program is reaped, so that the group's number cannot have been reused.
   kill(-program, SIGKILL);
   int status = 0;
   while (waitpid(program, &status, 0) < 0 && errno == EINTR) continue;

@@ -1,5 +1,5 @@
-// What runs between fork and exec, and the guard's whole life: system calls only, because the
-// process that was forked may have had other threads.
+// The code between fork and exec, and the whole guard: system calls only, because the process that
+// was forked may have had other threads.
 #pragma once
 
 namespace lockmark::exec {
@@ -9,10 +9,10 @@ struct guarded {
   int in;       // the program's standard streams
   int out;
   int err;
-  int life;  // a byte is a signal for the group, the end is SIGKILL
+  int life;  // each byte is a signal for the group, the end is SIGKILL
 };
 
-// Becomes the guard of a program that it starts. Ends as the program ends.
+// Becomes the guard of a program that it starts. Ends with the program's status.
 [[noreturn]] void be_guard(const guarded& what);
 
 }  // namespace lockmark::exec

@@ -1,5 +1,5 @@
-// Do the real clients and our locks exclude each other? Every pair below, on real servers, through
-// the driver contract on both sides. Needs the clients of deploy/interop: ./check --interop.
+// Real clients and our locks must exclude each other: every pair below, on real servers, with the
+// driver contract on both sides. Needs the clients of deploy/interop: ./check --interop.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ struct pair {
   relation are = relation::exclusive;
 };
 
-// On a busy machine a node may need longer than redlock waits for it by itself.
+// On a busy machine a node may take longer than redlock's preset time-out.
 //
 // clang-format off
 constexpr pair pairs[] = {
@@ -95,13 +95,13 @@ constexpr pair mixed_pairs[] = {
 };
 // clang-format on
 
-// All that the pairs need.
+// All topologies that the pairs need.
 constexpr const char* topologies[] = {
     "redis", "redis-sentinel", "redis-cluster", "redis-independent", "zookeeper", "mysql"};
 
 using servers = std::map<std::string, local::cluster, std::less<>>;
 
-// Of this process; started by main before there are threads.
+// Those of this process; started by main before any thread exists.
 servers& running() {
   static servers all;
   return all;
@@ -199,7 +199,7 @@ void add_mixed(const std::string& suite, const duel& d) {
                         [once]() -> testing::Test* { return new mixed_test(once); });
 }
 
-// The rounds of a duel that went wrong.
+// The rounds of a duel that failed.
 std::vector<std::string> lost_rounds(const duel& d, const std::vector<std::string>& only) {
   std::vector<std::string> lost;
   for (const auto& f : fight(d, only)) {
@@ -208,7 +208,7 @@ std::vector<std::string> lost_rounds(const duel& d, const std::vector<std::strin
   return lost;
 }
 
-// That the suite can fail: pairs that are known not to go together.
+// The suite must be able to fail: pairs known to be incompatible.
 void another_key_is_noticed() {
   duel d = duel_of(pairs[0]);
   d.ours.run_suffix = "x";
@@ -223,8 +223,8 @@ void a_silent_release_is_noticed() {
   EXPECT_EQ(lost_rounds(d, {"real_holds", "ours_holds", "real_takes_over", lost[0]}), lost);
 }
 
-// Curator, and so we, sort the nodes that kazoo makes by itself behind all others. kazoo was told
-// of ours.
+// Curator, like our lock, sorts nodes with kazoo's default names behind all others. kazoo itself is
+// configured to count our nodes.
 void a_queue_of_other_nodes_is_noticed() {
   const duel d = duel_of({"zookeeper", {"exec/kazoo", "nodes=kazoo"}, {"zookeeper/sequential"}});
   const std::vector<std::string> lost{"real_holds"};
@@ -268,7 +268,7 @@ TEST(Readme, ThePythonAdapterIsShort) {
   EXPECT_LT(readme_program("python", "adapter.py").lines(), 60);
 }
 
-// What is no duel of two locks, and which real client it needs.
+// Tests other than duels of two locks, and the real client that each needs.
 struct proof {
   const char* name;
   std::string_view client;
@@ -293,7 +293,7 @@ class proof_test final : public testing::Test {
   const proof& proof_;
 };
 
-// A client that could not be fetched is one failure with its reason; the others are tested.
+// A client that could not be fetched is one failure with its reason; the others are still tested.
 class missing_client final : public testing::Test {
  public:
   explicit missing_client(std::string why) : why_(std::move(why)) {}
@@ -303,7 +303,7 @@ class missing_client final : public testing::Test {
   std::string why_;
 };
 
-// The last line that fetching and building it left.
+// The last line of output from fetching and building the client.
 std::string last_words(std::string_view client) {
   std::ifstream log(fmt::format("build/interop/logs/{}", client));
   std::string last, line;
@@ -351,7 +351,7 @@ void add_all() {
 int main(int argc, char** argv) {
   using namespace lockmark;
   testing::InitGoogleTest(&argc, argv);
-  // Starts sooner; what it costs later is not measured here.
+  // Starts sooner; the cost at run time is not measured here.
   setenv("LOCKMARK_JAVA_OPTIONS", "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", 0);
   for (const char* topology : exec::topologies) {
     exec::running().emplace(topology, local::cluster::start(topology));

@@ -14,14 +14,14 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t errors_kept = 4096;
 constexpr std::size_t errors_shown = 600;
-constexpr std::size_t most_unanswered = 10'000;  // requests that nobody waits for
-constexpr int most_without_time = 20;            // done calls; a clock may tick in microseconds
-constexpr int reads_per_turn = 8;     // so that a child that never stops cannot stop the loop
-constexpr duration goodbye = 3s;      // for a child to end by itself ...
-constexpr duration termination = 1s;  // ... and by SIGTERM
-constexpr duration burial = 500ms;    // for the system, after SIGKILL
+constexpr std::size_t most_unanswered = 10'000;  // requests that nobody awaits
+constexpr int most_without_time = 20;            // calls; a clock may tick in microseconds
+constexpr int reads_per_turn = 8;                // an endless writer must not stall the loop
+constexpr duration goodbye = 3s;                 // for a child to end by itself ...
+constexpr duration termination = 1s;             // ... and by SIGTERM
+constexpr duration burial = 500ms;               // for the system, after SIGKILL
 
-// One line of it, as long as a sentence may be.
+// The last part of the text on one line, as long as an error sentence may be.
 std::string last_words(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   const bool cut = text.size() > errors_shown;
@@ -140,7 +140,7 @@ task<void> link::read_answers() {
     const long got = child::read_now(child_.out(), room->data(), room->size());
     if (got == 0) break;
     if (got < 0) {
-      if (child_.status() || given_up_) break;  // others may hold it open for as long as they like
+      if (child_.status() || given_up_) break;  // others may hold it open for ever
       co_await out_.wait(fd_watch::readable, time_point::max());
       continue;
     }
@@ -177,7 +177,7 @@ void link::take_line(std::string_view line) {
   }
 }
 
-// Its first answer. A client that fails later on says so as well.
+// The client's first answer. Clients that fail later report it in the same way.
 void link::take_ready(answer said, std::string_view line) {
   if (!said.is_ready) return broke("is not ready", line, last_request_);
   if (greeted_) {
@@ -224,8 +224,8 @@ void link::deliver(answer said, std::string_view line) {
   who->second->arrived.set();
 }
 
-// The end of a stream is the end of the child, which then gets a moment to end in order, so that
-// its status and its last words are known. One that goes on living is told by what it did.
+// The end of a stream means the end of the child, which gets a moment to exit in order, so that its
+// status and last output are known. If it keeps running, `deed` describes the failure instead.
 task<void> link::bury(std::string deed, signal& over) {
   const bool by_itself = co_await ended_by(over, loop_.now() + burial);
   if (ending_) co_return;
@@ -265,7 +265,7 @@ task<bool> link::ended_by(signal& over, time_point limit) {
   co_return child_.status().has_value();
 }
 
-// A secret is replaced before the line is cut, which could leave half of it.
+// Secrets are replaced before the line is cut: cutting first could leave half of one.
 void link::broke(std::string_view deed, std::string_view line, std::string_view request) {
   const std::string asked{request.substr(0, request.find('\n'))};
   died(fmt::format("{}; the line: {}; the request: {}", deed, quoted_line(without_secrets(line)),

@@ -1,9 +1,10 @@
-// One lock client in a process of its own, seen from a loop: lines go out, answers come back.
+// One lock client in a process of its own, seen from a loop: requests go out as lines, answers come
+// back.
 //
-// Everything waits on the loop; no thread stands behind a child. A child that ends, does not read,
-// or writes what is not of the protocol, is dead: calls in flight are told so, and later ones throw
-// no_server with a sentence that names the program, the request, the line that was wrong, and the
-// end of what the child wrote to its standard error. What a child can make this keep is bounded.
+// All waiting is done on the loop; no thread serves a child. A child that ends, does not read, or
+// violates the protocol is dead: calls in flight learn of it, and later ones throw no_server with a
+// sentence that names the program, the request, the offending line, and the end of the child's
+// standard error. The memory that a child can occupy here is bounded.
 #pragma once
 
 #include <cstdint>
@@ -33,30 +34,30 @@ class link {
   // REQUIRES: end() has been awaited.
   ~link() = default;
 
-  // Says hello and waits for the child to be ready. Throws no_server.
+  // Sends hello and waits for the child to be ready. Throws no_server.
   task<answer> greet(std::string hello, time_point limit);
 
-  // The child's answer to the line, which has this id. None: not by the limit, or never, and
-  // then dead() is true. Throws no_server when the child was dead before.
+  // The child's answer to the line, which has this id. None: not by the limit, or never, and then
+  // dead() is true. Throws no_server if the child was dead before.
   task<std::optional<answer>> ask(std::uint64_t id, std::string line, time_point limit);
 
-  // Writes a request of this id, whose answer nobody waits for.
+  // Sends a request with this id whose answer nobody awaits.
   void tell(std::uint64_t id, std::string line);
 
-  // Called for answers that nobody waits for any more.
+  // Called for answers that nobody awaits any more.
   std::function<void(const answer&)> on_late = [](const answer&) {};
 
   bool dead() const { return dead_; }
   bool alive() const { return !dead_ && alive_; }
   // Why the child is dead. REQUIRES: dead().
   std::string sentence() const;
-  // The program and what it has done, in one sentence, with its last words.
+  // The program and its failure `deed`, in one sentence, with the last lines of its standard error.
   std::string sentence(const std::string& deed) const;
 
-  // What the child said, without the secrets.
+  // The child's text, without the secrets.
   std::string without_secrets(std::string_view text) const;
 
-  // Ends the child: by the end of its input, then SIGTERM, then SIGKILL, within 4.5 s.
+  // Ends the child: by closing its input, then SIGTERM, then SIGKILL, within 4.5 s.
   task<void> end();
 
  private:
@@ -94,28 +95,28 @@ class link {
   fd_watch err_;
   fd_watch gone_;
   scope tasks_;
-  std::string unread_;        // the beginning of a line
-  std::string unsent_;        // what the child has not taken yet
+  std::string unread_;        // an incomplete line
+  std::string unsent_;        // not yet taken by the child
   std::string errors_;        // the end of its standard error
-  std::string last_request_;  // as sentences show it
+  std::string last_request_;  // as shown in error sentences
   bool writing_ = false;
   bool ending_ = false;
   bool given_up_ = false;
-  bool greeted_ = false;  // and has said that it is ready
+  bool greeted_ = false;  // and the child has reported ready
   bool dead_ = false;
   bool alive_ = true;
-  std::string how_;         // it died
-  signal over_for_reader_;  // the child is; one for each that may wait for it
+  std::string how_;         // how the child died
+  signal over_for_reader_;  // the child has ended; one signal per possible waiter
   signal over_for_writer_;
   signal over_for_end_;
   pending hello_;
   std::unordered_map<std::uint64_t, pending*> waiting_;
   std::uint64_t last_id_ = 0;
-  // Requests that may yet be answered though nobody waits, and when they were written. Those before
-  // `forgotten_` are not remembered.
+  // Requests that may still be answered though nobody awaits them, with the time they were written.
+  // Ids before `forgotten_` are not remembered.
   std::map<std::uint64_t, time_point> unanswered_;
   std::uint64_t forgotten_ = 0;
-  int without_time_ = 0;  // calls in a row that began as they ended, which no call can
+  int without_time_ = 0;  // calls in a row with zero duration, which is impossible
 };
 
 }  // namespace lockmark::exec

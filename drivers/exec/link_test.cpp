@@ -1,5 +1,5 @@
-// Child processes: what they answer, how they die, and that nothing stays behind. The children are
-// shell scripts; no lock and no server takes part.
+// Child processes: their answers, their deaths, and that nothing is left behind. The children are
+// shell scripts; there is no lock and no server.
 #include "drivers/exec/link.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::vector<std::string> shell(const std::string& script) {
 
 const std::string ready = "read hello; echo '{\"ready\":true,\"version\":\"sh\"}'; ";
 
-// Plays a coroutine that gets a link to a shell script, and ends the link whatever happens.
+// A coroutine that gets a link to a shell script; the link is ended whatever happens.
 using scene = task<void> (*)(loop&, link&);
 
 task<void> play_whole(loop& l, std::string script, scene what) {
@@ -51,7 +51,7 @@ void play(const std::string& script, scene what) {
   run_to_end(l, play_whole(l, script, what));
 }
 
-// What greet() throws.
+// The error sentence of greet().
 task<std::string> refused_greeting(loop& l, link& talk, duration within) {
   std::string why;
   try {
@@ -88,7 +88,7 @@ bool ends_soon(pid_t pid) {
   return !runs(pid);
 }
 
-// A new temporary file, in which scripts leave process ids.
+// A new temporary file in which scripts leave process ids.
 struct note {
   note() { close(mkstemp(path.data())); }
   ~note() { unlink(path.c_str()); }
@@ -184,7 +184,7 @@ TEST(Link, ALineThatIsNotOfTheProtocolIsTheEnd) {
        });
 }
 
-// Requests wait for it in bounded room, and then for nothing any more.
+// Requests queue in bounded memory until the child is given up.
 TEST(Link, AChildThatDoesNotReadIsTheEnd) {
   play(ready + "exec sleep 60", [](loop& l, link& talk) -> task<void> {
     co_await greeted(l, talk);
@@ -243,7 +243,7 @@ TEST(Link, EndIsBounded) {
   EXPECT_LT(clock.now() - start, 7s);
 }
 
-// A standard error that nobody reads to its end does not keep the child from working.
+// Much standard error, kept only in part, does not stop the child from working.
 TEST(Link, MuchStandardErrorIsReadAndForgotten) {
   play(ready +
            "read call; i=0; while [ $i -lt 4000 ]; do echo "
@@ -266,7 +266,7 @@ TEST(Child, ItsOwnChildrenEndWithIt) {
   for (const pid_t pid : pids.pids(2)) EXPECT_TRUE(ends_soon(pid)) << pid;
 }
 
-// The parent is killed as by kill -9: nobody is left to tidy up, and yet nothing stays.
+// The parent is killed as by kill -9: nothing can tidy up, and yet nothing is left.
 TEST(Child, NothingOutlivesAKilledParent) {
   const note pids;
   const pid_t parent = fork();
@@ -291,7 +291,7 @@ TEST(Child, NothingOutlivesAKilledGuard) {
   EXPECT_TRUE(ends_soon(started[0]));
 }
 
-// Children are started and ended from several threads at once; none holds another's streams open.
+// Children start and end on several threads at once; none holds another's streams open.
 TEST(Child, ManyAtOnceEndAlone) {
   const child first{shell("exec cat")};
   const child second{shell("exec cat")};

@@ -1,7 +1,7 @@
-// For tests: a lock client that misbehaves as it is told to. It locks nothing: each client of a run
-// must have a key of its own.
+// For tests: a lock client that misbehaves on request. It locks nothing: each client of a run must
+// have a key of its own.
 //
-//   odd_adapter MODE    from the start on, or once the sixth acquire has come
+//   odd_adapter MODE    from the start, or from the sixth acquire on
 #include <unistd.h>
 
 #include <csignal>
@@ -30,7 +30,7 @@ void say(const json& line) {
   while (true) pause();
 }
 
-// What is said to hello; false: nothing more.
+// The answer to hello; false: stop here.
 bool begin_oddly(const std::string& mode) {
   if (mode == "silent") sleep_for_ever();
   if (mode == "garbage_at_hello") std::cout << "\x1b[31mWelcome!\n" << std::flush;
@@ -42,7 +42,7 @@ bool begin_oddly(const std::string& mode) {
   return mode == "garbage_at_hello" || mode == "not_ready" || mode == "wrong_version";
 }
 
-// What is done instead of answering; whatever returns is followed by a good answer.
+// Misbehaves instead of answering; if it returns, a good answer follows.
 void break_off(const std::string& mode, const json& good) {
   if (mode == "exits") std::cerr << "out of luck\n", _exit(3);
   if (mode == "killed") kill(getpid(), SIGKILL);
@@ -64,7 +64,7 @@ void break_off(const std::string& mode, const json& good) {
   }
 }
 
-// The answer, with what is wrong in it.
+// The answer with a fault put into it.
 json spoil(const std::string& mode, json answer) {
   if (mode == "unknown_outcome") answer["outcome"] = "locked";
   if (mode == "unknown_reason") answer["outcome"] = "refused", answer["why"] = "tired";
@@ -99,7 +99,7 @@ class adapter {
  private:
   json answer_to(const json& call) {
     const std::int64_t began = monotonic_ns();
-    while (monotonic_ns() < began + 10'000) continue;  // the library, which takes its time
+    while (monotonic_ns() < began + 10'000) continue;  // simulates the library's work
     const std::int64_t ended = mode_ == "no_time" ? began : monotonic_ns();
     json good{{"id", call["id"]}, {"outcome", "granted"}, {"received", began},
               {"began", began},   {"ended", ended},       {"sent", ended}};
@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "good";
   std::string line;
   std::getline(std::cin, line);
-  // prepare() and wipe() say hello as well; a program that fails there only is odd, too.
+  // prepare() and wipe() say hello as well; a program that fails only there is a mode, too.
   if (!begin_oddly(mode) && mode != "failed") {
     json features = json::array({"lease"});
     if (mode != "without_renewal") features.push_back("renewable");

@@ -1,4 +1,4 @@
-// Programs that break the protocol in every way that came to mind: each is refused or ends its run
+// Programs that break the protocol in every way we could think of: each is refused or ends its run
 // in time, with one sentence that names the program, the request and the line.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include "harness/async/scope.hpp"
 #include "harness/time/clock.hpp"
 
-// What is freed is freed, so that memory can be measured.
+// Freed memory is really returned, so that memory use can be measured.
 extern "C" const char* __asan_default_options() {
   return "quarantine_size_mb=0";
 }
@@ -27,7 +27,7 @@ std::string program(std::string_view mode) {
   return fmt::format("exec:{} {}", LOCKMARK_ODD_ADAPTER, mode);
 }
 
-// What else stands in the command may be a secret.
+// The rest of the command may be a secret.
 constexpr const char* shown_program = "exec:odd_adapter ***: ";
 
 std::unique_ptr<driver> driver_of(std::string_view mode) {
@@ -38,7 +38,7 @@ std::unique_ptr<driver> driver_of(std::string_view mode) {
 }
 
 struct told {
-  std::string sentence;  // of what was thrown; empty: nothing was
+  std::string sentence;  // of the exception; empty: none
   int granted = 0;
   int doubts = 0;
   duration took{};
@@ -56,7 +56,7 @@ task<void> take_turns(loop& l, session& s, told& all) {
   }
 }
 
-// As a run does: prepares, opens, takes turns until something throws, closes.
+// Like a run: prepares, opens, takes turns until something throws, closes.
 task<void> play(loop& l, driver& d, told& all) {
   std::unique_ptr<session> s;
   try {
@@ -88,7 +88,7 @@ told told_of(std::string_view mode) {
 
 struct oddity {
   const char* mode;
-  const char* says;  // behind the program's name
+  const char* says;  // follows the program's name
 };
 void PrintTo(const oddity& o, std::ostream* out) {
   *out << o.mode;
@@ -101,7 +101,7 @@ class at_hello : public testing::TestWithParam<oddity> {};
 TEST_P(at_hello, is_refused_with_a_sentence) {
   const told all = told_of(GetParam().mode);
   EXPECT_EQ(all.sentence, std::string(shown_program) + GetParam().says);
-  // The program's own 5 s, or the time that one has which answered to end by itself.
+  // The program's own 5 s, or the time that one which has answered gets to exit by itself.
   EXPECT_LT(all.took, 8s);
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         oddity{"endless_line", "wrote a line that is too long, of more than 1 MiB; the line: xxx"}),
     name_of);
 
-// What shows later than at the sixth acquire.
+// A fault that shows later than at the sixth acquire.
 TEST(OddAdapter, AnsweringTwiceIsFound) {
   EXPECT_THAT(told_of("answers_twice").sentence,
               AllOf(StartsWith(shown_program), HasSubstr("answered a request twice; the line: {")));
@@ -171,7 +171,7 @@ TEST(OddAdapter, CallsThatTakeNoTimeAreFound) {
   EXPECT_EQ(all.granted, 10);
 }
 
-// Neither is a word against the protocol: each call ends in doubt, in time.
+// Silence does not violate the protocol: each call ends in doubt, in time.
 TEST(OddAdapter, SilenceIsDoubt) {
   for (const char* mode : {"stops_reading", "never_answers"}) {
     const told all = told_of(mode);
@@ -196,7 +196,7 @@ long most_memory_kb() {
   return all.ru_maxrss;
 }
 
-// Lines without an end, and lines without number: the loop goes on, in little memory.
+// Endless lines, and endlessly many lines: the loop keeps running, in little memory.
 TEST(OddAdapter, MemoryAndTimeAreBounded) {
   const long before_kb = most_memory_kb();
   EXPECT_NE(told_of("endless_line").sentence, "");

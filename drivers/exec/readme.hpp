@@ -1,4 +1,4 @@
-// For tests: a program that stands in README.md beside this file, in a file of its own.
+// For tests: a program from README.md beside this file, extracted to a file.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace lockmark::exec {
 
 class readme_program {
  public:
-  // The first block of this language, in a new folder. Throws std::runtime_error where there is
-  // none. REQUIRES: the working directory is the project's.
+  // The first block in this language, in a new folder. Throws std::runtime_error if there is none.
+  // REQUIRES: the working directory is the project's.
   readme_program(std::string_view language, std::string_view file_name);
   readme_program(const readme_program&) = delete;
   readme_program& operator=(const readme_program&) = delete;

@@ -6,7 +6,7 @@
 namespace lockmark::exec {
 namespace {
 
-// A client that waits until the deadline answers a moment after it.
+// A client that waits until the deadline answers slightly after it.
 constexpr duration one_round_trip = std::chrono::milliseconds{700};
 
 constexpr std::size_t doubts_remembered = 10'000;
@@ -50,7 +50,7 @@ task<outcome<grant>> exec_session::call(operation op, request r) {
   }
   if (said->reconnects) sent_.reconnects = *said->reconnects;
   const duration whole = loop_.now() - asked;
-  // Without stamps nobody knows, and all of it counts as the lock's.
+  // Without stamps the whole time counts as the lock's.
   const duration at_work = said->at ? said->at->ended - said->at->began : whole;
   const duration pipe = std::max(whole - at_work, duration{});
   sent_.pipe_ns += static_cast<std::uint64_t>(pipe.count());
@@ -71,7 +71,7 @@ void exec_session::give_back(const answer& late) {
   link_->tell(id, call_line(operation::release, id, r, std::chrono::seconds{1}, duration{}));
 }
 
-// A client that died when nobody asked it for anything has not kept its side either.
+// A client that died while idle has failed as well.
 task<void> exec_session::close() {
   const std::string why = link_->dead() ? link_->sentence() : std::string{};
   co_await link_->end();

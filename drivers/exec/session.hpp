@@ -10,11 +10,11 @@ namespace lockmark::exec {
 
 class exec_session final : public session {
  public:
-  // `talk` has been greeted. `renews`: whether its client may be asked to.
+  // `talk` has been greeted. `renews`: the client supports renew.
   exec_session(loop& l, std::unique_ptr<link> talk, bool renews);
 
   task<outcome<grant>> acquire(request r) override;
-  // Throws usage_error where the client does not renew.
+  // Throws usage_error if the client does not renew.
   task<outcome<grant>> renew(request r) override;
   task<outcome<nothing>> release(request r) override;
   bool alive() const override { return link_->alive(); }
@@ -30,7 +30,7 @@ class exec_session final : public session {
   const bool renews_;
   std::uint64_t last_id_ = 0;
   traffic sent_;
-  // Acquires that ended in doubt, by their ids: should they be granted yet, nobody wants the lock.
+  // Acquires that ended in doubt, by id: if one is granted after all, it is released.
   std::unordered_map<std::uint64_t, request> doubtful_;
 };
 

@@ -1,4 +1,4 @@
-// What a test program plays side by side, while its tests wait for what they ask of it.
+// Runs a test program's matches concurrently; the tests wait for their results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,15 +13,15 @@
 
 namespace lockmark::exec {
 
-// What several threads play while the tests wait for their results: clients take seconds to start,
-// and most rounds wait for something to end.
+// Matches played by several threads while the tests wait for the results: clients take seconds to
+// start, and most rounds wait for something to end.
 class tournament {
  public:
   void add(std::string suite, std::function<void()> match) {
     matches_.emplace_back(std::move(suite), std::move(match));
   }
 
-  // Starts what belongs to a test that is going to run.
+  // Starts the matches of the tests that will run.
   void begin() {
     std::erase_if(matches_, [](const auto& m) { return !is_wanted(m.first); });
     for (int n = 0; n < at_once; ++n) threads_.emplace_back([this] { play(); });
@@ -54,7 +54,7 @@ class tournament {
   std::atomic<std::size_t> next_ = 0;
 };
 
-// Begins when it is known which tests will run.
+// Starts the tournament once it is known which tests will run.
 class season final : public testing::Environment {
  public:
   explicit season(tournament& t) : matches_(t) {}
@@ -70,7 +70,7 @@ inline tournament& all_matches() {
   return all;
 }
 
-// A result that a thread of the tournament leaves for tests: all rounds of a pair are one match.
+// A result computed by a tournament thread for tests: all rounds of a pair are one match.
 template <class Result>
 class match {
  public:
@@ -79,7 +79,7 @@ class match {
     all_matches().add(suite, [this] { play_(); });
   }
 
-  // Waits for it, and throws what it threw.
+  // Waits for the match, and rethrows its exception.
   const Result& result() const { return result_.get(); }
 
  private:

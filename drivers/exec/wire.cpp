@@ -93,7 +93,7 @@ std::vector<std::string> secrets_in(const std::string& url, const config::target
     all.push_back(in_json.substr(1, in_json.size() - 2));
     all.push_back(plain);
   }
-  // As it stands in the URL, percent-encoded: between the first colon of the login and its end.
+  // As written in the URL, percent-encoded: from the login's first colon to its end.
   const auto login = url.find("://");
   if (server.password.empty() || login == url.npos) return all;
   const auto rest = std::string_view{url}.substr(login + 3);

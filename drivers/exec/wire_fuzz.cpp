@@ -1,5 +1,5 @@
-// Any line as what a lock client writes: an answer that keeps its promises, or a sentence. Nothing
-// throws, and what is shown of a line is one short line.
+// Any line as a lock client's output: it parses to a valid answer or yields an error sentence.
+// Nothing throws, and a line is quoted as one short line.
 #include <algorithm>
 #include <cassert>
 #include <cstdint>

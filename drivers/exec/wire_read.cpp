@@ -1,4 +1,4 @@
-// What a lock client writes: lines to values. Everything in a line may be wrong, and is said so.
+// Parses a lock client's lines. Anything in a line may be wrong, and is reported.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using json = nlohmann::json;
 
-// Nothing of the protocol is deeper; without a limit a short line could be a large value.
+// The protocol nests no deeper; without a limit a short line could be a large value.
 constexpr int deepest_value = 3;
 constexpr std::size_t line_shown = 200;
 constexpr std::size_t value_shown = 60;
@@ -25,7 +25,7 @@ struct wrong_line {
   std::string why;
 };
 
-// Lists and objects by their kind only: dumping a value goes as deep as the value.
+// Lists and objects only by their kind: dumping a value recurses as deep as the value.
 std::string shown(const json& value) {
   if (value.is_structured()) return value.is_array() ? "a list" : "an object";
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -62,7 +62,7 @@ bool flag_of(const json& j, const char* name) {
   return value.get<bool>();
 }
 
-// A refusal is a promise: what is not known is not taken for one.
+// A refusal is a promise: an unknown one is not accepted as such.
 outcome<grant> refusal_of(const json& j) {
   constexpr std::string_view expected = "busy, deadline, not_owner or unavailable";
   const std::string why = text_of(j, "why", expected);
@@ -87,7 +87,7 @@ outcome<grant> ending_of(const json& j) {
 std::optional<std::chrono::milliseconds> valid_of(const json& j) {
   const auto found = j.find("valid_ms");
   if (found == j.end()) return std::nullopt;
-  // What is unsigned and does not fit becomes negative, and so is too small.
+  // An unsigned value that does not fit becomes negative, and so is too small.
   const auto ms = found->is_number_integer() ? found->get<std::int64_t>() : longest_valid_ms + 1;
   const bool too_large = found->is_number_unsigned() && ms < 0;
   if (too_large || ms > longest_valid_ms || ms < -longest_valid_ms) {
@@ -169,7 +169,7 @@ json parse_shallow(std::string_view line) {
   return j;
 }
 
-// What a wrong number may have been meant as; empty if nothing comes to mind.
+// The likely meaning of a wrong number; empty if there is no guess.
 std::string guess_at(time_point stamp, time_point asked, time_point read) {
   constexpr std::int64_t any_wall_clock = 1'000'000'000'000'000'000;  // the year 2001
   if (to_ns(stamp) > any_wall_clock) return ", which looks like a wall clock";

@@ -1,4 +1,4 @@
-// The line protocol: what lockmark writes and how it reads what it is answered.
+// The line protocol: what lockmark writes, and how it parses the client's lines.
 #include "drivers/exec/wire.hpp"
 
 #include <fmt/format.h>
@@ -95,7 +95,7 @@ std::string why_not(std::string_view line) {
   return read ? "nothing is wrong" : read.error().sentence;
 }
 
-// A refusal is a promise. What lockmark does not know it must not take for one.
+// A refusal is a promise. An unknown ending must not be taken for one.
 TEST(Wire, WhatIsNoKnownEndingIsNoRefusal) {
   EXPECT_EQ(why_not(R"({"id":1,"outcome":"denied"})"),
             "its \"outcome\" is \"denied\"; expected granted, refused or doubt");
@@ -121,7 +121,7 @@ TEST(Wire, OtherLines) {
   EXPECT_EQ(why_not(R"({"ready":true,"protocol":2})"), "its \"protocol\" is 2; expected 1");
 }
 
-// Numbers are taken as they stand or not at all: neither cut, nor wrapped round, nor rounded.
+// Numbers are accepted exactly or not at all: neither truncated, nor wrapped, nor rounded.
 TEST(Wire, NumbersThatDoNotFitAreSaidSo) {
   const auto granted = [](std::string_view more) {
     return why_not(fmt::format(R"({{"id":1,"outcome":"granted",{}}})", more));
@@ -145,7 +145,7 @@ TEST(Wire, NumbersThatDoNotFitAreSaidSo) {
               testing::HasSubstr("its \"ended\" is 1.5; expected nanoseconds"));
 }
 
-// A short line must not be a large value, nor one that is as deep as the stack.
+// A short line must not become a large value, nor one as deep as the stack.
 TEST(Wire, DepthIsBounded) {
   const std::string deep(longest_line, '[');
   EXPECT_EQ(why_not(deep), "its values are too deep in one another");

@@ -1,4 +1,4 @@
-// Users, rights and what is found out before a run, against a real server.
+// Users, ACLs and the checks before a run, against a real server.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
@@ -18,7 +18,7 @@ std::string as_user(const std::string& login, const std::string& chroot = "") {
   return fmt::format("zookeeper://{}@127.0.0.1:{}{}", login, server_port(), chroot);
 }
 
-// What preparing a run says, and what it was refused.
+// Prepares a run; stores the error sentence if that fails.
 task<void> prepare_into(driver& d, loop& l, std::string* sentence) {
   try {
     co_await d.prepare(l, l.now() + seconds(5));
@@ -27,7 +27,7 @@ task<void> prepare_into(driver& d, loop& l, std::string* sentence) {
   }
 }
 
-// What a user's run creates is out of reach for others, but their runs may stand beside it.
+// Nodes of one user's run are closed to others, but runs of other users may stand beside it.
 TEST(digest, nodes_are_the_users_own) {
   world{sequential(), as_user("me:s3cret")}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
@@ -56,7 +56,7 @@ TEST(digest, nodes_are_the_users_own) {
   });
 }
 
-// Where one's rights do not reach, prepare says so in a sentence that names no password.
+// Without the necessary rights prepare() fails with a sentence that contains no password.
 TEST(digest, missing_rights) {
   const std::string mine = "/mine";
   world{sequential(), as_user("me:s3cret", mine)}.run([](world& w) -> task<void> {
@@ -68,7 +68,7 @@ TEST(digest, missing_rights) {
   });
 }
 
-// On a server that lets everybody in there is nothing to say.
+// On a server open to everybody there are no findings.
 TEST(preflight_of_a_server, finds_nothing) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     demand load{.instances = 100, .clients = 4, .lease = {}, .session_timeout = seconds(4)};
@@ -77,7 +77,7 @@ TEST(preflight_of_a_server, finds_nothing) {
   });
 }
 
-// The server grants another session timeout than is asked for.
+// The server grants a session timeout other than the one requested.
 TEST(preflight_of_a_server, clamped_session_timeout) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     demand load{.instances = 1, .clients = 1, .lease = {}, .session_timeout = milliseconds(100)};
@@ -89,7 +89,7 @@ TEST(preflight_of_a_server, clamped_session_timeout) {
   });
 }
 
-// More sessions than this process may have sockets.
+// More sessions than the process has file descriptors for.
 TEST(preflight_of_a_server, too_few_descriptors) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     demand load{.instances = 100'000'000, .clients = 1, .lease = {}, .session_timeout = {}};
@@ -100,7 +100,7 @@ TEST(preflight_of_a_server, too_few_descriptors) {
   });
 }
 
-// The run's nodes have come to belong to somebody else.
+// The run's nodes belong to another user by now.
 TEST(preflight_of_a_server, missing_rights) {
   world{sequential(), as_user("me:s3cret")}.run([](world& w) -> task<void> {
     const auto stranger = w.driver_for(as_user("you:0ther"));

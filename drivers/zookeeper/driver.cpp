@@ -96,9 +96,9 @@ void zookeeper_driver::check(const reply& r, std::string_view what) const {
   if (!r.ok() && r.ended != status::node_exists) throw no_server(complaint(r, what));
 }
 
-// What a run needs ------------------------------------------------------------------------------
+// Preparing a run -------------------------------------------------------------------------------
 
-// Does `what` in a session of its own, and ends that session whatever happens.
+// Runs `what` in a session of its own, and always ends that session.
 task<void> zookeeper_driver::in_own_session(loop& l, duration session_timeout, work what,
                                             time_point deadline) {
   scope tasks{l};
@@ -116,8 +116,8 @@ task<void> zookeeper_driver::in_own_session(loop& l, duration session_timeout, w
   if (failure) std::rethrow_exception(failure);
 }
 
-// A session that cannot be had would be waited for until the deadline; a word is answered, or
-// refused, at once.
+// Opening a session to a dead server waits until the deadline; a four-letter word is answered or
+// refused at once.
 task<void> zookeeper_driver::say_hello(loop& l, time_point deadline) {
   const bool alone = where_.hosts.size() == 1;
   const time_point soon = alone ? deadline : l.now() + (deadline - l.now()) / 4;
@@ -135,7 +135,7 @@ task<void> zookeeper_driver::create_parents(loop& l, std::shared_ptr<handle> zk,
       check(created, fmt::format("create {}", part));
     }
   }
-  // The wipe of another run may take the root away again before this one stands in it.
+  // The wipe of another run may remove the root before this run's node is in it.
   reply created{};
   do {
     created = co_await zk->create(root_, "", node_kind::container, deadline);
@@ -189,7 +189,7 @@ task<std::unique_ptr<session>> zookeeper_driver::open(loop& l, instance who, tim
 
 task<std::vector<finding>> zookeeper_driver::preflight(loop& l, demand load, time_point deadline) {
   std::vector<finding> found;
-  const std::uint64_t sessions = std::uint64_t{load.instances} + 1;  // and one of the driver's own
+  const std::uint64_t sessions = std::uint64_t{load.instances} + 1;  // one for the driver itself
   if (auto few = judge_descriptors(descriptor_limit(), descriptors_in_use(), sessions))
     found.push_back(std::move(*few));
   const time_point soon = l.now() + (deadline - l.now()) / 4;
@@ -218,7 +218,7 @@ task<void> zookeeper_driver::judge_servers(loop& l, std::uint64_t sessions, time
   if (auto down = judge_silence(silent, answers.size())) found->push_back(std::move(*down));
 }
 
-// What the run's own sessions will ask for, and be granted.
+// Judges the timeout granted to a session that asks for the same as the run's sessions.
 task<void> zookeeper_driver::judge_session(std::shared_ptr<handle> zk, duration asked,
                                            time_point deadline, std::vector<finding>* found) {
   if (auto other = judge_session_timeout(asked, zk->session_timeout()))
@@ -232,14 +232,14 @@ task<void> zookeeper_driver::judge_session(std::shared_ptr<handle> zk, duration 
   }
 }
 
-// What the servers say of themselves ------------------------------------------------------------
+// The servers' own reports ----------------------------------------------------------------------
 
 task<description> zookeeper_driver::describe(loop& l, duration session_timeout,
                                              time_point deadline) {
   const time_point soon = l.now() + (deadline - l.now()) / 4;
   const auto srvr = co_await ask_all(l, where_.hosts, "srvr", soon);
   const auto conf = co_await ask_all(l, where_.hosts, "conf", soon);
-  // Of the first one that tells.
+  // The first server that has the field decides.
   const auto known = [](const std::vector<word_answer>& answers, std::string_view separator,
                         std::string_view name) {
     for (const word_answer& answer : answers) {
@@ -264,7 +264,7 @@ task<description> zookeeper_driver::describe(loop& l, duration session_timeout,
   };
 }
 
-// Sums over all servers: each counts what it was sent itself.
+// Sums over all servers: each counts only what it received itself.
 task<server_counters> zookeeper_driver::counters(loop& l, time_point deadline) {
   server_counters sum;
   const auto answers = co_await ask_all(l, where_.hosts, "mntr", deadline);

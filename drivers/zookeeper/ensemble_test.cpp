@@ -1,5 +1,5 @@
-// A member of an ensemble dies in the middle of things: calls keep their deadlines, the lock goes
-// on, and no two hold it.
+// A member of an ensemble dies during a run: calls keep their deadlines, the lock stays usable, and
+// there are never two holders.
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -19,7 +19,7 @@ local::cluster& ensemble() {
   return three;
 }
 
-// The name of the member that leads, and empty while none does.
+// The name of the current leader; empty if there is none.
 task<std::string> leader(world& w) {
   const servers where = servers_at(ensemble().target());
   const auto answers = co_await ask_all(w.here, where.hosts, "srvr", w.in(seconds(1)));
@@ -29,7 +29,7 @@ task<std::string> leader(world& w) {
   co_return "";
 }
 
-// What the clients of one key see of each other, and of time.
+// The state shared by the clients of one key.
 struct crowd {
   int inside = 0;
   int overlaps = 0;
@@ -56,8 +56,8 @@ void keep_time(const world& w, const request& r, crowd& all) {
   all.longest_overrun = std::max(all.longest_overrun, w.here.now() - r.answer_by());
 }
 
-// Holds count only as long as their session says that it is alive: another's grant is no overlap
-// once a holder has been told.
+// A hold counts only while its session reports alive(): a grant to another client is no overlap
+// once the holder has been told.
 task<void> come_and_go(world& w, session& s, std::uint32_t client, crowd& all) {
   while (!all.done) {
     const request wanted = ask(w, client);
@@ -81,7 +81,7 @@ task<void> come_and_go(world& w, session& s, std::uint32_t client, crowd& all) {
   }
 }
 
-// Lets them run, kills who leads, and lets them run until the lock has gone on for a while.
+// Lets the clients run, kills the leader, and lets them run until the lock has worked for a while.
 task<void> kill_the_leader(world& w, crowd& all) {
   const time_point warm = w.in(seconds(20));
   while (all.granted < 50 && w.here.now() < warm) co_await w.here.sleep_for(milliseconds(20));
@@ -114,14 +114,14 @@ task<void> survive(world& w) {
   EXPECT_EQ(all.tokens_fell, 0);
   EXPECT_EQ(all.lost_holds, 0) << "sessions of 8 s outlive an election";
   EXPECT_GE(all.after_the_kill, 100) << "it did not go on";
-  // Less than what ends it otherwise: its session, after 8 s.
+  // Well below the 8 s after which the session's end would end the call.
   EXPECT_LT(all.longest_overrun, seconds(5)) << "a call outlasted its deadline";
   for (const auto& s : sessions) co_await s->close();
 }
 
 class leader_dies : public testing::TestWithParam<lock_kind (*)()> {};
 
-// Sessions outlive the election, so nobody loses what it holds.
+// Sessions outlive the election, so no holder loses its lock.
 TEST_P(leader_dies, the_lock_goes_on) {
   world w{GetParam()(), ensemble().target()};
   w.session_timeout = seconds(8);
@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(each_exclusive_lock, leader_dies,
                            return name.substr(name.find('/') + 1);
                          });
 
-// One member of three is down: a run can be prepared, and the preflight says so.
+// One member of three is down: a run can be prepared, and the preflight reports it.
 TEST(ensemble_without_a_member, is_told_of) {
   ensemble().kill("zookeeper-2", SIGKILL);
   world{sequential(), ensemble().target()}.run([](world& w) -> task<void> {
@@ -153,6 +153,6 @@ TEST(ensemble_without_a_member, is_told_of) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
-  lockmark::zookeeper::ensemble();  // it forks, before there is any thread
+  lockmark::zookeeper::ensemble();  // forks, so before any thread exists
   return RUN_ALL_TESTS();
 }

@@ -1,7 +1,7 @@
 // zookeeper/ephemeral: the first lock that everybody writes.
 //
-// One ephemeral node; whoever creates it holds the lock. All others watch it with exists(), and all
-// are woken when it goes, to try again at once: a herd, from which nothing promises anybody a turn.
+// One ephemeral node; the client that creates it holds the lock. All others watch it with exists(),
+// and its deletion wakes them all to try again at once: a herd, without any fairness.
 #include "drivers/zookeeper/driver.hpp"
 #include "drivers/zookeeper/node_session.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
@@ -32,7 +32,7 @@ class ephemeral_session final : public node_session {
     }
   }
 
-  // Ends at once when there is no node any more.
+  // Returns at once if the node does not exist.
   task<void> wait_for_end(std::shared_ptr<handle> zk, std::string path, limits until) {
     const auto watch = std::make_shared<node_watch>(loop_);
     const reply held = co_await zk->exists(path, watch, until.answer_by);

@@ -1,4 +1,4 @@
-// ZooKeeper's four-letter words: what a server says of itself, over a plain TCP connection.
+// ZooKeeper's four-letter words: a server's report on itself, over a plain TCP connection.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace lockmark::zookeeper {
 
-// What came back: the server's text, or why there is none.
+// The server's text, or the reason why there is none.
 struct word_answer {
   std::string text;
   std::string failure;  // "Connection refused"; empty when the server answered
 };
 
-// Sends `word` and reads until the server closes the connection, or the deadline comes.
+// Sends `word` and reads until the server closes the connection or the deadline passes.
 task<word_answer> ask_word(loop& l, std::string host, std::uint16_t port, std::string word,
                            time_point deadline);
 
-// The same to all, side by side; answers stand as the hosts do.
+// The same for all hosts concurrently; answers are in the order of the hosts.
 task<std::vector<word_answer>> ask_all(loop& l, std::vector<config::host_port> hosts,
                                        std::string word, time_point deadline);
 
-// "name<separator>value" lines. A server that does not allow the word answers in a sentence that
-// has no such lines; values that are no numbers are left out of `numbers_in`.
+// Parses "name<separator>value" lines. A server that does not allow the word answers with a
+// sentence, which has no such lines; `numbers_in` skips values that are not numbers.
 std::map<std::string, std::string, std::less<>> fields_in(std::string_view text,
                                                           std::string_view separator);
 std::map<std::string, std::uint64_t> numbers_in(std::string_view text, std::string_view separator);

@@ -7,13 +7,14 @@ namespace {
 
 constexpr std::size_t stat_bytes = 68;
 
-// Numbers that stand in the place of a request's.
+// Reserved request numbers.
 constexpr std::int32_t notification = -1;
 constexpr std::int32_t ping = -2;
 constexpr std::int32_t login = -4;
 constexpr std::int32_t watches = -8;
 
-// Takes the parts of a message from its beginning; false once one of them is not there.
+// Reads a message field by field from its beginning; each read returns false if the field is not
+// complete.
 class frame_reader {
  public:
   explicit frame_reader(std::string_view rest) : rest_(rest) {}

@@ -1,5 +1,5 @@
-// Any bytes as a message of a ZooKeeper server, to each question: nothing is read beyond its end,
-// and what is missing at the end of a message was missing in every shorter part of it.
+// Any bytes as a message of a ZooKeeper server, as the reply to each kind of request: no read
+// beyond the end, and a message that is too short is also too short in every shorter prefix.
 #include <cassert>
 #include <cstdint>
 #include <iterator>
@@ -25,7 +25,8 @@ bool is_believed(std::string_view frame, std::optional<body> asked) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // The first byte asks; the rest is a copy with an end that AddressSanitizer guards.
+  // The first byte chooses the request; the rest is copied to a buffer whose end AddressSanitizer
+  // guards.
   const auto asked = questions[data[0] % std::size(questions)];
   const std::vector<char> copy(data + 1, data + size);
   const std::string_view frame{copy.data(), copy.size()};
@@ -34,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t shorter = frame.size(); shorter-- > 0;) {
     if (!is_believed(frame.substr(0, shorter), asked)) continue;
     assert(whole);
-    break;  // so are all between, as the next inputs ask
+    break;  // so are all lengths between, as later inputs check
   }
   return 0;
 }

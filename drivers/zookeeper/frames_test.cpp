@@ -25,7 +25,7 @@ std::string frame(std::int32_t request, std::int32_t error, const std::string& r
 
 const std::string stat(68, 's');
 
-// Every answer that there is, as servers give it.
+// Every kind of reply, as real servers send it.
 TEST(frames, of_servers_are_believed) {
   const std::pair<body, std::string> answers[] = {
       {body::nothing, ""},
@@ -47,7 +47,7 @@ TEST(frames, of_servers_are_believed) {
   EXPECT_EQ(wrong_in(frame(-1, 0, number(3) + number(3) + text("/a")), std::nullopt), "");
 }
 
-// What the C client would crash on, one way or another.
+// Messages that would crash the C client in one way or another.
 TEST(frames, that_lie_are_not) {
   EXPECT_THAT(wrong_in(frame(7, 0, ""), std::nullopt), HasSubstr("request 7, which nobody made"));
   EXPECT_THAT(wrong_in(number(4) + number(7), body::stat), HasSubstr("a message cut short"));
@@ -73,7 +73,7 @@ TEST(frames, that_lie_are_not) {
   EXPECT_THAT(notified(number(-1) + number(3) + text("")), HasSubstr("of type -1"));
 }
 
-// A message cut anywhere is noticed, and never read beyond its end.
+// A message cut off anywhere is noticed, and never read beyond its end.
 TEST(frames, cut_anywhere) {
   const std::string whole = frame(7, 0, number(2) + text("a") + text("b"));
   for (std::size_t size = 0; size < whole.size(); ++size) {

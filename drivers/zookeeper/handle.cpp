@@ -1,19 +1,19 @@
-// The C client's rules that shape this file:
+// Properties of the C client that shape this file:
 //   * it handles one message per zookeeper_process, and sends each request as it is made, so in
 //     an established session zookeeper_interest is only needed for pings and time-outs;
-//   * it closes its socket inside zookeeper_process and zookeeper_interest, and in a request that
-//     it cannot send, hence the duplicate;
-//   * it believes what it reads, hence the look into the socket before it (inbox.hpp);
-//   * every request that was queued gets exactly one callback, in zookeeper_close at the latest;
-//   * what is asked for while there is no connection stays in its queue until the next flush;
-//   * it sends a request's length and the request by two calls, which on the wire would be two
-//     packets and in the server two rounds of its selector, hence the cork;
+//   * it closes its socket inside zookeeper_process, zookeeper_interest and a request that it
+//     cannot send, hence the duplicate;
+//   * it trusts what it reads, hence the look into the socket beforehand (inbox.hpp);
+//   * every queued request gets exactly one callback, in zookeeper_close at the latest;
+//   * requests made without a connection stay in its queue until the next flush;
+//   * it sends a request's length and the request by two calls, which would be two packets on the
+//     wire and two rounds of the selector in the server, hence the cork;
 //   * nothing may be resumed inside a callback: signals resume by posting;
 //   * zookeeper_close blocks its thread for up to 3 s while it waits for the server, hence the
 //     goodbye before it;
-//   * a server found for read-only mode is kept in one variable of the whole process, so that mode
-//     is never asked for; of what else is global, only the random order of the servers is used, and
-//     any order will do.
+//   * it keeps a server found for read-only mode in one variable of the whole process, so that mode
+//     is never requested; the only other global state in use is the random order of the servers,
+//     and any order will do.
 #include "drivers/zookeeper/handle.hpp"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ namespace {
 
 constexpr duration goodbye_limit = std::chrono::seconds(1);
 
-// The library would write to stderr otherwise.
+// Otherwise the library writes to stderr.
 void drop_log_line(const char* /*line*/) {}
 
 status status_of(int code) {
@@ -70,8 +70,8 @@ std::string describe_failure(const reply& r) {
   return r.ended == status::silent ? "no answer in time" : zerror(r.code);
 }
 
-// A request under way. The coroutine that asked and the library hold one reference each, so an
-// answer that comes after the deadline finds its place and is dropped with it.
+// A request in flight. The calling coroutine and the library hold one reference each, so a reply
+// after the deadline still finds its call and is dropped with it.
 struct handle::call {
   call(handle& h, body b, std::shared_ptr<node_watch> w)
       : owner(h), awaited(b), answered(h.loop_), watch(std::move(w)) {}
@@ -95,7 +95,7 @@ struct handle::call_ref {
   call* it;
 };
 
-// What the library calls.
+// Called by the library.
 struct handle::callbacks {
   static call* to_call(const void* data) { return static_cast<call*>(const_cast<void*>(data)); }
 
@@ -122,13 +122,12 @@ struct handle::callbacks {
     c->owner.answered(c, code);
   }
 
-  // Only when it is answered does the library know the watch; from then on it may call
-  // on_node_event.
+  // The library knows the watch only after the reply; from then on it may call on_node_event.
   static void keep_watch(call* c) {
     if (c->watch) c->owner.watches_.emplace(c->watch.get(), c->watch);
   }
 
-  // The watch stands also on a node that is not there, and fires when it is created.
+  // The watch is also set on a missing node, and fires when the node is created.
   static void on_existence(int code, const Stat* stat, const void* data) {
     if (code == ZOK || code == ZNONODE) keep_watch(to_call(data));
     on_stat(code, stat, data);
@@ -151,7 +150,7 @@ struct handle::callbacks {
 
   static void on_node_event(zhandle_t* zk, int type, int /*state*/, const char* /*path*/,
                             void* watch) {
-    if (type == ZOO_SESSION_EVENT) return;  // the watch still stands
+    if (type == ZOO_SESSION_EVENT) return;  // the watch is still set
     auto* const self = static_cast<handle*>(const_cast<void*>(zoo_get_context(zk)));
     const auto found = self->watches_.find(static_cast<node_watch*>(watch));
     if (found == self->watches_.end()) return;
@@ -171,8 +170,8 @@ struct handle::callbacks {
   }
 };
 
-// The client library formats its log lines in buffers of the process, without a lock. Level 0,
-// which its header does not name, formats none.
+// The client library formats its log lines in process-wide buffers, without a lock. Level 0, which
+// its header does not name, formats nothing.
 static void silence_library() {
   static const bool done = [] {
     zoo_set_debug_level(static_cast<ZooLogLevel>(0));
@@ -193,7 +192,7 @@ handle::handle(loop& l, const handle_settings& s)
         fmt::format("zookeeper://{}: cannot be resolved: {}", s.hosts, std::strerror(errno)));
   // Otherwise every zookeeper_interest resolves the names again.
   zoo_set_servers_resolution_delay(zk_, -1);
-  // Sent first thing on each connection.
+  // Sent first on each connection.
   if (has_login_)
     zoo_add_auth(zk_, "digest", s.login.data(), static_cast<int>(s.login.size()), nullptr, nullptr);
   look_again_at_ = loop_.now();
@@ -234,7 +233,7 @@ task<bool> handle::changed_by(time_point deadline) {
 }
 
 task<bool> handle::connected_by(time_point deadline) {
-  // Not `if (!co_await ...) break`: g++ 12.2 then resumes the wrong address.
+  // Not `if (!co_await ...) break`: g++ 12.2 then resumes at the wrong address.
   bool in_time = true;
   while (in_time && !connected() && !over()) in_time = co_await changed_by(deadline);
   co_return connected();
@@ -258,7 +257,7 @@ void handle::session_changed(int state) {
     cork(duplicate_);
     inbox_.forget();
     if (zoo_recv_timeout(zk_) <= 0) disbelieve("a session that ends at once");
-    look_again_at_ = heard_at_;  // to send what was asked for meanwhile
+    look_again_at_ = heard_at_;  // sends requests made in the meantime
   }
   if (state == ZOO_AUTH_FAILED_STATE) last_failure_ = "the server refuses the user";
   wake_everybody();
@@ -291,12 +290,12 @@ task<void> handle::connect() {
           ((ready & fd_watch::writable) != 0 ? ZOOKEEPER_WRITE : 0));
 }
 
-// One turn of an established session.
+// One iteration for an established session.
 task<void> handle::converse() {
   const unsigned ready = co_await watch_->wait(interest_, look_again_at_);
   if (closing_) co_return;
-  // With ZOOKEEPER_WRITE it also flushes what an earlier send had to leave; that costs nothing
-  // when nothing is left.
+  // ZOOKEEPER_WRITE also flushes what an earlier send left over; it costs nothing when nothing is
+  // left.
   if (ready != 0) process(ZOOKEEPER_READ | ZOOKEEPER_WRITE);
   const bool was_sending = (interest_ & fd_watch::writable) != 0;
   if (connected() && (was_sending || loop_.now() >= look_again_at_)) look();
@@ -308,14 +307,13 @@ void handle::process(int events) {
   do {
     read = (events & ZOOKEEPER_READ) != 0 && may_read();
     rc = zookeeper_process(zk_, read ? events : events & ~ZOOKEEPER_READ);
-    // Most often exactly one answer was waited for, and asking for more would be a system call
-    // in vain.
+    // Usually exactly one reply was due, and another read would be a wasted system call.
   } while (rc == ZOK && read && !asked_.empty() && connected());
   if (rc != ZOK && rc != ZNOTHING) return lose_connection();
   if (connected() && read) heard_at_ = loop_.now();
 }
 
-// The handshake, of which the library takes a fixed number of bytes, is left to it.
+// The handshake is left to the library, which reads a fixed number of bytes of it.
 bool handle::may_read() {
   if (!connected()) return true;
   const auto awaited = asked_.empty() ? std::nullopt : std::optional(asked_.front()->awaited);
@@ -324,13 +322,13 @@ bool handle::may_read() {
   return seen == inbox::sight::whole || seen == inbox::sight::wrong;
 }
 
-// The library will see that the connection has ended, and all who wait with it.
+// The library will see the connection end, and so will all waiters.
 void handle::disbelieve(const std::string& what) {
   nonsense_ = fmt::format("zookeeper://{}: said what no ZooKeeper server says: {}", hosts_, what);
   cut(duplicate_);
 }
 
-// Lets the library do what is due (ping, time out, connect), and asks what it waits for.
+// Lets the library do what is due (ping, time out, connect), and asks what to wait for.
 void handle::look() {
   int fd = -1;
   int events = 0;
@@ -363,8 +361,8 @@ void handle::close() {
   if (watch_) watch_->interrupt();
 }
 
-// The library's own close waits for the server inside the call. So the request is sent here, and
-// the end of the connection awaited, which leaves zookeeper_close nothing to wait for.
+// The library's own close blocks while it waits for the server. So the request is sent here, and
+// the end of the connection awaited; zookeeper_close then has nothing to wait for.
 task<void> handle::say_goodbye() {
   if (!watch_ || zoo_state(zk_) != ZOO_CONNECTED_STATE) co_return;
   const auto deadline = loop_.now() + goodbye_limit;
@@ -381,9 +379,9 @@ task<void> handle::say_goodbye() {
 
 void handle::free_session() {
   if (zk_ == nullptr) return;
-  if (duplicate_ != -1) ::shutdown(duplicate_, SHUT_RDWR);  // the library sends into the void
+  if (duplicate_ != -1) ::shutdown(duplicate_, SHUT_RDWR);  // the library's sends go nowhere
   closing_ = true;
-  zookeeper_close(zk_);  // calls back every request that is still open
+  zookeeper_close(zk_);  // calls back every open request
   lose_connection();
   wake_everybody();
   watches_.clear();
@@ -406,11 +404,11 @@ void handle::answered(call* c, int code) {
   call::drop(c);
 }
 
-// `queued` is what the library said when it was asked; a send that failed is called back later.
+// `queued` is the library's return code for the request; a failed send is called back later.
 task<reply> handle::finish(call* c, int queued, time_point deadline) {
   const call_ref mine{c};
   if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c, queued);
-  // The library has closed its socket, and must not be taken for the owner of the duplicate.
+  // The library has closed its socket; the duplicate must not be mistaken for it.
   if (queued == ZCONNECTIONLOSS) lose_connection();
   ++sent_.round_trips;
   push(duplicate_);

@@ -1,11 +1,12 @@
-// One ZooKeeper session on one loop: requests as coroutines, a connection that comes back.
+// One ZooKeeper session on one loop: requests as coroutines, a connection that re-establishes
+// itself.
 //
 // A thin layer over the single-threaded C client: it drives zookeeper_interest and
-// zookeeper_process from the loop, and turns callbacks into values. It knows nothing of locks, and
+// zookeeper_process from the loop, and turns callbacks into values. It knows nothing of locks and
 // does not retry: a request whose connection broke ends as connection_lost.
 //
-// A session that ended (expired, refused) never comes back; whoever needs another one opens a new
-// handle. All calls are made on the loop's thread. Source of the protocol: Apache ZooKeeper 3.8.
+// A session that ended (expired, refused) never comes back; for another one, open a new handle. All
+// calls are made on the loop's thread. Source of the protocol: Apache ZooKeeper 3.8.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,9 @@ enum class status : std::uint8_t {
   node_exists,
   not_empty,
   no_rights,        // the node's ACL does not allow it
-  rejected,         // the server said no for another reason: reply::code
-  connection_lost,  // nobody can know whether it happened
-  silent,           // not answered by its deadline; it may still happen
+  rejected,         // the server refused for another reason: reply::code
+  connection_lost,  // unknown whether it happened
+  silent,           // no reply by its deadline; it may still happen
   session_over,     // expired or closed: ephemeral nodes are gone or going
 };
 
@@ -48,40 +49,40 @@ struct reply {
   bool ok() const { return ended == status::ok; }
 };
 
-// What went wrong, in words: "no answer in time", "not authenticated".
+// The failure in words: "no answer in time", "not authenticated".
 std::string describe_failure(const reply& r);
 
 enum class node_kind : std::uint8_t { persistent, container, ephemeral, ephemeral_sequential };
 
-// A one-shot watch on one node: on its data and existence, or on its children.
+// A one-shot watch on one node: either its data and existence, or its children.
 struct node_watch {
   explicit node_watch(loop& l) : fired(l) {}
-  signal fired;  // also set when the session ends, which the waiter has to ask for
+  signal fired;  // also set when the session ends, which the waiter has to check
 };
 
 struct handle_settings {
   std::string hosts;  // "h1:2181,h2:2181"; names are resolved at once, and that blocks
   duration session_timeout{};
-  // "user:password" of the digest scheme. What is created then belongs to that user alone, except
-  // for `open_path`, which others build beside. Empty: everybody may do everything.
+  // "user:password" of the digest scheme. Nodes created then belong to that user alone, except for
+  // `open_path`, below which other users create theirs. Empty: nodes are open to everybody.
   std::string login{};
   std::string open_path{};
 };
 
 class handle {
  public:
-  // Starts to connect. The pump that keeps the connection runs in `tasks` and holds the handle
+  // Starts to connect. The pump that maintains the connection runs in `tasks` and holds the handle
   // until close(). Throws no_server when a host name cannot be resolved.
   static std::shared_ptr<handle> open(loop& l, scope& tasks, const handle_settings& s);
   ~handle();
   handle(const handle&) = delete;
   handle& operator=(const handle&) = delete;
 
-  // True as soon as requests can be sent; false when the deadline came or the session ended.
+  // True as soon as requests can be sent; false if the deadline passed or the session ended first.
   task<bool> connected_by(time_point deadline);
   bool connected() const;
 
-  // Ends after `d`, earlier when the connection or the session ends or comes back.
+  // Returns after `d`, or earlier when the connection or session ends or the connection comes back.
   task<void> pause(duration d);
 
   // The session has ended for good.
@@ -93,26 +94,26 @@ class handle {
   duration session_timeout() const;  // as negotiated
   // This end of the connection, "127.0.0.1"; what Curator writes into its nodes.
   const std::string& local_address() const { return local_address_; }
-  // Why the last attempt to connect failed, in words; empty when it was never told.
+  // Why the last attempt to connect failed, in words; empty if unknown.
   const std::string& last_failure() const { return last_failure_; }
 
-  // Each sends its request at once and ends by the deadline. They throw no_server once the server
-  // has said what no ZooKeeper server says (frames.hpp).
+  // Each sends its request at once and returns by the deadline. They throw no_server once the
+  // server has sent an invalid message (frames.hpp).
   task<reply> create(const std::string& path, const std::string& data, node_kind kind,
                      time_point deadline);
-  // Reads. A watch `w`, if there is one, is set to fire at the next change of what was read, if the
-  // reply is ok; for exists() also if there is no node.
+  // Reads. The watch `w`, if given, is set if the reply is ok (for exists() also if there is no
+  // node), and fires at the next change of what was read.
   task<reply> get(const std::string& path, std::shared_ptr<node_watch> w, time_point deadline);
   task<reply> children(const std::string& path, std::shared_ptr<node_watch> w, time_point deadline);
   task<reply> exists(const std::string& path, std::shared_ptr<node_watch> w, time_point deadline);
   task<reply> remove(const std::string& path, time_point deadline);
-  // Lets this server catch up with the leader, so that the next read is not older than now.
+  // Lets this server catch up with the leader, so that the next read is no older than this call.
   task<reply> sync(const std::string& path, time_point deadline);
 
-  // Begins to end the session; the scope is empty when it has ended. Does not block.
+  // Starts to end the session; the scope is empty when it has ended. Does not block.
   void close();
 
-  // Bytes are those of the TCP connections, by the kernel's count.
+  // Bytes are the kernel's count for the TCP connections.
   traffic sent() const;
 
  private:
@@ -152,9 +153,9 @@ class handle {
   time_point look_again_at_{};
   signal poked_;
 
-  std::deque<call*> asked_;  // in the order of their requests, which is that of the answers
+  std::deque<call*> asked_;  // in the order of their requests, which is that of the replies
   inbox inbox_;
-  std::string nonsense_;  // the sentence about what the server has said
+  std::string nonsense_;  // the sentence about the server's invalid message
   time_point heard_at_{};
   bool was_connected_ = false;
   std::string local_address_;

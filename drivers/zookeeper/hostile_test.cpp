@@ -1,5 +1,5 @@
-// What a ZooKeeper server cannot do to us, whatever it says: crash, hang, take memory. The server
-// here is a real socket with nothing behind it that answers as each test says.
+// No reply of a ZooKeeper server can make us crash, hang or use much memory. The server here is a
+// real socket that sends what each test specifies.
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -32,10 +32,10 @@ std::string answer_to(const std::string& request, const std::string& rest) {
   return framed(request + std::string(8, '\0') + big_endian(0, 4) + rest);
 }
 
-// How it answers a request, which is named by its four bytes.
+// The reply to a request, which is identified by its four bytes.
 struct says {
   std::function<std::string(const std::string& request)> answer;
-  std::size_t piece = 0;  // so many bytes at a time; 0: at once
+  std::size_t piece = 0;  // bytes sent at a time; 0: all at once
   int pause_ms = 0;       // between the pieces
   std::uint32_t timeout_ms = 10'000;
 };
@@ -72,7 +72,7 @@ class fake_zookeeper {
   std::string host() const { return "127.0.0.1:" + std::to_string(port_); }
 
  private:
-  // False when it is time to go.
+  // False when the server has to stop.
   bool ready(int fd, short events, int limit_ms = -1) const {
     pollfd both[] = {{fd, events, 0}, {stop_.get(), POLLIN, 0}};
     while (poll(both, 2, limit_ms) < 0) {
@@ -131,7 +131,7 @@ struct end {
   duration took{};
 };
 
-// Asks for the children of a node, once.
+// Requests the children of a node, once.
 task<void> ask(loop& l, std::string host, duration within, end& e) {
   scope tasks{l};
   const auto zk = handle::open(l, tasks, {std::move(host), 10s, "", ""});
@@ -162,7 +162,7 @@ std::string names(const std::vector<std::string>& all) {
   return bytes;
 }
 
-// Whole, and in pieces that end anywhere: in the length, in a number, in a name.
+// Whole, and in pieces that end anywhere: within the length, a number, a name.
 TEST(an_honest_zookeeper, is_understood) {
   for (const std::size_t piece : {0U, 1U, 3U, 30U}) {
     const fake_zookeeper peer{{.answer =
@@ -178,7 +178,7 @@ TEST(an_honest_zookeeper, is_understood) {
   }
 }
 
-// Nearly as much as a message may have, in whatever pieces the network makes of it.
+// Nearly the largest message allowed, in whatever pieces the network makes of it.
 TEST(an_honest_zookeeper, may_have_much_to_say) {
   const std::vector<std::string> crowd(10'000, std::string(96, 'n'));
   const fake_zookeeper peer{
@@ -188,7 +188,7 @@ TEST(an_honest_zookeeper, may_have_much_to_say) {
   EXPECT_EQ(e.said.names.size(), crowd.size());
 }
 
-// The most that this process had in memory since it was last asked, in bytes.
+// The process's peak memory since the last call, in bytes.
 std::size_t peak_memory() {
   std::ifstream status_of_process{"/proc/self/status"};
   std::string word;
@@ -200,7 +200,7 @@ std::size_t peak_memory() {
   return kilobytes << 10;
 }
 
-// Each lie is one sentence with the server's name, at once and for little memory.
+// Each invalid message yields one sentence with the server's name, at once and with little memory.
 TEST(a_lying_zookeeper, is_not_believed) {
   const std::string much(std::size_t{4} << 20, 'x');
   const std::pair<const char*, std::function<std::string(const std::string&)>> lies[] = {
@@ -233,7 +233,7 @@ TEST(a_lying_zookeeper, is_not_believed) {
   }
 }
 
-// What trickles is waited for until the deadline and no longer.
+// A trickling reply is awaited until the deadline and no longer.
 TEST(a_slow_zookeeper, does_not_put_off_deadlines) {
   const fake_zookeeper peer{{.answer =
                                  [](const std::string& request) {
@@ -246,7 +246,7 @@ TEST(a_slow_zookeeper, does_not_put_off_deadlines) {
   EXPECT_LT(e.took, 3s) << "a byte every 2 ms is 8 s";
 }
 
-// A session without time would be pinged without pause.
+// A session with a timeout of zero would be pinged without pause.
 TEST(a_lying_zookeeper, cannot_end_sessions_before_they_began) {
   const fake_zookeeper peer{
       {.answer = [](const std::string&) { return std::string{}; }, .timeout_ms = 0}};

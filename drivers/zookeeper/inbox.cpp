@@ -11,7 +11,7 @@
 namespace lockmark::zookeeper {
 namespace {
 
-// Nothing more will come.
+// True if no more data will arrive.
 bool has_ended(int fd) {
   pollfd p{fd, POLLRDHUP, 0};
   return poll(&p, 1, 0) > 0;

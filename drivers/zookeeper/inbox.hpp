@@ -1,5 +1,5 @@
-// Looks at what has arrived on a socket before the C client reads it there, so that it only ever
-// reads whole messages which are what was asked for. Costs one system call a message.
+// Inspects the data on a socket before the C client reads it, so that the client only reads
+// complete messages that match their requests. Costs one system call per message.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class inbox {
 
   sight look(int fd, std::optional<body> awaited);
 
-  // What was wrong.
+  // The fault of the last wrong message.
   const std::string& wrong() const { return wrong_; }
 
   // For a new connection.
@@ -30,11 +30,11 @@ class inbox {
   void wait_for(int fd, int bytes);
 
   std::string bytes_ = std::string(4096, '\0');
-  int low_water_ = 1;  // below it the socket is not readable
+  int low_water_ = 1;  // the socket is not readable below it
   std::string wrong_;
 };
 
-// Ends the connection, and drops what has arrived: whoever reads next sees the end.
+// Ends the connection and drops what has arrived: the next read sees the end.
 void cut(int fd);
 
 }  // namespace lockmark::zookeeper

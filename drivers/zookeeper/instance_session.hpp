@@ -1,6 +1,6 @@
-// One instance's ZooKeeper session: what every lock's session here begins with.
+// One instance's ZooKeeper session: the common base of every lock's session.
 //
-// Should the session end, the next call opens another one.
+// If the session ends, the next call opens another one.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace lockmark::zookeeper {
 
-// What a driver gives to each session that it opens.
+// What a driver hands to each session that it opens.
 struct session_setup {
   handle_settings where;
-  std::vector<std::string> keys;  // by request::key: the path beneath which the lock lives
+  std::vector<std::string> keys;  // by request::key: the path below which the lock lives
   option_values options;
 };
 
@@ -31,8 +31,8 @@ class instance_session : public session {
   traffic sent() const override;
 
  protected:
-  // The session once it is connected, or a new one if it turns out to have ended; null when the
-  // deadline came first.
+  // The connected session, or a new one if the old one has ended; null if the deadline passed
+  // first.
   task<std::shared_ptr<handle>> live_session(time_point deadline);
 
   bool session_ended() const { return zk_->over(); }

@@ -1,5 +1,5 @@
-// What each lock puts into the tree, against a real server: the names and watches of the client
-// whose protocol it speaks.
+// The nodes that each lock creates, on a real server: names and watches are those of the client
+// whose protocol it uses.
 #include <gmock/gmock.h>
 
 #include "drivers/conformance/proxy.hpp"
@@ -23,7 +23,7 @@ std::string named(const char* lock_name) {
   return fmt::format("{}{}[0-9]{{10}}", mark, lock_name);
 }
 
-// Sessions of one waiter each, which all wait for a key that somebody else holds.
+// Sessions of one waiter each, all waiting for a key that another client holds.
 struct line {
   explicit line(world& w) : where(w), waiting(w.here) {}
   task<void> add(std::size_t waiters) {
@@ -35,7 +35,7 @@ struct line {
       while (sessions.back()->sent().round_trips < 2)  // create, exists
         co_await where.here.sleep_for(milliseconds(5));
     }
-    co_await where.here.sleep_for(milliseconds(200));  // their watches stand
+    co_await where.here.sleep_for(milliseconds(200));  // their watches are set
   }
   task<void> turn(std::size_t i) {
     results[i] = co_await sessions[i]->acquire(where.ask(seconds(10)));
@@ -57,7 +57,7 @@ struct line {
   std::uint64_t woken = 0;
 };
 
-// The node stays when its holder is gone, and blocks the key until somebody else removes it.
+// The node outlives its holder, and blocks the key until it is removed by hand.
 TEST(persistent, outlives_its_holder) {
   world{persistent(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
@@ -75,7 +75,7 @@ TEST(persistent, outlives_its_holder) {
   });
 }
 
-// The session expires, the hold does not: its owner can give it up by a new session.
+// The session expires, the hold does not: its owner can release it through a new session.
 TEST(persistent, survives_its_session) {
   world{persistent(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
@@ -94,7 +94,7 @@ TEST(persistent, survives_its_session) {
   });
 }
 
-// All who wait watch the one node, so the first release wakes every one of them.
+// All waiters watch the same node, so the first release wakes every one of them.
 TEST(ephemeral, wakes_the_herd) {
   world{ephemeral(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
@@ -107,13 +107,13 @@ TEST(ephemeral, wakes_the_herd) {
     const auto released = co_await a->release(w.ask(seconds(5)));
     EXPECT_TRUE(released.done());
     co_await all.end();
-    EXPECT_GE(all.woken, 5U);  // at most 5 + 4 + 3 + 2 + 1: who is late finds no node to watch
+    EXPECT_GE(all.woken, 5U);  // at most 5 + 4 + 3 + 2 + 1: a late one finds no node to watch
     EXPECT_LE(all.woken, 15U);
     co_await a->close();
   });
 }
 
-// The answer to the create is lost: the node's data tell whose it is, and it is used.
+// The reply to the create is lost: the node's data identify its owner, and it is used.
 TEST(ephemeral, finds_the_own_node) {
   world{ephemeral(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
@@ -132,7 +132,7 @@ TEST(ephemeral, finds_the_own_node) {
   });
 }
 
-// In doubt, the own node is removed in the background, and another's is left alone.
+// In doubt, the client's own node is removed in the background; another client's is left alone.
 TEST(ephemeral, sweeps_its_own_node_only) {
   world{ephemeral(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
@@ -152,7 +152,7 @@ TEST(ephemeral, sweeps_its_own_node_only) {
   });
 }
 
-// A lease beneath "leases", and the mutex beneath "locks" is free again once it is granted.
+// A lease is below "leases"; the mutex below "locks" is free again once the lease is granted.
 TEST(semaphore, layout_is_curators) {
   world{semaphore(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
@@ -168,7 +168,7 @@ TEST(semaphore, layout_is_curators) {
   });
 }
 
-// As many leases as were asked for; also one owner may have several, and gives them up one by one.
+// As many leases as configured; one owner may have several, and releases them one by one.
 TEST(semaphore, leases_of_one_owner) {
   world{semaphore(), server_target(), 1, {{"leases", "2"}}}.run([](world& w) -> task<void> {
     EXPECT_EQ(w.kind.holders({{"leases", "2"}}), 2U);
@@ -191,7 +191,7 @@ TEST(semaphore, leases_of_one_owner) {
   });
 }
 
-// Only who has the mutex watches the leases: a release wakes one.
+// Only the holder of the mutex watches the leases: a release wakes one waiter.
 TEST(semaphore_mutex, no_herd) {
   world{semaphore_mutex(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
@@ -219,7 +219,7 @@ TEST(semaphore_mutex, no_herd) {
   });
 }
 
-// Readers stand beside each other, under Curator's names.
+// Readers hold together, under Curator's names.
 TEST(read_write, layout_is_curators) {
   world{read(), server_target()}.run([](world& w) -> task<void> {
     const auto reader = co_await w.open();
@@ -260,7 +260,7 @@ TEST(multi, layout_is_curators) {
   });
 }
 
-// Who is kept out of the second part gives up the first as well.
+// A client that fails to get the second part releases the first as well.
 TEST(multi, gives_up_what_it_had) {
   world{multi(), server_target(), 1, {{"locks", "2"}}}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();

@@ -50,7 +50,7 @@ task<void> close(session& s) {
   co_await s.close();
 }
 
-// Each has a session of its own, all hold a key at once, and some of them contend for one more.
+// Each instance has its own session; all hold a key at once, and some contend for one more.
 TEST(many_sessions, share_one_thread) {
   world{sequential(), server_target(), many + 1}.run([](world& w) -> task<void> {
     const int threads_before = threads_of_this_process();

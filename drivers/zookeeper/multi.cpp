@@ -1,8 +1,9 @@
 // zookeeper/multi: several mutexes taken as one, Curator's InterProcessMultiLock.
 //
-// The mutexes are InterProcessMutexes on <key>/0, <key>/1 ..., taken in this order by everybody,
-// and released in the reverse one. Where Curator's time limit is for each of them, here it is for
-// all; where it goes on to take the others after one has failed, here it gives up at once.
+// The mutexes are InterProcessMutexes on <key>/0, <key>/1 ..., acquired in this order by every
+// client and released in reverse. Curator's time limit applies to each mutex, here it applies to
+// all together; Curator tries the remaining mutexes after a failure, here the first failure ends
+// the attempt.
 #include <fmt/format.h>
 
 #include "drivers/zookeeper/driver.hpp"
@@ -29,7 +30,7 @@ class multi_session final : public node_session {
  private:
   bool reentrant() const override { return true; }
 
-  // The token is that of the last mutex: it was made when all others were held.
+  // The token is that of the last mutex, created while all others were held.
   task<outcome<grant>> take(std::shared_ptr<handle> zk, request r,
                             std::vector<node>& taken) override {
     const limits until(r);
@@ -41,7 +42,7 @@ class multi_session final : public node_session {
       taken.push_back(std::move(mine));
     }
     if (got.done()) co_return got;
-    // The others go, too; and what is in doubt already stays in doubt.
+    // Releases the others too; an outcome already in doubt stays in doubt.
     const refusal why = got.refused() ? got.why_refused() : refusal::unavailable;
     const auto left = co_await nodes_.give_up(std::move(taken), why, until);
     co_return got.in_doubt() ? got : left;

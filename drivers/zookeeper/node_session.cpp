@@ -27,14 +27,14 @@ task<outcome<grant>> node_session::acquire(request r) {
   co_return got;
 }
 
-// A release that learns of its session's end brings the next one, as any call does.
+// A release that finds its session ended opens the next one, as any call does.
 task<outcome<nothing>> node_session::release(request r) {
   const auto released = co_await release_held(r);
   if (session_ended()) co_await live_session(r.deadline);
   co_return released;
 }
 
-// In the reverse order. Whatever becomes of one node, the others are released all the same.
+// In reverse order. If one release fails, the others still follow.
 task<outcome<nothing>> node_session::release_held(request r) {
   hold* const held = find_hold(r);
   if (held == nullptr) co_return refusal::not_owner;
@@ -66,7 +66,7 @@ bool node_session::alive() const {
          });
 }
 
-// Forgets what ended with its session.
+// Drops the hold if it ended with its session.
 node_session::hold* node_session::find_hold(const request& r) {
   while (true) {
     const auto found = holds_.find({r.key, r.client});

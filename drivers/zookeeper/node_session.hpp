@@ -1,8 +1,8 @@
-// Sessions of locks that are held by ephemeral nodes of one's own: who holds what, and how often.
+// Sessions of locks held by ephemeral nodes of the client: who holds what, and how often.
 //
-// A lock adds how its nodes are taken. What they promise: no holder too many, as long as no holder
-// outlives its session. alive() tells a holder that it may have; the token (the czxid of its node)
-// tells everybody else.
+// A lock adds how its nodes are acquired. Guarantee: never too many holders, as long as no holder
+// outlives its session. alive() tells a holder that it may have; the token (its node's czxid) tells
+// everybody else.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,18 @@ class node_session : public instance_session {
   task<outcome<grant>> renew(request r) final;
   task<outcome<nothing>> release(request r) final;
 
-  // Also false while an owner still has to learn, by its release, that its hold ended with an
-  // earlier session.
+  // Also false until the owner learns from its release that its hold ended with an earlier session.
   bool alive() const final;
 
  protected:
-  // The lock itself. When done, `taken` are the nodes that are now held, in the order in which they
-  // were taken; otherwise none is left behind, but for what is already being removed.
-  // Awaited at once by the owner of `taken`.
+  // The lock itself. When done, `taken` are the nodes now held, in the order in which they were
+  // acquired; otherwise no node is left behind, except those already being removed. Awaited at once
+  // by the owner of `taken`.
   virtual task<outcome<grant>> take(std::shared_ptr<handle> zk, request r,
                                     std::vector<node>& taken) = 0;
 
-  // An owner that holds already is granted at once, and has to release as often: Curator's map from
-  // threads to their LockData. False: it asks for one more.
+  // True: an owner that already holds is granted at once, and has to release as often (Curator's
+  // map from threads to their LockData). False: it acquires one more.
   virtual bool reentrant() const { return false; }
 
   node_maker nodes_;

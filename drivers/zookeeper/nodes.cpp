@@ -12,7 +12,7 @@ namespace {
 
 constexpr duration one_round_trip = std::chrono::milliseconds(700);
 
-// Pause and patience of the background deletion.
+// Interval and time limit of a background deletion.
 constexpr duration sweep_pause = std::chrono::milliseconds(100);
 constexpr duration sweep_patience = std::chrono::seconds(5);
 
@@ -21,7 +21,7 @@ std::uint64_t seed_of(const std::string& id) {
   return std::hash<std::string>{}(id) ^ (std::uint64_t{entropy()} << 32U) ^ entropy();
 }
 
-// The node is certainly not there, or not for long: it ends with its session.
+// The node certainly does not exist, or not for long: it ends with its session.
 bool is_gone(const reply& removed) {
   return removed.ok() || removed.ended == status::no_node || removed.ended == status::session_over;
 }
@@ -92,8 +92,8 @@ task<reply> node_maker::create_protected(node& n, std::string_view lock_name, ti
   co_return known ? found : created;
 }
 
-// A node that is not there after a sync never will be: the server rejects what a moved session had
-// sent.
+// A node that does not exist after a sync never will: the server rejects the requests of a session
+// that moved to another server.
 task<reply> node_maker::find(node n, time_point deadline) {
   reply found = co_await n.zk->sync(n.parent, deadline);
   if (!found.ok()) co_return found;
@@ -156,7 +156,7 @@ void node_maker::remove_later(node n) {
   tasks_.spawn(sweep(std::move(n), loop_));
 }
 
-// Ends when the node is gone, at the latest with its session.
+// Returns when the node is gone, at the latest with its session.
 task<void> node_maker::sweep(node leftover, loop& l) {
   bool connected = co_await leftover.zk->connected_by(time_point::max());
   while (connected) {

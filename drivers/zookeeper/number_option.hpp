@@ -1,4 +1,4 @@
-// Options of locks that are small counts.
+// Lock options that are small counts.
 #pragma once
 
 #include <charconv>
@@ -22,7 +22,7 @@ inline bool is_count(std::string_view text) {
   return count_in(text) >= 1 && count_in(text) <= most;
 }
 
-// The option's value, or `other` for a lock that does not have it.
+// The option's value, or `other` if the lock does not have it.
 inline std::uint32_t number_in(const option_values& options, std::string_view name,
                                std::uint32_t other) {
   const auto found = options.find(name);

@@ -9,7 +9,7 @@ constexpr std::string_view mutex_name = "lock-";
 constexpr std::string_view reader_name = "__READ__";
 constexpr std::string_view writer_name = "__WRIT__";
 
-// What stands behind the last `lock_name`, or the whole where there is none.
+// The text after the last `lock_name`, or all of it if there is none.
 std::string_view behind_name(std::string_view child, std::string_view lock_name) {
   const auto found = child.rfind(lock_name);
   return found == std::string_view::npos ? child : child.substr(found + lock_name.size());
@@ -25,15 +25,15 @@ std::string_view read_write_sequence(std::string_view child) {
 
 using sequence_of = std::string_view (*)(std::string_view child);
 
-// No server gives a sequence twice, but whoever may create nodes can. Then the names decide, or two
-// would hold.
+// No server assigns a sequence twice, but anybody who may create nodes can. Then the names decide;
+// otherwise there would be two holders.
 bool comes_before(std::string_view one, std::string_view other, sequence_of sequence) {
   const auto its_sequence = sequence(one);
   const auto others = sequence(other);
   return its_sequence != others ? its_sequence < others : one < other;
 }
 
-// Behind the last one that comes before.
+// Behind the last one that comes before `mine`.
 place behind_the_last(const std::vector<std::string>& children, std::string_view mine,
                       sequence_of sequence) {
   place found;
@@ -55,7 +55,7 @@ place as_writer(const std::vector<std::string>& children, std::string_view mine)
   return behind_the_last(children, mine, read_write_sequence);
 }
 
-// Behind the first writer, if it comes before.
+// Behind the first writer, if it comes before `mine`.
 place as_reader(const std::vector<std::string>& children, std::string_view mine) {
   place found;
   const std::string* first = nullptr;

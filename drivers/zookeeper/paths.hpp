@@ -12,7 +12,7 @@
 
 namespace lockmark::zookeeper {
 
-// "/a/b/c" -> "/a", "/a/b", "/a/b/c": what has to be created, in this order.
+// "/a/b/c" -> "/a", "/a/b", "/a/b/c": the nodes to create, in this order.
 std::vector<std::string> with_ancestors(std::string_view path);
 
 // The last part of a path.
@@ -21,25 +21,25 @@ std::string_view base_name(std::string_view path);
 // "_c_<uuid>-", the mark by which a client finds its own node again after a lost connection.
 std::string protection_prefix(std::string_view uuid);
 
-// The queue around one child.
+// One child's place in the queue.
 struct place {
   bool listed = false;                // it is among the children
-  std::optional<std::string> behind;  // whom it waits for; none: its turn has come
+  std::optional<std::string> behind;  // the node it waits for; none: its turn has come
 };
 
 // One kind of queue. Curator sorts the children by the text after their lock's name, compared as
-// text. Also beyond the sequence's overflow to -2147483648, where that order is no longer the order
-// of arrival: two orders would mean two holders.
+// text. This also holds beyond the sequence's overflow to -2147483648, where that is no longer the
+// order of arrival: with two different orders there would be two holders.
 struct queue_kind {
   std::string_view lock_name;  // nodes are "<prefix><lock_name><sequence>"
   place (*find)(const std::vector<std::string>& children, std::string_view mine);
 };
 
-// Everybody waits for the one before. Source: InterProcessMutex.
+// Each node waits for the one before it. Source: InterProcessMutex.
 extern const queue_kind mutex_queue;
 
-// Readers and writers stand in one queue. A writer waits for the one before, a reader for the first
-// writer before it: the names have one length, so that either sorts as well. Source:
+// Readers and writers share one queue. A writer waits for the node before it, a reader for the
+// first writer before it; the two lock names have the same length, so either sorts both. Source:
 // InterProcessReadWriteLock.
 extern const queue_kind writer_queue;
 extern const queue_kind reader_queue;

@@ -1,5 +1,5 @@
-// Any list of children, one a line: exactly one of them holds the mutex; a writer that holds its
-// lock is the only holder, and somebody always holds it.
+// Any list of children, one per line: exactly one of them holds the mutex; a writer that holds the
+// lock is its only holder, and there is always a holder.
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace {
 
 using names = std::vector<std::string>;
 
-// Distinct, as the children of a node are.
+// Distinct, like the children of a node.
 names children_of(std::string_view lines) {
   names found;
   while (!lines.empty() && found.size() < 16) {
@@ -22,7 +22,7 @@ names children_of(std::string_view lines) {
   return found;
 }
 
-// Whether its turn has come; who waits does so for another one.
+// True if its turn has come; if not, it waits for another node.
 bool holds(const queue_kind& kind, const names& children, const std::string& mine) {
   const place here = kind.find(children, mine);
   assert(here.listed);

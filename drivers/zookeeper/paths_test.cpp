@@ -29,7 +29,7 @@ TEST(mutex_queue, order_ignores_the_prefix) {
   EXPECT_EQ(mutex_queue.find(children, second).behind, first);
 }
 
-// The predecessor is the nearest before, not the head of the queue.
+// The predecessor is the nearest node before it, not the head of the queue.
 TEST(mutex_queue, nearest_predecessor) {
   const std::vector<std::string> children{child(uuid_a, "0000000003"), child(uuid_b, "0000000001"),
                                           child(uuid_a, "0000000009"), child(uuid_b, "0000000002")};
@@ -59,7 +59,7 @@ TEST(mutex_queue, names) {
   EXPECT_EQ(mutex_queue.find(children, children[1]).behind, std::nullopt);
 }
 
-// No server gives one sequence twice, but with it there is still one holder.
+// No server assigns a sequence twice; even so there is only one holder.
 TEST(mutex_queue, equal_sequences) {
   const std::vector<std::string> children{"_c_b-lock-0000000001", "_c_a-lock-0000000001"};
   EXPECT_EQ(mutex_queue.find(children, children[0]).behind, children[1]);
@@ -78,7 +78,8 @@ const std::string reader_5 = "_c_d-__READ__0000000005";
 const std::vector<std::string> readers_and_writers{reader_5, writer_4, reader_3, writer_2,
                                                    reader_1};
 
-// A reader waits for the first writer before it, however many stand between; others do not matter.
+// A reader waits for the first writer before it, however many nodes are between; others do not
+// matter.
 TEST(reader_queue, waits_for_the_first_writer) {
   const auto behind = [](const std::string& mine) {
     return reader_queue.find(readers_and_writers, mine).behind;
@@ -89,7 +90,7 @@ TEST(reader_queue, waits_for_the_first_writer) {
   EXPECT_FALSE(reader_queue.find({writer_2}, reader_1).listed);
 }
 
-// A writer waits for whoever comes before it, reader or writer.
+// A writer waits for the node before it, reader or writer.
 TEST(writer_queue, waits_for_the_one_before) {
   const auto behind = [](const std::string& mine) {
     return writer_queue.find(readers_and_writers, mine).behind;

@@ -1,8 +1,8 @@
 // zookeeper/persistent: a lock that outlives its holder, wrong by design.
 //
-// One plain node: whoever creates it holds the lock, and deletes it to release. Nobody else ever
-// does, so a holder that dies, or a create or delete that was not answered and whose owner does not
-// ask again, blocks the key for ever. Kept as what ephemeral nodes are for. It polls.
+// One plain node: the client that creates it holds the lock, and deletes it to release. Nobody else
+// ever deletes it, so a holder that dies, or an unanswered create or delete whose owner does not
+// retry, blocks the key for ever. Kept to show what ephemeral nodes are for. It polls.
 #include <map>
 
 #include "drivers/zookeeper/driver.hpp"
@@ -22,14 +22,14 @@ class persistent_session final : public instance_session {
   task<outcome<grant>> renew(request r) override;
   task<outcome<nothing>> release(request r) override;
 
-  // The server frees nothing by itself.
+  // The server never frees the lock by itself.
   bool alive() const override { return true; }
 
  private:
   struct hold {
     std::string mark;  // the node's data
     grant granted{};
-    bool certain = true;  // false: the node may be there, or somebody else's
+    bool certain = true;  // false: the node may exist, or belong to another client
   };
   using owner_of_key = std::pair<std::uint32_t, std::uint32_t>;  // request::key, request::client
 
@@ -90,7 +90,7 @@ task<outcome<nothing>> persistent_session::release(request r) {
   co_return doubt_of(removed);
 }
 
-// What is not certain is looked at first, lest another's node be deleted.
+// If the hold is not certain, reads the node first, so as not to delete another client's.
 task<reply> persistent_session::remove(std::shared_ptr<handle> zk, request r, hold held) {
   const std::string mine = path(r);
   const time_point deadline = limits(r).answer_by;

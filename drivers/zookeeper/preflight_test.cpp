@@ -8,7 +8,7 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-// The granted timeout is only worth a note when it is another one.
+// The granted timeout is only worth a note if it differs from the requested one.
 TEST(preflight, session_timeout) {
   EXPECT_FALSE(judge_session_timeout(seconds(10), seconds(10)));
   const auto found = judge_session_timeout(seconds(1), seconds(4));
@@ -17,7 +17,7 @@ TEST(preflight, session_timeout) {
   EXPECT_THAT(found->sentence, HasSubstr("1000 ms was asked for, and the servers grant 4000 ms"));
 }
 
-// No limit admits all; a limit counts for each server, and one that is kept secret may be 60.
+// No limit admits all; a limit applies per server, and an unknown one may be 60.
 TEST(preflight, connections) {
   EXPECT_FALSE(judge_connections({0}, 100'000));
   EXPECT_FALSE(judge_connections({60, 60}, 60));
@@ -37,7 +37,7 @@ TEST(preflight, connections) {
   EXPECT_THAT(secret->sentence, HasSubstr("4lw.commands.whitelist"));
 }
 
-// Each session takes two, beside what is open.
+// Each session takes two descriptors, in addition to those already open.
 TEST(preflight, descriptors) {
   EXPECT_FALSE(judge_descriptors(1024, 10, 490));
   const auto found = judge_descriptors(1024, 10, 492);

@@ -14,24 +14,24 @@ task<outcome<grant>> node_queue::wait_for_turn(node& mine, limits until) {
     const reply queue = co_await mine.zk->children(mine.parent, nullptr, until.answer_by);
     if (queue.ended == status::rejected || queue.ended == status::no_rights)
       co_return co_await nodes_.give_up(std::move(place_taken), refusal::unavailable, until);
-    if (queue.ended == status::no_node) co_return refusal::unavailable;  // somebody deleted all
+    if (queue.ended == status::no_node) co_return refusal::unavailable;  // queue deleted
     if (queue.ok()) {
       const place here = kind_.find(queue.names, base_name(mine.path));
-      if (!here.listed) co_return refusal::unavailable;  // somebody deleted it
+      if (!here.listed) co_return refusal::unavailable;  // the node was deleted
       if (!here.behind) co_return grant{static_cast<std::uint64_t>(mine.czxid)};
       const std::string before = mine.parent + '/' + *here.behind;
       co_await wait_for_change(mine.zk, before, until);
     }
     const bool connected = co_await mine.zk->connected_by(until.wait_until);
-    if (mine.zk->over()) co_return refusal::unavailable;  // and the node ends with the session
+    if (mine.zk->over()) co_return refusal::unavailable;  // the node ends with the session
     if (connected && loop_.now() < until.wait_until) continue;
     const refusal why = connected ? refusal::deadline : refusal::unavailable;
     co_return co_await nodes_.give_up(std::move(place_taken), why, until);
   }
 }
 
-// Ends at once when the node is already gone. The node is read, although only its end matters: a
-// watch by exists() would stay where it is not there.
+// Returns at once if the node is already gone. Reads the node, although only its deletion matters:
+// exists() would leave a watch behind on a missing node.
 task<void> node_queue::wait_for_change(std::shared_ptr<handle> zk, std::string path, limits until) {
   const auto watch = std::make_shared<node_watch>(loop_);
   const reply before = co_await zk->get(path, watch, until.answer_by);

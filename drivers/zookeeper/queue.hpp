@@ -1,5 +1,5 @@
-// A queue of ephemeral sequential nodes: whoever's turn has come holds it, the others each watch
-// one node. The part of Curator's LockInternals that its recipes share.
+// A queue of ephemeral sequential nodes: the node whose turn has come holds the lock, each of the
+// others watches one node. The common part of Curator's recipes, LockInternals.
 #pragma once
 
 #include "drivers/zookeeper/nodes.hpp"
@@ -11,8 +11,8 @@ class node_queue {
   node_queue(loop& l, node_maker& nodes, const queue_kind& kind)
       : loop_(l), nodes_(nodes), kind_(kind) {}
 
-  // Stands in line with `mine`, which was planned, until its turn has come. Unless that is done, it
-  // has left the line, or will. Awaited at once by the owner of `mine`.
+  // Joins the queue with `mine`, a planned node, and waits for its turn. Unless the result is done,
+  // `mine` has left the queue or will. Awaited at once by the owner of `mine`.
   task<outcome<grant>> enter(node& mine, limits until);
 
  private:

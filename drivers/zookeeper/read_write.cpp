@@ -1,9 +1,9 @@
 // zookeeper/read and zookeeper/write: the two halves of Curator's InterProcessReadWriteLock.
 //
-// Readers (__READ__) and writers (__WRIT__) stand in one queue of ephemeral sequential nodes. A
-// writer waits for the node before it; a reader for the first writer before it, so that the end of
-// a writer wakes all readers that stood behind it. Either half is reentrant. That a writer may take
-// the read lock as well is not here: a client has one of the halves.
+// Readers (__READ__) and writers (__WRIT__) share one queue of ephemeral sequential nodes. A writer
+// waits for the node before it; a reader for the first writer before it, so that the end of a
+// writer wakes all readers behind it. Either half is reentrant. Downgrading (a writer that also
+// takes the read lock) is left out: a client has one of the halves.
 #include "drivers/zookeeper/driver.hpp"
 #include "drivers/zookeeper/node_session.hpp"
 #include "drivers/zookeeper/queue.hpp"

@@ -1,4 +1,4 @@
-// What tells one lock from the others, for the driver that they share.
+// The differences between the locks, for the driver that they share.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace lockmark::zookeeper {
 struct recipe {
   std::unique_ptr<instance_session> (*open)(loop& l, const instance& who, session_setup setup);
 
-  // What has to be there beneath each key before the first acquire: "locks". Null: nothing.
+  // Nodes that must exist below each key before the first acquire: "locks". Null: none.
   std::vector<std::string> (*below_key)(const option_values& options) = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// How ZooKeeper is reached.
+// The URL schemes of ZooKeeper targets.
 #pragma once
 
 #include <array>

@@ -1,12 +1,12 @@
 // zookeeper/semaphore and zookeeper/semaphore_mutex: Curator's InterProcessSemaphoreV2, and
 // InterProcessSemaphoreMutex, which is the same with one lease.
 //
-// A lease is a node in <key>/leases. Whoever wants one first takes the mutex of <key>/locks, adds
-// its node, and while there are too many watches the leases' parent; so a lease that is given up
-// wakes one waiter only, and the order of the mutex is that of the grants. Not reentrant: who holds
-// a lease and asks again asks for another one.
+// A lease is a node in <key>/leases. A client first takes the mutex of <key>/locks, adds its node,
+// and watches the leases' parent while there are too many; so a released lease wakes one waiter
+// only, and leases are granted in the order of the mutex. Not reentrant: a holder that acquires
+// again acquires another lease.
 //
-// Where Curator takes back a watch that has not fired, here it stays until the next change.
+// Curator removes a watch that has not fired; here it stays until the next change.
 #include <algorithm>
 
 #include "drivers/zookeeper/driver.hpp"
@@ -59,7 +59,7 @@ class semaphore_session final : public node_session {
         co_return refusal::unavailable;
       if (leases.ok()) {
         if (std::ranges::find(leases.names, base_name(mine.path)) == leases.names.end())
-          co_return refusal::unavailable;  // somebody deleted it
+          co_return refusal::unavailable;  // the node was deleted
         if (leases.names.size() <= leases_) co_return nothing{};
         co_await watch->fired.wait_until(until.wait_until);
       }

@@ -1,7 +1,7 @@
 // zookeeper/sequential: the ZooKeeper lock as it should be written, Curator's InterProcessMutex.
 //
-// A queue of ephemeral sequential nodes. The lowest one holds the lock; every other one watches the
-// node just before it, so that a release wakes one waiter only.
+// A queue of ephemeral sequential nodes. The lowest one holds the lock; each of the others watches
+// the node just before it, so that a release wakes one waiter only.
 #include "drivers/zookeeper/driver.hpp"
 #include "drivers/zookeeper/node_session.hpp"
 #include "drivers/zookeeper/queue.hpp"

@@ -1,5 +1,5 @@
-// The sequential lock and the driver against a real server: what the conformance suite cannot know
-// of ZooKeeper.
+// The sequential lock and the driver against a real server: ZooKeeper specifics that the
+// conformance suite does not cover.
 #include <gmock/gmock.h>
 
 #include "deploy/local/cluster.hpp"
@@ -67,7 +67,7 @@ TEST(sequential, hand_over) {
     EXPECT_TRUE(co_await w.queue_of(2));
     EXPECT_TRUE(second.refused(refusal::busy));  // still waiting
     while (b->sent().round_trips < 3) co_await w.here.sleep_for(milliseconds(5));
-    co_await w.here.sleep_for(milliseconds(100));  // its watch stands
+    co_await w.here.sleep_for(milliseconds(100));  // its watch is set
     const auto released = co_await a->release(w.ask(seconds(5)));
     EXPECT_TRUE(released.done());
     co_await waiters.join();
@@ -79,7 +79,7 @@ TEST(sequential, hand_over) {
   });
 }
 
-// Who gives up at its deadline leaves no node behind.
+// A client that gives up at its deadline leaves no node behind.
 TEST(sequential, deadline_leaves_the_queue) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
@@ -136,8 +136,8 @@ TEST(sequential, close_frees) {
   });
 }
 
-// A holder cut off for longer than its session knows it, and another client gets the lock; the
-// holder's next acquire opens a new session.
+// A holder cut off for longer than its session timeout knows that it lost the lock, and another
+// client gets it; the holder's next acquire opens a new session.
 TEST(sequential, expired_holder) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
@@ -164,8 +164,8 @@ TEST(sequential, expired_holder) {
   });
 }
 
-// Another client's call brings a new session, but not what the first one held: alive() stays false
-// until its owner has been told.
+// Another client's call opens a new session, but does not restore the first one's hold: alive()
+// stays false until the hold's owner has been told.
 TEST(sequential, a_new_session_hides_no_lost_hold) {
   world{sequential(), server_target(), 2}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
@@ -185,7 +185,7 @@ TEST(sequential, a_new_session_hides_no_lost_hold) {
   });
 }
 
-// A short interruption costs a waiter nothing: its session, its node and its watch come back.
+// A short interruption costs a waiter nothing: its session, its node and its watch survive.
 TEST(sequential, waiter_survives_an_interruption) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
@@ -208,7 +208,7 @@ TEST(sequential, waiter_survives_an_interruption) {
   });
 }
 
-// The answer to the create is lost: the node is found again by its prefix, and used.
+// The reply to the create is lost: the node is found again by its prefix, and used.
 TEST(sequential, protection_finds_the_own_node) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
@@ -230,7 +230,7 @@ TEST(sequential, protection_finds_the_own_node) {
   });
 }
 
-// Nobody can know whether a create without an answer happened; its node is removed later.
+// A create without a reply may have happened; its node is removed later.
 TEST(sequential, doubt_is_cleaned_up) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     proxy between{"127.0.0.1", server_port()};
@@ -245,7 +245,7 @@ TEST(sequential, doubt_is_cleaned_up) {
   });
 }
 
-// The server tells its version and settings, and counts what it is sent.
+// The server reports its version and settings, and counts the requests it receives.
 TEST(driver, describes_the_server) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     const auto about = co_await w.backend->prepare(w.here, w.in(seconds(5)));
@@ -278,8 +278,7 @@ task<void> come_and_go(driver& d, loop& l, int times) {
   }
 }
 
-// Runs that begin and end beside each other: the last one takes away the root that the next one is
-// about to stand in.
+// Overlapping runs: a run that ends removes the root that the next one is about to use.
 TEST(driver, runs_come_and_go_side_by_side) {
   world{sequential(), server_target()}.run([](world& w) -> task<void> {
     co_await w.backend->wipe(w.here, w.in(seconds(5)));
@@ -294,7 +293,7 @@ TEST(driver, runs_come_and_go_side_by_side) {
   });
 }
 
-// Nobody listens: one sentence that says where, and soon.
+// Without a listener prepare() soon fails with one sentence that names the address.
 TEST(driver, no_server) {
   real_clock time;
   loop here{time};

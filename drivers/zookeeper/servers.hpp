@@ -1,4 +1,4 @@
-// Where the servers are and who asks them: a target's URL, as this backend needs it.
+// The servers' addresses and login: a target's URL, as this backend needs it.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct servers {
   std::string chroot;                    // "" or "/a/b", never ends in '/'
   std::string login;                     // "user:password", or empty
 
-  // "h1:2181,[::1]:2182", as the C client wants it.
+  // "h1:2181,[::1]:2182", the format of the C client.
   std::string host_list() const;
 
-  // How a sentence names them, without the login.
+  // The name in error sentences, without the login.
   std::string name() const;
 };
 

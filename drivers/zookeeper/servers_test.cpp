@@ -19,7 +19,7 @@ std::string complaint(const char* url) {
   return "";
 }
 
-// Hosts without a port use 2181; no path means no chroot, no user no login.
+// The default port is 2181; without a path there is no chroot, without a user no login.
 TEST(servers, hosts_and_default_port) {
   const auto s = servers_at("zookeeper://a,b:2182,[::1]:2183");
   EXPECT_THAT(s.hosts, ElementsAre(config::host_port{"a", 2181}, config::host_port{"b", 2182},
@@ -37,12 +37,12 @@ TEST(servers, chroot_and_login) {
   EXPECT_EQ(s.name(), "zookeeper://a:2181");
 }
 
-// Where servers are reached at other places, those are asked.
+// Translated addresses replace the hosts.
 TEST(servers, translated_addresses) {
   EXPECT_EQ(servers_at("zookeeper://a:1,b:2?nat=a:1%3E127.0.0.1:9").host_list(), "127.0.0.1:9,b:2");
 }
 
-// A mistake is named, with what was expected, and never the password.
+// An error names the mistake and the expected form, and never the password.
 TEST(servers, mistakes) {
   EXPECT_THAT(complaint("redis://a"), HasSubstr("expected zookeeper://"));
   EXPECT_THAT(complaint("zookeeper://a:99999"), HasSubstr("port"));

@@ -36,7 +36,7 @@ void cork(int fd) {
   set_tcp_option(fd, TCP_CORK);
 }
 
-// Setting TCP_NODELAY sends what a cork holds back, and leaves the cork in place (tcp(7)).
+// Setting TCP_NODELAY sends the corked data and leaves the cork in place (tcp(7)).
 void push(int fd) {
   if (fd != -1) set_tcp_option(fd, TCP_NODELAY);
 }

@@ -1,4 +1,4 @@
-// The socket beneath the C client: what the library does not offer and the kernel does.
+// The socket below the C client: functions that the library does not offer but the kernel does.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lockmark::zookeeper {
 
-// This end's address, without the port; empty when there is none.
+// The local address, without the port; empty if there is none.
 std::string address_of(int fd);
 
 // Small sends are held back until push(), or for 200 ms.
@@ -17,10 +17,10 @@ void push(int fd);  // -1: does nothing
 // Adds the connection's bytes, which the library hides.
 void add_bytes(int fd, traffic& sum);
 
-// Asks the server to end the session. False: the request was not sent whole.
+// Sends the request to end the session. False: it was not sent completely.
 bool send_close_request(int fd);
 
-// Drops what was received. False: the other end has closed.
+// Discards received data. False: the peer has closed.
 bool still_open(int fd);
 
 }  // namespace lockmark::zookeeper

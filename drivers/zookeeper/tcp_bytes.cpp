@@ -1,5 +1,5 @@
-// Apart from the rest because <linux/tcp.h>, which alone has these counters, cannot be included
-// together with <netinet/tcp.h>.
+// A file of its own because <linux/tcp.h>, the only header with these counters, conflicts with
+// <netinet/tcp.h>.
 #include "drivers/zookeeper/tcp_bytes.hpp"
 
 #include <linux/tcp.h>

@@ -1,5 +1,5 @@
-// Everything that a case against a real server needs: a driver with its run prepared, a second look
-// at the server by a session of its own, and the loop that all of it is on.
+// Everything that a test against a real server needs: a driver with its run prepared, a separate
+// session to inspect the server, and the loop that both run on.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ using std::chrono::seconds;
 
 class world {
  public:
-  // The lock's options have their presets, but for `options`.
+  // Options that are not in `options` keep their presets.
   world(lock_kind lock, const std::string& target, std::uint32_t keys = 1,
         const option_values& options = {})
       : kind(std::move(lock)) {
@@ -39,7 +39,7 @@ class world {
 
   time_point in(duration d) const { return here.now() + d; }
 
-  // The node beneath which the lock of a key lives.
+  // The node below which the lock of a key lives.
   std::string key_path(std::uint32_t key = 0) const {
     return fmt::format("{}/lockmark/{}/key{}", servers_at(setup_.target).chroot,
                        setup_.run_names.run, key);
@@ -72,7 +72,7 @@ class world {
   }
   task<std::vector<std::string>> queue() { return children_of(key_path()); }
 
-  // Waits until the queue has that many nodes.
+  // Waits until the queue has `size` nodes.
   task<bool> queue_of(std::size_t size) {
     const auto deadline = in(seconds(10));
     while (here.now() < deadline) {
@@ -83,7 +83,7 @@ class world {
     co_return false;
   }
 
-  // Runs `what` between prepare and wipe, and looks that nothing is left.
+  // Runs `what` between prepare and wipe, and checks that nothing is left.
   void run(task<void> (*what)(world&)) { run_to_end(here, whole(what)); }
 
  private:
@@ -113,13 +113,13 @@ class world {
 
  public:
   loop here{time_};
-  duration session_timeout = seconds(3);  // longer than a busy machine stands still
+  duration session_timeout = seconds(3);  // longer than the stalls of a busy machine
   lock_kind kind;
   std::unique_ptr<driver> backend;
   std::shared_ptr<handle> look;
 };
 
-// One acquire as a task, for those that wait while others go on.
+// One acquire as a task, for a waiter that runs concurrently.
 inline task<void> acquire_into(request r, session& s, outcome<grant>* result) {
   *result = co_await s.acquire(r);
 }

@@ -1,4 +1,4 @@
-// Many nodes at once: what a run creates before it, and removes behind it.
+// Bulk operations on nodes: a run's creation and removal.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace lockmark::zookeeper {
 
-// Creates all that are not there yet, in no order. The first reply that was neither, or ok.
+// Creates all missing nodes, in any order. Ok, or a reply that was neither ok nor node_exists.
 task<reply> create_all(loop& l, std::shared_ptr<handle> zk, std::vector<std::string> paths,
                        node_kind kind, time_point deadline);
 
-// Removes a node with all beneath it, also while others still add to it. The worst reply, or ok.
+// Removes a node and all below it, even while clients still add to it. The worst reply, or ok.
 task<reply> delete_tree(loop& l, std::shared_ptr<handle> zk, std::string path, time_point deadline);
 
 }  // namespace lockmark::zookeeper

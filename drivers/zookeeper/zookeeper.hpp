@@ -8,7 +8,7 @@
 
 namespace lockmark::zookeeper {
 
-// One server or an ensemble: no lock here can tell.
+// One server or an ensemble: the locks work the same on either.
 inline constexpr std::string_view all_topologies = "zookeeper zookeeper-3 zookeeper-5";
 
 lock_kind persistent();       // persistent.cpp

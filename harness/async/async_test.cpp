@@ -26,7 +26,7 @@ task<void> sleep_and_note(loop& l, duration d, std::vector<int>& notes, int note
   notes.push_back(note);
 }
 
-// Sleepers wake in the order of their deadlines, and an hour passes without waiting.
+// Sleepers wake in order of their deadlines, and a simulated hour takes no real time.
 TEST_F(simulated, sleepers_wake_in_order) {
   std::vector<int> notes;
   scope s{l};
@@ -47,7 +47,7 @@ task<void> set_at(loop& l, signal& s, duration d) {
   s.set();
 }
 
-// A signal that is set in time says so; one that is not ends at the deadline, not later.
+// A signal set in time reports so; otherwise the wait ends at the deadline, not later.
 TEST_F(simulated, a_signal_or_its_deadline_ends_the_wait) {
   signal early{l}, late{l};
   std::vector<bool> notes;
@@ -62,7 +62,7 @@ TEST_F(simulated, a_signal_or_its_deadline_ends_the_wait) {
   EXPECT_EQ(notes, (std::vector{true, false}));
 }
 
-// A set() that comes before the wait is not lost, and counts once.
+// A set() before the wait is not lost, and counts once.
 TEST_F(simulated, an_early_set_is_remembered_once) {
   signal s{l};
   s.set();
@@ -78,12 +78,12 @@ task<void> fail() {
   co_return;
 }
 
-// What a task throws comes out of the scope that it belongs to.
+// An exception in a task comes out of its scope.
 TEST_F(simulated, a_failing_task_fails_its_scope) {
   EXPECT_THROW(run_to_end(l, fail()), std::runtime_error);
 }
 
-// A task that nobody will ever wake is reported instead of hanging the test.
+// A task that can never be woken is reported instead of hanging the test.
 TEST_F(simulated, a_deadlock_is_an_error) {
   signal s{l};
   EXPECT_THROW(run_to_end(l, s.wait()), std::logic_error);
@@ -95,7 +95,7 @@ struct counting_timer final : timer {
   int& count_;
 };
 
-// Removing from the middle of the heap keeps the order of what is left.
+// Removing from the middle of the heap keeps the order of the rest.
 TEST(timer_queue, remove_keeps_the_order) {
   timer_queue q;
   int fired = 0;
@@ -114,7 +114,7 @@ TEST(timer_queue, remove_keeps_the_order) {
   EXPECT_EQ(fired, 66);
 }
 
-// On the real clock: a sleep ends after its deadline, and a post from another thread arrives.
+// Real clock: a sleep ends after its deadline, and a post from another thread arrives.
 TEST(real_loop, sleeps_and_takes_posts_from_other_threads) {
   const real_clock clock;
   loop l{clock};
@@ -134,7 +134,7 @@ task<void> wait_for(fd_watch& watch, unsigned events, time_point deadline,
   notes.push_back(co_await watch.wait(events, deadline));
 }
 
-// A pipe is not readable until something is written to it, and then it is.
+// A pipe is readable only after a write to it.
 TEST(fd_watch, tells_readable_from_deadline) {
   const real_clock clock;
   loop l{clock};

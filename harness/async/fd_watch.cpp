@@ -16,7 +16,7 @@ fd_watch::~fd_watch() {
   descriptor_.release();
 }
 
-// A wait that nobody needs any longer is left standing, to be used by the next call.
+// A wait that is no longer needed stays armed for the next call to use.
 void fd_watch::start(unsigned event, asio::posix::descriptor_base::wait_type type) {
   if ((state_->asked & event) != 0) return;
   state_->asked |= event;

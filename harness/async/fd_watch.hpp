@@ -1,7 +1,7 @@
-// Waits until a descriptor that belongs to a client library is readable or writable.
+// Waits until a descriptor owned by a client library is readable or writable.
 //
-// For libraries that do their own reading and writing (ZooKeeper, MySQL). Readiness is a hint: a
-// wait may end although there is nothing to read, as with poll().
+// For libraries that do their own reading and writing (ZooKeeper, MySQL). Readiness is a hint: as
+// with poll(), a wait may end although there is nothing to read.
 #pragma once
 
 #include <asio/posix/basic_stream_descriptor.hpp>
@@ -16,17 +16,17 @@ class fd_watch {
   static constexpr unsigned readable = 1;
   static constexpr unsigned writable = 2;
 
-  // Watches `fd`, which stays the library's and must stay open until this is destroyed.
+  // Watches `fd`, which the library still owns and which must stay open until this is destroyed.
   fd_watch(loop& l, int fd);
   ~fd_watch();
   fd_watch(const fd_watch&) = delete;
   fd_watch& operator=(const fd_watch&) = delete;
 
-  // Which of `events` happened; 0 when the deadline came or interrupt() was called.
-  // REQUIRES: one waiter at a time.
+  // The subset of `events` that happened; 0 at the deadline or after interrupt(). REQUIRES: one
+  // waiter at a time.
   task<unsigned> wait(unsigned events, time_point deadline);
 
-  // Ends the wait in progress, if there is one, with 0 unless something is ready.
+  // Ends the wait in progress, if any, with 0 unless something is ready.
   void interrupt();
 
  private:
@@ -35,7 +35,7 @@ class fd_watch {
   void start(unsigned event, asio::posix::descriptor_base::wait_type type);
 
   descriptor descriptor_;
-  std::shared_ptr<state> state_;  // outlives this until the last completion has come
+  std::shared_ptr<state> state_;  // outlives this until the last completion
 };
 
 }  // namespace lockmark

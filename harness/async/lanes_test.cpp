@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A task of a second that notes who was under way with it.
+// A task that takes a second and notes how many run at the same time.
 struct lanes : testing::Test {
   task<void> one(std::size_t i) {
     begun.push_back(i);
@@ -34,7 +34,7 @@ struct lanes : testing::Test {
   std::size_t bad = 1000;
 };
 
-// Ten tasks of a second in four lanes take three seconds, and begin in order.
+// Ten one-second tasks in four lanes take three seconds, and start in order.
 TEST_F(lanes, hold_so_many_at_a_time) {
   run(10, 4);
   EXPECT_EQ(begun, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
@@ -51,12 +51,12 @@ TEST_F(lanes, may_stay_empty) {
   EXPECT_EQ(clock.now(), time_point{1s});
 }
 
-// A failure ends with those under way, and is told.
+// A failure surfaces after the tasks in progress have ended.
 TEST_F(lanes, begin_nothing_after_a_failure) {
   bad = 1;
   EXPECT_THROW(run(100, 3), std::runtime_error);
   EXPECT_EQ(under_way, 0);
-  EXPECT_LE(begun.size(), 5U);  // the other lanes may have been quicker to begin
+  EXPECT_LE(begun.size(), 5U);  // other lanes may have started tasks before it
 }
 
 }  // namespace

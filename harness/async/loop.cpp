@@ -48,7 +48,8 @@ void loop::resume(resumption parked, bool value) {
   ready_.emplace_back(std::move(parked), value);
 }
 
-// What becomes ready meanwhile waits for the next round, so that sockets get their turn too.
+// Coroutines that become ready meanwhile wait for the next round, so that sockets get their turn
+// too.
 void loop::run_ready() {
   running_.swap(ready_);
   for (auto& [parked, value] : running_) {
@@ -63,8 +64,8 @@ void loop::add_timer(timer& t, time_point when) {
   if (simulated_ == nullptr && (!alarm_at_ || when < *alarm_at_)) arm(when);
 }
 
-// The alarm is left standing when its timer is removed: one spurious wake-up is cheaper than
-// arming the kernel again for every command that is answered in time.
+// The alarm stays armed when its timer is removed: one spurious wake-up is cheaper than re-arming
+// the kernel for every command that is answered in time.
 void loop::arm(time_point when) {
   alarm_at_ = when;
   alarm_.expires_at(when);

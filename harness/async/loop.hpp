@@ -1,8 +1,8 @@
 // One thread's event loop: an io_context, the deadlines of its coroutines, and a clock.
 //
-// Under a simulated clock the loop jumps to the next deadline whenever nothing else is left to do,
-// so that a test of an hour's run takes milliseconds. It does not own threads: whoever calls run()
-// lends one.
+// Under a simulated clock the loop jumps to the next deadline when it has nothing else to do, so
+// that a test of an hour's run takes milliseconds. It owns no threads: the caller of run() lends
+// its own.
 #pragma once
 
 #include <asio/basic_waitable_timer.hpp>
@@ -30,27 +30,27 @@ class loop {
   time_point now() const { return clock_.now(); }
   asio::io_context& context() { return context_; }
 
-  // Grows whenever the loop goes on to something else: equal before and after a co_await if nothing
-  // in it had to wait.
+  // Grows whenever the loop switches to something else: equal before and after a co_await that did
+  // not have to wait.
   std::uint64_t turn() const { return turn_; }
 
   // Runs until every task spawned on this loop (see scope) has ended.
   void run();
 
-  // Runs `f` on this loop's thread, after what is running there. Callable from any thread.
+  // Runs `f` on this loop's thread, after the current handler. Callable from any thread.
   template <class F>
   void post(F&& f) {
     asio::post(context_, std::forward<F>(f));
   }
 
-  // Ends at `when`, at once if it has passed.
+  // Ends at `when`; at once if that has passed.
   task<void> sleep_until(time_point when);
   task<void> sleep_for(duration d) { return sleep_until(now() + d); }
 
-  // Lets everything else that is ready on this loop run first. (The bool is always true.)
+  // Lets everything else that is ready on this loop run first. (The result is always true.)
   task<bool> yield();
 
-  // Lets a parked coroutine go on, after what is running now. On the loop's thread.
+  // Resumes a parked coroutine after the current one. On the loop's thread.
   void resume(resumption parked, bool value);
 
   void add_timer(timer& t, time_point when);
@@ -70,8 +70,8 @@ class loop {
                              asio::wait_traits<std::chrono::steady_clock>, executor>
       alarm_;
   std::optional<time_point> alarm_at_;
-  // Coroutines that can go on. One Asio handler runs all of them, because passing each through
-  // Asio's queue would cost two mutexes a piece.
+  // Coroutines ready to resume. One Asio handler runs all of them, because passing each through
+  // Asio's queue would cost two mutexes apiece.
   std::vector<std::pair<resumption, bool>> ready_;
   std::vector<std::pair<resumption, bool>> running_;
   std::size_t live_tasks_ = 0;

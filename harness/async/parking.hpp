@@ -1,4 +1,4 @@
-// Where one suspended coroutine is kept until it is resumed with a yes or a no.
+// The slot of one suspended coroutine, which is resumed with a bool.
 #pragma once
 
 #include <asio/async_result.hpp>
@@ -10,18 +10,17 @@
 
 namespace lockmark {
 
-// A coroutine that can go on: calling it with a bool resumes it at once.
+// A suspended coroutine: calling this with a bool resumes it at once.
 using resumption = asio::async_result<asio::use_awaitable_t<executor>, void(bool)>::handler_type;
 
-// The resumption lives inside the parking, so that waiting allocates nothing.
+// The resumption lives inside the parking, so waiting allocates nothing.
 class parking {
  public:
   parking() = default;
   parking(const parking&) = delete;
   parking& operator=(const parking&) = delete;
 
-  // Suspends the caller until somebody takes its resumption and calls it.
-  // REQUIRES: not occupied.
+  // Suspends the caller until its resumption is taken and called. REQUIRES: not occupied.
   task<bool> wait() {
     return asio::async_initiate<const asio::use_awaitable_t<executor>, void(bool)>(
         [](resumption r, parking* here) {

@@ -1,7 +1,7 @@
-// A nursery: tasks belong to a scope, and the scope is empty before it is left.
+// A nursery: tasks belong to a scope, which must be empty before it is left.
 //
-// Nothing in this project runs detached. A task that throws ends the scope's join() with that
-// exception; the other tasks are not cancelled, because every one of them has a deadline.
+// Nothing in this project runs detached. An exception in a task ends the scope's join() with that
+// exception; the other tasks are not cancelled, because each of them has a deadline.
 #pragma once
 
 #include <exception>
@@ -22,10 +22,10 @@ class scope {
   // Starts `t` on the scope's loop. Called on the loop's thread, or before the loop runs.
   void spawn(task<void> t);
 
-  // Ends when no task is left; throws what the first failing task threw.
+  // Ends when no task is left; rethrows the exception of the first task that failed.
   task<void> join();
 
-  // The same, for a scope whose loop has already run to its end.
+  // The same, for a scope whose loop has already finished.
   void rethrow_failure();
 
   std::size_t size() const { return tasks_; }
@@ -39,7 +39,7 @@ class scope {
   std::exception_ptr first_failure_;
 };
 
-// Runs one task on a loop that does nothing else, and returns when it has ended.
+// Runs one task on a loop with nothing else to do, and returns when it has ended.
 void run_to_end(loop& l, task<void> t);
 
 }  // namespace lockmark

@@ -14,7 +14,7 @@ using asio::ip::tcp;
 
 namespace {
 
-// Asio has a category of its own for what errno says, which std::errc does not know.
+// Asio reports errno in a category of its own, which std::errc does not know.
 std::error_code plain(std::error_code error) {
   if (error.category() != asio::error::get_system_category()) return error;
   return {error.value(), std::system_category()};
@@ -117,8 +117,8 @@ task<std::error_code> stream::write_all(std::string_view bytes, time_point deadl
   co_return writing_.explain(error);
 }
 
-// Asio 1.22 tries to read before it waits, in vain for a client that has just asked: one empty
-// recv(2) of 0.2 us a reply. Waiting first costs an epoll_ctl(2) each, which is more.
+// Asio 1.22 tries to read before it waits; for a client that has just sent a request that is one
+// empty recv(2) of 0.2 us per reply. Waiting first costs an epoll_ctl(2) each, which is more.
 task<received> stream::read_some(std::span<char> room, time_point deadline) {
   received got;
   reading_.start(deadline);

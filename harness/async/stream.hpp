@@ -1,8 +1,8 @@
-// A TCP connection with deadlines, for drivers that speak their protocol themselves.
+// A TCP connection with deadlines, for drivers that implement their protocol themselves.
 //
-// Every ending is a value, never an exception: a std::error_code that can be compared with
-// std::errc (timed_out when the deadline came), or asio::error::eof. It neither reconnects nor
-// buffers, and has no TLS yet: callers see bytes only, so that TLS can be put underneath.
+// Every outcome is a value, never an exception: a std::error_code that can be compared with
+// std::errc (timed_out at the deadline), or asio::error::eof. It neither reconnects nor buffers,
+// and has no TLS of its own (tls.hpp).
 #pragma once
 
 #include <asio/basic_stream_socket.hpp>
@@ -21,11 +21,11 @@ namespace lockmark {
 
 struct received {
   std::error_code error;
-  std::size_t bytes = 0;  // > 0 when there is no error
+  std::size_t bytes = 0;  // > 0 unless there is an error
 };
 
-// At most one read and one write are in flight. After any error the stream is only good for
-// close() or connect(): a missed deadline abandons both directions.
+// At most one read and one write are in flight. After any error only close() and connect() are
+// useful: a missed deadline abandons both directions.
 class stream {
  public:
   explicit stream(loop& l) : loop_(l), socket_(l.context()), reading_(*this), writing_(*this) {}
@@ -36,17 +36,17 @@ class stream {
     writing_.stop();
   }
 
-  // Closes what was open and connects to the first address of `host` that answers. Resolves names
-  // off the loop; an address in digits needs no resolving.
+  // Closes an open connection and connects to the first address of `host` that answers. Resolves
+  // names off the loop; a numeric address needs no resolving.
   task<std::error_code> connect(std::string host, std::uint16_t port, time_point deadline);
 
-  // Writes what the kernel takes without waiting and returns how much that was.
+  // Writes what the kernel takes without waiting and returns the number of bytes.
   std::size_t write_now(std::string_view bytes, std::error_code& error);
 
-  // Writes everything; waits only if the kernel does not take it at once. `bytes` must stay alive.
+  // Writes everything; waits only if the kernel does not take it at once. `bytes` must stay valid.
   task<std::error_code> write_all(std::string_view bytes, time_point deadline);
 
-  // Waits for bytes and reads them. A closed connection is asio::error::eof.
+  // Waits for bytes and reads them. asio::error::eof: the peer has closed the connection.
   task<received> read_some(std::span<char> room, time_point deadline);
 
   bool is_open() const { return socket_.is_open(); }
@@ -56,13 +56,13 @@ class stream {
  private:
   using socket = asio::basic_stream_socket<asio::ip::tcp, executor>;
 
-  // Cancels what is in flight when its deadline comes.
+  // Cancels the operation in flight at its deadline.
   class alarm final : public timer {
    public:
     explicit alarm(stream& s) : stream_(s) {}
     void start(time_point deadline);
     void stop() { stream_.loop_.remove_timer(*this); }
-    // What an operation that ended with `error` tells its caller.
+    // The error that the caller of an operation gets when it ended with `error`.
     std::error_code explain(std::error_code error) const;
 
    private:

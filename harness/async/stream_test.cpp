@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 
-// The other end: a listener on a free port, whose backlog accepts by itself.
+// The other end: a listener on a free port; the kernel's backlog accepts connections.
 struct stream_test : testing::Test {
   real_clock clock;
   loop l{clock};
@@ -45,7 +45,7 @@ task<void> close_at(loop& l, stream& s, time_point when) {
   s.close();
 }
 
-// Bytes go both ways, and the end of the other side is an error value.
+// Bytes go both ways, and the peer's close is an error value.
 TEST_F(stream_test, talks) {
   std::error_code e;
   run_to_end(l, connect(l, s, "127.0.0.1", port(), e));
@@ -64,16 +64,16 @@ TEST_F(stream_test, talks) {
   EXPECT_EQ(e, asio::error::eof);
 }
 
-// A name is looked up, and its addresses are tried until one answers.
+// A name is resolved, and its addresses are tried until one answers.
 TEST_F(stream_test, connects_by_name) {
   std::error_code e;
   run_to_end(l, connect(l, s, "localhost", port(), e));
   EXPECT_FALSE(e) << e.message();
 }
 
-// Nobody listens; a name that does not exist.
+// No listener; a name that does not exist.
 TEST_F(stream_test, says_why_it_cannot_connect) {
-  asio::basic_socket_acceptor<tcp, executor> taken{l.context()};  // by us, so that nobody listens
+  asio::basic_socket_acceptor<tcp, executor> taken{l.context()};  // bound, but not listening
   taken.open(tcp::v4());
   taken.bind({asio::ip::address_v4::loopback(), 0});
   const auto nobody = taken.local_endpoint().port();
@@ -85,7 +85,7 @@ TEST_F(stream_test, says_why_it_cannot_connect) {
   EXPECT_TRUE(e);
 }
 
-// A silent peer: reading and writing end at their deadlines, and say that it was the deadline.
+// A silent peer: reading and writing end at their deadlines, with timed_out.
 TEST_F(stream_test, keeps_deadlines) {
   std::error_code e;
   run_to_end(l, connect(l, s, "127.0.0.1", port(), e));
@@ -100,7 +100,7 @@ TEST_F(stream_test, keeps_deadlines) {
   EXPECT_EQ(e, std::errc::timed_out);
 }
 
-// More than the kernel takes at once arrives whole.
+// A write larger than the kernel takes at once arrives whole.
 TEST_F(stream_test, writes_what_does_not_fit_at_once) {
   std::error_code e;
   run_to_end(l, connect(l, s, "127.0.0.1", port(), e));

@@ -1,6 +1,6 @@
 // The coroutine type of the whole project: asio::awaitable on one thread's io_context.
 //
-// The concrete executor, instead of asio's type-erased one, keeps a suspension free of allocation.
+// A concrete executor, instead of asio's type-erased one, keeps suspensions free of allocation.
 #pragma once
 
 #include <asio/awaitable.hpp>

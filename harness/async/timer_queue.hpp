@@ -1,7 +1,7 @@
-// Deadlines of one loop, ordered: a binary heap of intrusive nodes.
+// The deadlines of one loop, ordered: a binary heap of intrusive nodes.
 //
 // Asio's own timers cannot run under a simulated clock and arm the kernel for each deadline; a
-// lock's deadline is nearly always cancelled, so here adding and removing touch memory only.
+// lock's deadline is nearly always cancelled, so adding and removing here touch memory only.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace lockmark {
 
-// A deadline that calls `fire` once. Must be removed from its queue before it is destroyed.
+// A deadline that calls `fire` once. Must be removed from its queue before destruction.
 class timer {
  public:
   timer() = default;
@@ -36,10 +36,10 @@ class timer_queue {
  public:
   // REQUIRES: `t` is not armed. O(log n).
   void add(timer& t, time_point when);
-  // Nothing happens when `t` is not armed. O(log n).
+  // Does nothing if `t` is not armed. O(log n).
   void remove(timer& t);
   std::optional<time_point> earliest() const;
-  // Fires, in order, every timer that is due at `now`.
+  // Fires, in order, every timer due at `now`.
   void fire_due(time_point now);
 
  private:

@@ -13,7 +13,7 @@
 namespace lockmark {
 namespace {
 
-// Below this a code is X509's reason against a certificate, above it is one of OpenSSL's queue.
+// Codes below this are X509 verification errors; above, errors of OpenSSL's queue.
 constexpr int first_queued = 1 << 16;
 constexpr int closed_early = first_queued - 1;  // our own
 
@@ -33,7 +33,7 @@ class category final : public std::error_category {
   }
 };
 
-// Why the last call failed; of a file that cannot be opened, what the system said.
+// Why the last call failed; for a file that cannot be opened, the system's error.
 std::string reason() {
   const unsigned long first = ERR_peek_error();
   if (ERR_SYSTEM_ERROR(first)) return std::system_category().message(ERR_GET_REASON(first));
@@ -81,7 +81,7 @@ tls_context::tls_context(tls_settings settings)
   if (!context_) throw std::bad_alloc();
   ERR_clear_error();
   SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION);
-  // Thousands of connections, most of them idle.
+  // Thousands of connections, mostly idle.
   SSL_CTX_set_mode(context_.get(), SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_verify(context_.get(), settings_.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   if (settings_.verify) read_authorities(context_.get(), settings_.ca);
@@ -109,7 +109,7 @@ std::error_code tls_stream::start(const std::string& host) {
   encrypted_ = false;
   const std::string& given = context_->settings().server_name;
   const std::string& name = given.empty() ? host : given;
-  // An address stands in a certificate as such, and is not told as a server's name.
+  // A certificate lists an IP address as such, and SNI must not carry one.
   const bool is_address =
       X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_.get()), name.c_str()) == 1;
   ERR_clear_error();
@@ -119,7 +119,7 @@ std::error_code tls_stream::start(const std::string& host) {
   return named ? std::error_code{} : failure(-1);
 }
 
-// What went wrong in the call that returned `result`.
+// The error of the call that returned `result`.
 std::error_code tls_stream::failure(int result) const {
   if (SSL_get_error(ssl_.get(), result) == SSL_ERROR_ZERO_RETURN) return asio::error::eof;
   const long against = SSL_get_verify_result(ssl_.get());
@@ -146,7 +146,7 @@ task<std::error_code> tls_stream::shake_hands(time_point deadline) {
     const int result = SSL_do_handshake(ssl_.get());
     const bool wants_more = SSL_get_error(ssl_.get(), result) == SSL_ERROR_WANT_READ;
     const std::error_code wrong = result == 1 || wants_more ? std::error_code{} : failure(result);
-    take_encrypted();  // also the alert that tells the server why
+    take_encrypted();  // including the alert that tells the server why
     std::error_code error = co_await raw_.write_all(unsent_, deadline);
     unsent_.clear();
     if (wrong) co_return wrong;
@@ -156,7 +156,7 @@ task<std::error_code> tls_stream::shake_hands(time_point deadline) {
   }
 }
 
-// More encrypted bytes from the socket.
+// Reads more encrypted bytes from the socket.
 task<std::error_code> tls_stream::receive(time_point deadline) {
   const received got = co_await raw_.read_some(room_, deadline);
   if (got.bytes > 0) BIO_write(in_, room_.data(), static_cast<int>(got.bytes));

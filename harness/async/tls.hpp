@@ -1,7 +1,7 @@
-// TLS over a stream: the same calls with the same deadlines, for bytes that nobody else may read.
+// TLS over a stream: the same calls with the same deadlines, encrypted.
 //
-// OpenSSL works on buffers in memory and never sees the socket, so that waiting, deadlines and
-// endings are the stream's own. A plain stream pays nothing for this being here.
+// OpenSSL works on buffers in memory and never sees the socket, so waiting, deadlines and errors
+// are the stream's own. Plain streams pay nothing for it.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ struct ssl_st;
 namespace lockmark {
 
 struct tls_settings {
-  std::string ca;    // file in PEM; empty: the system's authorities
+  std::string ca;    // PEM file; empty: the system's authorities
   std::string cert;  // of the client, with its key; empty: none
   std::string key;
   bool verify = true;       // the server's certificate and name
-  std::string server_name;  // expected of the certificate; empty: the host that is connected to
+  std::string server_name;  // expected in the certificate; empty: the host of connect()
 };
 
 // The files of tls_settings, read once for all connections. Immutable; shared by threads.
@@ -44,25 +44,26 @@ class tls_context {
   std::unique_ptr<ssl_ctx_st, freed> context_;
 };
 
-// What OpenSSL found wrong: "certificate verify failed: self-signed certificate",
+// Errors of OpenSSL: "certificate verify failed: self-signed certificate",
 // "TLS failed: tlsv13 alert certificate required".
 const std::error_category& tls_category();
 
-// For a connection that ended before the server's first answer: with TLS 1.3 a server can object to
-// the client's certificate only after the client has shaken hands, and its reason may be lost.
+// For a connection that ended before the server's first answer: with TLS 1.3 a server can reject
+// the client's certificate only after the client has finished the handshake, and its reason may be
+// lost.
 std::error_code closed_after_handshake();
 
-// As `stream`; see there. What a server says against the client's certificate may arrive only with
-// the first read.
+// Like `stream`. A server's rejection of the client certificate may arrive only with the first
+// read.
 class tls_stream {
  public:
   tls_stream(loop& l, std::shared_ptr<const tls_context> context);
   ~tls_stream();
 
-  // Connects and shakes hands.
+  // Connects and performs the handshake.
   task<std::error_code> connect(std::string host, std::uint16_t port, time_point deadline);
 
-  // What is not written must be given to write_all next.
+  // Bytes not written must be passed to write_all next.
   std::size_t write_now(std::string_view bytes, std::error_code& error);
   task<std::error_code> write_all(std::string_view bytes, time_point deadline);
   task<received> read_some(std::span<char> room, time_point deadline);
@@ -87,8 +88,8 @@ class tls_stream {
   std::unique_ptr<ssl_st, freed> ssl_;
   bio_st* in_ = nullptr;    // encrypted, from the socket; ssl_ owns both
   bio_st* out_ = nullptr;   // encrypted, for the socket
-  std::string unsent_;      // taken from out_, and not yet taken by the kernel
-  bool encrypted_ = false;  // what write_now() did not send stands in unsent_
+  std::string unsent_;      // taken from out_, not yet taken by the kernel
+  bool encrypted_ = false;  // unsent_ holds what write_now() did not send
   std::array<char, 4096> room_;
 };
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 struct tls_test : testing::Test {
   static void SetUpTestSuite() {
-    std::signal(SIGPIPE, SIG_IGN);  // the echoing server's, which writes plainly
+    std::signal(SIGPIPE, SIG_IGN);  // for the echo server, which uses plain writes
     certificates = std::make_unique<test_certificates>();
   }
   static void TearDownTestSuite() { certificates.reset(); }
@@ -30,7 +30,7 @@ struct tls_test : testing::Test {
     return s;
   }
 
-  // What connecting, sending `text` and reading as much ends with.
+  // The result of connecting, sending `text` and reading as many bytes back.
   std::error_code echo(const tls_settings& settings, std::string& text, bool wants_certificate,
                        const std::string& host = "127.0.0.1");
 
@@ -78,7 +78,7 @@ std::error_code tls_test::echo(const tls_settings& settings, std::string& text,
   return e;
 }
 
-// Bytes go both ways, in one piece or in many more than the kernel takes at once.
+// Bytes go both ways, whole or in more pieces than the kernel takes at once.
 TEST_F(tls_test, talks) {
   std::string text = "ping";
   EXPECT_FALSE(echo(trusting("ca.pem"), text, false));
@@ -91,7 +91,7 @@ TEST_F(tls_test, talks) {
   EXPECT_FALSE(echo(trusting("ca.pem"), text, false, "localhost"));
 }
 
-// A server of an authority that is not trusted, or of another name, is refused, and why is said.
+// A server with an untrusted authority or another name is refused, with the reason.
 TEST_F(tls_test, says_what_is_wrong_with_a_certificate) {
   std::string text = "ping";
   EXPECT_EQ(echo(trusting("other_ca.pem"), text, false).message(),
@@ -105,7 +105,7 @@ TEST_F(tls_test, says_what_is_wrong_with_a_certificate) {
             "certificate verify failed: IP address mismatch");
 }
 
-// The expected name can be given, and the check can be left out.
+// The expected name can be set, and verification can be turned off.
 TEST_F(tls_test, checks_as_it_is_told) {
   std::string text = "ping";
   tls_settings named = trusting("ca.pem");
@@ -117,7 +117,8 @@ TEST_F(tls_test, checks_as_it_is_told) {
   EXPECT_FALSE(echo(careless, text, false));
 }
 
-// A server that wants a certificate is shown it; without one it says so itself.
+// A client certificate is sent to a server that requires one; without it the server's error is
+// reported.
 TEST_F(tls_test, shows_a_client_certificate) {
   std::string text = "ping";
   const std::error_code e = echo(with_certificate(), text, true);
@@ -126,7 +127,7 @@ TEST_F(tls_test, shows_a_client_certificate) {
             "TLS failed: tlsv13 alert certificate required");
 }
 
-// Files are read once, before any connection, and what is wrong with them is one sentence.
+// Files are read once, before any connection; a problem with them is one sentence.
 TEST_F(tls_test, names_the_file_that_cannot_be_read) {
   const auto complaint = [](const tls_settings& s) -> std::string {
     try {
@@ -149,7 +150,7 @@ task<void> connect(tls_stream& s, std::uint16_t port, time_point deadline, std::
   e = co_await s.connect("127.0.0.1", port, deadline);
 }
 
-// A peer that accepts and says nothing: the handshake ends at its deadline.
+// A peer that accepts and stays silent: the handshake ends at its deadline.
 TEST_F(tls_test, keeps_the_deadline_of_the_handshake) {
   asio::basic_socket_acceptor<asio::ip::tcp, executor> silent{
       l.context(), asio::ip::tcp::endpoint{asio::ip::address_v4::loopback(), 0}};

@@ -102,7 +102,8 @@ struct echo_server::state {
       n = SSL_read(ssl, room.data(), room.size());
       if (n > 0) SSL_write(ssl, room.data(), n);
     }
-    // Closing before all was read would reset the connection, and the client lose the last words.
+    // Closing with unread data would reset the connection, and the client would lose the last
+    // bytes.
     while (read(peer, room.data(), room.size()) > 0) continue;
     SSL_free(ssl);
     close(peer);
@@ -123,7 +124,7 @@ echo_server::echo_server(const test_certificates& certificates, bool wants_certi
 }
 
 echo_server::~echo_server() {
-  shutdown(state_->listener, SHUT_RDWR);  // ends an accept() to which nobody came
+  shutdown(state_->listener, SHUT_RDWR);  // ends an accept() without a connection
   state_->thread.join();
   close(state_->listener);
   SSL_CTX_free(state_->context);

@@ -1,4 +1,4 @@
-// For tests: certificates made on the spot, and a server that echoes over TLS.
+// For tests: certificates generated on the fly, and a TLS echo server.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace lockmark {
 
-// A folder with ca.pem, other_ca.pem, server.pem and server.key (for localhost and 127.0.0.1, by
-// ca), client.pem and client.key (by ca). Removed at the end.
+// A folder with ca.pem, other_ca.pem, server.pem and server.key (for localhost and 127.0.0.1,
+// signed by ca), client.pem and client.key (signed by ca). Removed on destruction.
 class test_certificates {
  public:
   test_certificates();

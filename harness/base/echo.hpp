@@ -1,5 +1,5 @@
-// What a command may repeat of its own words, which without_echo (redact.hpp) leaves out, for those
-// who read what it says line by line.
+// The words of a command that without_echo (redact.hpp) removes from its output; for callers that
+// read the output line by line.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace lockmark {
 
-// Its words behind the program, and their parts, long ones first.
+// The words after the program, and their parts, long ones first.
 std::vector<std::string> echoes_of(std::string_view command);
 
 }  // namespace lockmark

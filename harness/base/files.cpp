@@ -20,7 +20,7 @@ constexpr mode_t private_file = 0600;
 constexpr mode_t private_folder = 0700;
 constexpr std::string_view not_written = "cannot be written";
 
-// Of the last call of the system that failed.
+// The error of the last failed system call.
 std::string system_reason() {
   return errno != 0 ? std::strerror(errno) : "the system does not say why";
 }
@@ -34,7 +34,7 @@ fs::path part_of(fs::path file) {
   return file;
 }
 
-// A descriptor whose end may fail: a quota of the disk may speak only then.
+// A descriptor whose close may fail: a disk quota may be reported only then.
 class writer {
  public:
   explicit writer(int fd) : fd_(fd) {}
@@ -60,21 +60,21 @@ class writer {
   int fd_;
 };
 
-// A new file, to which the umask may have left less than it should have.
+// Creates a file; the umask may have removed some of its mode bits, hence fchmod.
 int create_private(const fs::path& file, int flags) {
   const int made = open(file.c_str(), flags | O_CREAT | O_EXCL | O_CLOEXEC, private_file);
   if (made >= 0) fchmod(made, private_file);
   return made;
 }
 
-// NAME.part, new and empty. What somebody else may have put there is not written to.
+// Creates an empty NAME.part. A file that someone else may have put there is not written to.
 int create_part(const fs::path& file) {
   const fs::path part = part_of(file);
   unlink(part.c_str());
   return create_private(part, O_WRONLY);
 }
 
-// Such as a terminal, a pipe or /dev/null.
+// For example a terminal, a pipe or /dev/null.
 bool is_no_regular_file(const fs::path& file) {
   std::error_code unknown;
   const auto what = fs::status(file, unknown).type();
@@ -82,7 +82,7 @@ bool is_no_regular_file(const fs::path& file) {
          what == fs::file_type::fifo || what == fs::file_type::socket;
 }
 
-// What is replaced: the file behind a link, not the link.
+// The file to replace: the target of a link, not the link.
 fs::path behind_links(const fs::path& file) {
   std::error_code failed;
   if (!fs::is_symlink(file, failed)) return file;
@@ -168,7 +168,7 @@ void write_whole_file(const fs::path& file, std::string_view text) {
   fail_to_write(file);
 }
 
-// A stream's own insertion, because an iterator over its buffer throws when a read fails.
+// operator<< on the stream, because an iterator over its buffer throws when a read fails.
 std::string readable_text(const fs::path& file) {
   std::ostringstream text;
   text << std::ifstream(file, std::ios::binary).rdbuf();

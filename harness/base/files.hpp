@@ -1,7 +1,7 @@
-// Files that nobody finds half of and only their owner reads. A file is written as NAME.part, and
-// gets its name when every byte of it is with the system. What is made here has the mode 0600, or
-// 0700 for a folder, whatever the umask: run folders, tables and reports tell how servers are
-// reached. Knows nothing of what is in a file.
+// Files that are never seen half-written and that only their owner can read. A file is written as
+// NAME.part, and renamed once every byte has reached the system. Files created here have mode 0600,
+// folders 0700, whatever the umask: run folders, tables and reports tell how to reach servers.
+// Knows nothing about the contents.
 #pragma once
 
 #include <filesystem>
@@ -16,45 +16,46 @@ namespace lockmark {
 class file_error : public std::runtime_error {
  public:
   file_error(const std::filesystem::path& file, std::string_view problem, std::string why);
-  // The part of the sentence that the system said.
+  // The system's part of the sentence.
   const std::string& why() const { return why_; }
 
  private:
   std::string why_;
 };
 
-// Makes the folder and those above it that are missing. What exists stays as it is. Throws
-// file_error ("... cannot be created: ...").
+// Creates the folder and its missing parents. Existing ones stay unchanged. Throws file_error
+// ("... cannot be created: ...").
 void create_private_folders(const std::filesystem::path& folder);
 
-// A file that grows. Where it is never finished, what was written stays as NAME.part.
+// A file that grows. If it is never finished, it stays as NAME.part.
 class part_file {
  public:
-  // Throws file_error. Another NAME.part is replaced, and a link of that name is not followed.
+  // Throws file_error. Replaces an existing NAME.part; does not follow a link of that name.
   void open(std::filesystem::path file);
 
-  // REQUIRES for all: opened. What could not be written is told by the next flush or finish.
+  // REQUIRES for all: opened. Write errors surface at the next flush or finish.
   std::ostream& out() { return out_; }
-  void flush();   // hands all to the system; throws file_error
-  void finish();  // the same, closes it and gives it its name; throws file_error
+  void flush();   // hands everything to the system; throws file_error
+  void finish();  // the same, then closes and renames the file; throws file_error
 
  private:
   std::filesystem::path file_;
   std::ofstream out_;
 };
 
-// Throws file_error where write_whole_file would. Leaves nothing behind.
+// Throws file_error when write_whole_file would. Leaves nothing behind.
 void check_writable(const std::filesystem::path& file);
 
-// Throws file_error, and then leaves whatever had that name before, and no part. What is no regular
-// file (/dev/stdout, a pipe) cannot be replaced and is written to as it is; a link stays a link.
+// Throws file_error; any previous file of that name then stays, and no part is left. Anything but a
+// regular file (/dev/stdout, a pipe) cannot be replaced and is written to directly; a link stays a
+// link.
 void write_whole_file(const std::filesystem::path& file, std::string_view text);
 
-// What can be read of the file; "" where nothing can. Throws nothing where reading fails, as it
-// does for a folder and for the files in /proc of a process that ends meanwhile.
+// The readable contents of the file, or "" if there are none. Does not throw when reading fails, as
+// for a folder or a file in /proc of a process that ends meanwhile.
 std::string readable_text(const std::filesystem::path& file);
 
-// Appends all of the text or nothing, also beside others that append. Throws file_error.
+// Appends all of the text or nothing, even with concurrent appenders. Throws file_error.
 void append_to_file(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace lockmark

@@ -46,7 +46,7 @@ class files_test : public testing::Test {
   mode_t umask_ = umask(022);
 };
 
-// No file may grow beyond so many bytes: a disk that is full.
+// Limits the size of files: simulates a full disk.
 class small_disk {
  public:
   explicit small_disk(rlim_t bytes) {
@@ -80,7 +80,7 @@ TEST_F(files_test, writes_a_file_whole) {
   EXPECT_THAT(names(), ElementsAre("a"));
 }
 
-// Whatever the umask takes away or leaves, and whoever could read the file before.
+// Any umask, and any earlier mode of the file.
 TEST_F(files_test, modes_do_not_depend_on_the_umask) {
   for (const mode_t mask : {0000, 0022, 0277, 0777}) {
     umask(mask);
@@ -131,7 +131,7 @@ TEST_F(files_test, full_disk_leaves_what_was_there) {
   EXPECT_THAT(names(), ElementsAre("a"));
 }
 
-// Small texts stay in the buffer until the file is closed.
+// Short texts stay in the buffer until the file is closed.
 TEST_F(files_test, what_fails_at_the_close_is_seen) {
   const small_disk full(0);
   EXPECT_THAT(error_of([&] { write_whole_file(dir_ / "a", "x"); }), HasSubstr("File too large"));
@@ -154,7 +154,7 @@ TEST_F(files_test, what_never_ends_keeps_its_part) {
   EXPECT_THAT(names(), ElementsAre("a"));
 }
 
-// Somebody else's link could lead anywhere.
+// Someone else's link could point anywhere.
 TEST_F(files_test, a_part_that_is_a_link_is_replaced) {
   std::ofstream(dir_ / "victim") << "precious";
   fs::create_symlink(dir_ / "victim", dir_ / "a.part");
@@ -171,7 +171,7 @@ TEST_F(files_test, a_link_leads_to_what_is_replaced) {
   EXPECT_EQ(read(dir_ / "real"), "new");
 }
 
-// A device is never replaced by a file, not even by root.
+// A device is never replaced by a file, even for root.
 TEST_F(files_test, devices_are_written_to) {
   EXPECT_NO_THROW(check_writable("/dev/null"));
   write_whole_file("/dev/null", "x");
@@ -189,7 +189,7 @@ TEST_F(files_test, says_in_time_that_a_file_cannot_be_written) {
               HasSubstr("No such file or directory"));
 }
 
-// Each text is there once and whole, whoever else appends.
+// Each text appears once and whole, despite concurrent appenders.
 TEST_F(files_test, appends_side_by_side) {
   const std::string line = std::string(5000, 'x') + "\n";
   std::vector<std::thread> all;
@@ -214,7 +214,7 @@ TEST_F(files_test, appends_nothing_to_a_full_disk) {
   EXPECT_EQ(read(dir_ / "log"), "first\n");
 }
 
-// A folder can be opened and not read, like the files in /proc of a process that has just ended.
+// A folder can be opened but not read, like files in /proc of a process that has just ended.
 TEST_F(files_test, reads_nothing_where_reading_fails) {
   append_to_file(dir_ / "log", "one\ntwo");
   EXPECT_EQ(readable_text(dir_ / "log"), "one\ntwo");

@@ -1,4 +1,4 @@
-// Names by pattern, as a shell matches file names: *, ? and [...]; a * matches slashes as well.
+// Name patterns as in shell globs: *, ? and [...]; a * also matches slashes.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace lockmark {
 
-// The whole name.
+// Matches the whole name.
 bool matches_glob(const std::string& glob, std::string_view name);
 bool matches_any(const std::vector<std::string>& globs, std::string_view name);
 
-// "memory/* other/lock", with blanks between them.
+// Several globs, separated by blanks: "memory/* other/lock".
 bool matches_any(std::string_view globs, std::string_view name);
 
 }  // namespace lockmark

@@ -12,7 +12,7 @@ namespace lockmark {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n\v\f";
-// What is shorter is no secret, and is in every sentence.
+// Shorter words are not secrets, and occur in every sentence.
 constexpr std::size_t shortest_echo = 4;
 
 bool is_plain(std::string_view word) {
@@ -63,7 +63,7 @@ std::string shown_command(std::string_view command) {
   std::string shown(first.substr(first.rfind('/') + 1));
   while (!command.empty()) {
     const std::string word(take_word(command));
-    // A file that is there is no secret: of "python3 my_lock.py" the script is the program.
+    // An existing file is no secret: in "python3 my_lock.py" the script is the program.
     if (!is_plain(word) || access(word.c_str(), F_OK) != 0) {
       return shown.append(" ").append(hidden);
     }

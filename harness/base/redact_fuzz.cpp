@@ -1,5 +1,5 @@
-// Any text as what users and programs say: a password never shows, of which the seeds say where it
-// is: PASSWORD. What was redacted once stays as it is.
+// Arbitrary input from users and programs: the password, marked in the seeds as PASSWORD, never
+// shows. Redaction is idempotent.
 #include <unistd.h>
 
 #include <cassert>
@@ -23,7 +23,7 @@ bool once(std::string_view text) {
   return first != text.npos && text.find(secret, first + 1) == text.npos;
 }
 
-// Whether the one that there is stands in the login of a URL: SCHEME://USER:PASSWORD@.
+// Whether the only secret is in the login of a URL: SCHEME://USER:PASSWORD@.
 bool is_in_login(std::string_view text) {
   const auto at = text.find(secret);
   const auto begin = text.find_last_of(blanks, at) + 1;
@@ -40,7 +40,7 @@ void check_command(std::string_view command) {
   const auto first = std::min(command.find_first_not_of(blanks), command.size());
   const auto rest = std::min(command.find_first_of(blanks, first), command.size());
   assert(holds(command.substr(first, rest - first)) || !holds(shown));
-  // Of further words only names of files are shown.
+  // Of the other words only file names are shown.
   const std::string last = shown.substr(shown.rfind(' ') + 1);
   assert(command.find_first_not_of(blanks, rest) == command.npos || is_hidden(shown) ||
          access(last.c_str(), F_OK) == 0);
@@ -55,7 +55,7 @@ void check_text(std::string_view text) {
 
 }  // namespace
 
-// In two lines: a command, and what it said.
+// Two lines: a command, and its output.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   const std::string_view command = text.substr(0, text.find('\n'));
@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_text(text);
   names_a_secret(command);
   const std::string said = without_echo(text.substr(command.size()), command);
-  // Its first word is the program, which may be repeated.
+  // The first word is the program, which may be repeated.
   const bool given = command.find_first_not_of(blanks) + 10 < command.size();
   assert(!given || !command.ends_with(" -pPASSWORD") || !holds(said));
   return 0;

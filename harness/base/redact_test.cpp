@@ -60,7 +60,7 @@ TEST(redact, known_secrets) {
   EXPECT_EQ(without_secrets("***", {"*"}), "*********");
 }
 
-// A program says what was wrong with what it was given.
+// A program's error message quotes its arguments.
 TEST(redact, what_a_command_repeats) {
   const char* command = "mysql -phunter2 --host db.example /dev/null";
   EXPECT_EQ(without_echo("mysql: bad password hunter2 for db.example", command),

@@ -6,22 +6,22 @@
 namespace lockmark::capacity {
 namespace {
 
-constexpr double beyond = 1.5;  // how far from the probes the edge is looked for
+constexpr double beyond = 1.5;  // the edge is sought up to this factor from the probes
 constexpr int edges = 240;
 constexpr double least_slope = 2;  // one late attempt becomes two from rate 1 to rate 1.4
 constexpr double most_slope = 60;
 constexpr int slopes = 16;
-// How far the line may be from the truth, in parts of the distance from what is allowed (log odds).
+// The line's error, as a fraction of the distance (log odds) from the allowed share.
 constexpr double error_of_the_line = 0.2;
 constexpr double far = 10;
-constexpr double most_odds = 20;  // logarithm: nothing is surer than that
+constexpr double most_odds = 20;  // logarithm: the highest certainty
 
 double log_odds(double share) {
   return std::log(share / (1 - share));
 }
 
-// A server that cannot keep up is late with everything. From ten times the odds on, only this
-// counts, that it was more; how much more would bend the line.
+// An overloaded server is late with everything. From ten times the odds on, only the fact that it
+// was more counts; how much more would bend the line.
 double far_above(double allowed) {
   const double odds = far * allowed / (1 - allowed);
   return odds / (1 + odds);
@@ -37,10 +37,10 @@ log_shares shares_at(double odds_log) {
   return {late, late - z};
 }
 
-// As much as is left of `worth` independent attempts if the line is not quite true where they are.
+// The number of `worth` independent attempts that remains, given the line's error at their share.
 double counted(double worth, double share, double allowed) {
   const double smoothed =
-      (worth * share + 0.5) / (worth + 1);  // none or all late: how far is that?
+      (worth * share + 0.5) / (worth + 1);  // so that none or all late has finite odds
   const double off = error_of_the_line * (log_odds(smoothed) - log_odds(allowed));
   const double information = worth * smoothed * (1 - smoothed);
   return worth / (1 + information * off * off);
@@ -53,8 +53,8 @@ void edge_estimate::add(double rate_per_s, const share_bounds& late) {
   find_posterior();
 }
 
-// Late attempts come in crowds, so an attempt is worth less than an independent one. From one probe
-// with few of them that is hardly to be told, so all probes near the edge tell it together.
+// Late attempts come in crowds, so an attempt is worth less than an independent one. A single probe
+// with few late ones hardly shows this, so all probes near the edge estimate it together.
 double edge_estimate::worth_of_an_attempt() const {
   double independent = 1, crowded = 1;  // variance of the number of late attempts
   for (const seen& s : seen_) {

@@ -1,10 +1,10 @@
-// Where the edge probably is: the rate at which just as many attempts are late as an objective
-// allows, from all probes together. It says which rate to try; it never says that one holds.
+// The probable edge: the rate at which exactly as many attempts are late as an objective allows,
+// estimated from all probes together. It suggests which rate to try; it never shows that one holds.
 //
-// Late attempts are taken to rise with the rate as a straight line does in log odds over log rate.
-// Queues come near that around the edge, so a probe counts for less the further from it its share
-// was. The posterior of the edge and of the line's slope, on a grid; both priors are flat in the
-// logarithm.
+// The log odds of late attempts are assumed to rise in a straight line over the log rate. Queues
+// come close to that around the edge, so a probe counts for less the further its share was from the
+// edge. Computes the posterior of the edge and of the line's slope on a grid; both priors are flat
+// in the logarithm.
 #pragma once
 
 #include <vector>
@@ -20,10 +20,10 @@ class edge_estimate {
 
   void add(double rate_per_s, const share_bounds& late);
 
-  // Needs a probe. The edge lies below this rate with probability `q`.
+  // The edge lies below this rate with probability `q`. REQUIRES: a probe.
   double quantile_per_s(double q) const;
 
-  // Needs a probe. How steeply the log odds of being late rise with the logarithm of the rate.
+  // How steeply the log odds of being late rise with the log rate. REQUIRES: a probe.
   double slope() const;
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double allowed = 0.01;
 
-// Crowds of `crowd` late attempts.
+// Late attempts in crowds of `crowd`.
 share_bounds late(double share, std::int64_t attempts = 2000, double crowd = 10) {
   share_bounds b;
   b.share = share;
@@ -63,7 +63,7 @@ TEST(edge_estimate, tells_how_steeply_the_share_rises) {
   }
 }
 
-// The same shares tell less where late attempts come in larger crowds.
+// The same shares carry less information if late attempts come in larger crowds.
 TEST(edge_estimate, is_less_sure_of_crowds) {
   edge_estimate small(allowed), large(allowed);
   for (const double rate : {90.0, 95.0, 100.0, 105.0}) {
@@ -73,7 +73,7 @@ TEST(edge_estimate, is_less_sure_of_crowds) {
   EXPECT_GT(spread(large), 2 * spread(small));
 }
 
-// One lucky probe above the edge has no crowd that could be seen; the others have.
+// One lucky probe above the edge shows no crowd; the others do.
 TEST(edge_estimate, takes_crowds_from_all_probes) {
   edge_estimate e(allowed);
   for (int i = 0; i < 5; ++i) {
@@ -84,7 +84,7 @@ TEST(edge_estimate, takes_crowds_from_all_probes) {
   EXPECT_LT(e.quantile_per_s(0.5), 1.03 * before);
 }
 
-// Far above the edge the line is wrong: a server that cannot keep up is late with everything.
+// Far above the edge the line is wrong: an overloaded server is late with everything.
 TEST(edge_estimate, heeds_probes_far_from_the_edge_less) {
   edge_estimate e(allowed);
   for (int i = 0; i < 10; ++i) {

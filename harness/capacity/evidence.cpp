@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t groups_of_a_run = 30;
 
-// Neighbours put together, so that a crowd of late attempts seldom spans two groups.
+// Merges neighbours, so that a crowd of late attempts seldom spans two groups.
 std::vector<stretch> grouped(const stretches& run) {
   const std::size_t each = std::max<std::size_t>(1, run.parts.size() / groups_of_a_run);
   std::vector<stretch> groups;
@@ -56,13 +56,13 @@ std::vector<stretch> grouped(std::span<const stretches> runs) {
   return all;
 }
 
-// How long a group of the run is.
+// The length of one of the run's groups.
 double group_s(const stretches& run) {
   return run.part_s *
          static_cast<double>(std::max<std::size_t>(1, run.parts.size() / groups_of_a_run));
 }
 
-// Of sum(x) / sum(y) over groups: the ratio estimator and its linearised variance.
+// Bounds sum(x) / sum(y) over groups: the ratio estimator and its linearised variance.
 bounds bound_ratio(const std::vector<double>& x, const std::vector<double>& y, double doubt) {
   double sum_x = 0, sum_y = 0;
   for (const double v : x) sum_x += v;
@@ -78,7 +78,7 @@ bounds bound_ratio(const std::vector<double>& x, const std::vector<double>& y, d
   return {ratio, std::max(0.0, ratio - margin), ratio + margin};
 }
 
-// How much more late attempts vary between groups than independent ones would.
+// The variance of late attempts between groups, relative to that of independent ones.
 double crowding(const std::vector<stretch>& groups, double share, double attempts) {
   const auto n = static_cast<double>(groups.size());
   double squares = 0;
@@ -148,7 +148,7 @@ growth_bounds bound_growth(std::span<const stretches> runs, double doubt) {
   return {slope, slope - margin, slope + margin};
 }
 
-// By Little's law: waiting attempts times time is the sum of their waits.
+// By Little's law, the number of waiting attempts times time is the sum of their waits.
 bounds bound_mean_wait_s(std::span<const stretches> runs, double doubt) {
   std::vector<double> waits, attempts;
   for (const stretches& run : runs) {

@@ -22,7 +22,7 @@ stretches run_with(double share, bool crowded, std::uint64_t seed) {
   return run;
 }
 
-// What is bounded with a doubt of 2.5 % on each side is outside about so often.
+// A bound with a doubt of 2.5 % on each side is wrong about that often.
 TEST(share, lies_within_its_bounds_as_often_as_they_say) {
   for (const bool crowded : {false, true}) {
     int above = 0, below = 0;
@@ -37,7 +37,7 @@ TEST(share, lies_within_its_bounds_as_often_as_they_say) {
   }
 }
 
-// A crowd of twenty tells about as much as one.
+// A crowd of twenty carries about as much information as one attempt.
 TEST(share, knows_what_crowds_are_worth) {
   const auto alone = bound_share(std::vector{run_with(0.1, false, 1)}, 0.025);
   const auto crowds = bound_share(std::vector{run_with(0.1, true, 1)}, 0.025);
@@ -59,7 +59,7 @@ TEST(growth, is_the_slope_of_the_backlog_and_not_its_height) {
     level.parts.push_back({10, 0, 50 + noise});
     growing.parts.push_back({10, 0, 1.5 * i + noise});
   }
-  // Two runs at different heights do not grow because of that.
+  // Two runs at different levels are not growth.
   const auto none = bound_growth(std::vector{level, stretches{level}}, 0.005);
   EXPECT_LT(none.low, 0);
   EXPECT_GT(none.high, 0);
@@ -71,7 +71,7 @@ TEST(growth, is_the_slope_of_the_backlog_and_not_its_height) {
 TEST(means, follow_from_littles_law) {
   stretches run{{}, 0.5};
   for (int i = 0; i < 60; ++i) run.parts.push_back({100 + i % 3, 0, 2.0 + 0.1 * (i % 5)});
-  // On average 2.2 of 202 a second wait.
+  // On average 2.2 are waiting, at 202 attempts a second.
   const auto wait = bound_mean_wait_s(std::vector{run}, 0.025);
   EXPECT_NEAR(wait.value, 2.2 / 202, 1e-4);
   EXPECT_LT(wait.low, wait.value);

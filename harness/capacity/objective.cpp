@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 // With none of n late, the upper bound is t^2 / (n + t^2), with t of thirty groups (evidence.hpp).
-// Half as many again, because a good lock has some late ones.
+// Half as many again, because a good lock has some late attempts.
 std::int64_t objective::attempts_needed() const {
   const double t = student_quantile(rate_search::doubt, 29);
   return std::llround(std::ceil(1.5 * t * t / allowed()));

@@ -1,4 +1,4 @@
-// What the user of a lock demands: "p99<20ms", of all attempts, also those that were never granted.
+// A latency objective: "p99<20ms" over all attempts, including those never granted.
 #pragma once
 
 #include <cstdint>

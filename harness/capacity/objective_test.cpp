@@ -27,7 +27,7 @@ TEST(objective, says_what_was_expected) {
   }
 }
 
-// So many attempts, none of them late, are just enough to pass; a third of them are not.
+// This many attempts, none of them late, are just enough to pass; a third of them are not.
 TEST(objective, knows_how_many_attempts_it_needs) {
   for (const double q : {0.9, 0.99, 0.999}) {
     const objective o{q, 1'000'000};

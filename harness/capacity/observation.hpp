@@ -1,5 +1,5 @@
-// What one run has told, as far as capacity is concerned. The program makes it of a run's result;
-// tests make it of a simulated lock.
+// One run's results that matter for capacity. The program makes it from a run's result; tests make
+// it from a simulated lock.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@ struct observation {
   double granted_share = 1;   // of all attempts
   std::uint64_t dropped = 0;  // due, but never begun
   bool clients_all_busy = false;
-  std::vector<stretches> against;                   // one for each objective
-  std::vector<stats::quantile_estimate> quantiles;  // of responses, as they were asked for
-  // Durations of attempts that were granted, and of what followed.
+  std::vector<stretches> against;                   // one per objective
+  std::vector<stats::quantile_estimate> quantiles;  // of responses, as requested
+  // Durations of granted attempts and of what followed.
   stats::histogram hold;
   stats::histogram release;
-  stats::histogram transfer;        // hand-offs to somebody else
-  stats::histogram self_reacquire;  // and back to the one who released
+  stats::histogram transfer;        // hand-offs to another client
+  stats::histogram self_reacquire;  // and back to the releasing client
   stats::histogram renewal;
   stats::histogram loop_lag;
   double commands_per_grant = 0;  // 0: unknown
   bool counted_by_server = false;
-  bool valid = true;             // false: the harness is to blame for part of it
-  bool worth_repeating = false;  // it might do better another time
+  bool valid = true;             // false: partly distorted by the harness
+  bool worth_repeating = false;  // another try might be better
   std::vector<std::string> reasons;
 };
 
-// A number, how far it can be believed (95 % unless it says otherwise), and what it rests on.
+// A number, its interval (95 % unless stated otherwise), and the runs it rests on.
 struct figure {
   double value = 0;
   double low = 0;

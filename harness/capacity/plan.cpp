@@ -1,4 +1,4 @@
-// From what was measured to what to deploy.
+// From measurements to a deployment plan.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// Quantiles of a normal distribution beyond which one in a thousand lies.
+// Quantile of the normal distribution that is exceeded once in a thousand.
 constexpr double one_in_a_thousand = 3.09;
 
 std::string seconds_text(double s) {
@@ -57,14 +57,14 @@ std::string range_text(const tail& t) {
                      t.censored ? "more than " : "", seconds_text(t.high_s));
 }
 
-// Two digits, never less.
+// Rounds up to two digits.
 double generous(double s) {
   if (s <= 0) return 0;
   const double unit = std::pow(10, std::floor(std::log10(s)) - 1);
   return std::ceil(s / unit - 1e-9) * unit;
 }
 
-// Runs at the confirmed rate, their durations together.
+// Runs at the confirmed rate, with their durations merged.
 struct confirmed {
   stats::histogram hold, release, renewal, loop_lag;
   std::vector<std::string> runs;
@@ -136,7 +136,7 @@ std::optional<plan_line> wait_line(const findings& r, const std::vector<observat
   return l;
 }
 
-// What may come between the moment a renewal is due and the server's answer.
+// Possible delay between the time a renewal is due and the server's reply.
 struct lag {
   tail of;
   std::string what;
@@ -195,7 +195,7 @@ std::optional<plan_line> lease_line(const findings& r, const confirmed& at,
   return l;
 }
 
-// Little's law for the mean; one in a thousand moments sees more than its square root allows for.
+// Little's law for the mean; the square root covers all but one in a thousand moments.
 plan_line connections_line(const findings& r, const confirmed& at, double wanted) {
   const bounds& wait = r.probes.back().mean_wait_s;
   const auto mean_s = [](const stats::histogram& h) { return h.empty() ? 0 : h.mean_ns() / 1e9; };
@@ -255,7 +255,7 @@ std::optional<plan_line> commands_line(const findings& r,
   return l;
 }
 
-// A lock in shards still has its servers in common.
+// The shards of a lock still share its servers.
 std::optional<plan_line> servers_line(const findings& r, double wanted) {
   const figure& server = r.base->server_per_s;
   if (server.value <= 0) return std::nullopt;

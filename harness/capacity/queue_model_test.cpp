@@ -11,11 +11,11 @@
 namespace lockmark::capacity {
 namespace {
 
-// 5 ms of hold and hand-off, always the same, or exponentially distributed.
+// 5 ms of hold and hand-off, constant or exponentially distributed.
 constexpr service_time constant{0.005, 0.005 * 0.005};
 constexpr service_time exponential{0.005, 2 * 0.005 * 0.005};
 
-// Lindley's recursion: what the next one waits follows from what the last one waited.
+// Lindley's recursion: each wait follows from the previous one.
 std::vector<double> simulate(double rate_per_s, bool random_service) {
   stats::random_source random(3);
   std::vector<double> waits;

@@ -8,15 +8,15 @@ namespace {
 
 constexpr double enough_granted = 0.99;
 constexpr double first_share = 0.4;
-// How well the edge is to be known before a confirmation: the standard deviation of its logarithm.
+// Accuracy of the edge required before a confirmation: the standard deviation of its logarithm.
 constexpr double close_enough = 0.012;
 constexpr int most_locating = 16;  // probes
-// The next four are differences of the logarithm of the odds of being late, which is what decides
-// how hard a rate is to be told from the edge; the slope makes rates of them. Probes on both sides
-// of the edge show the slope best.
+// The next four are differences in log odds of being late, which decide how hard it is to
+// distinguish a rate from the edge; the slope turns them into rates. Probes on both sides of the
+// edge show the slope best.
 constexpr double probed_above = 0.8;
 constexpr double probed_below = -0.5;
-constexpr double first_confirmed = -0.4;  // else it might be above the edge, or be shown too seldom
+constexpr double first_confirmed = -0.4;  // higher, it could be above the edge or seldom pass
 constexpr double step_down = -0.1;
 constexpr int most_confirmations = 20;
 constexpr int looks_before_a_pass = 2;
@@ -46,7 +46,7 @@ outcome judge(const probe_result& r) {
   const auto surely_in_time = [](const auto& o) { return o.late.high < o.allowed; };
   if (std::ranges::any_of(r.objectives, surely_late)) return outcome::fails;
   if (too_much_left_out(r)) return outcome::fails;
-  // A queue that grows will break the objective, but a growth by chance passes with time.
+  // A growing queue will break the objective, but growth by chance passes with time.
   if (r.backlog.low > 0) return outcome::unclear;
   return std::ranges::all_of(r.objectives, surely_in_time) ? outcome::passes : outcome::unclear;
 }
@@ -100,7 +100,7 @@ outcome rate_search::tell(const probe_result& r) {
   return verdict;
 }
 
-// An attempt that was not begun, or never granted, would have been late.
+// An attempt that was never begun or never granted counts as late.
 void rate_search::learn(const probe_result& r) {
   if (edges_.empty()) {
     for (const auto& o : r.objectives) edges_.emplace_back(o.allowed);
@@ -159,7 +159,7 @@ void rate_search::try_next(double rate_per_s) {
   looked_ = 0;
 }
 
-// Would the bounds lie within, if the looks to come found about what those so far have found?
+// True if the bounds would pass, should the remaining looks show about the same as those so far.
 bool rate_search::may_still_pass(const probe_result& r) const {
   const double longer = std::exp2(most_looks - 1 - now_.looks_before);
   return std::ranges::all_of(r.objectives, [longer](const auto& o) {

@@ -1,24 +1,25 @@
-// The highest rate that a lock sustains within its objectives: which rate to try next, and when it
-// is found. Runs nothing itself; somebody makes each probe and tells what came of it.
+// Searches for the highest rate that a lock sustains within its objectives: chooses the next rate,
+// and decides when the search ends. Runs nothing itself; the caller makes each probe and reports
+// its result.
 //
 // Three parts (R21, with an estimate in place of bisection, which trusts each step too much):
 //   * bracketing: geometric steps until one probe has fewer late attempts than allowed and a higher
 //     rate has more;
-//   * locating: probes on both sides of where the edge probably is (edge_estimate.hpp), until that
-//     is known to about a hundredth. Nothing is decided there, so these are short;
+//   * locating: probes on both sides of the probable edge (edge_estimate.hpp), until it is known
+//     to about a hundredth. Nothing is decided here, so these are short;
 //   * confirming, which alone decides: a rate below the edge, from new runs, must keep the upper
-//     bound of its late attempts' share within what is allowed. It is looked at for twice as long
-//     each time and given up as soon as it would hardly pass; then a little less is tried.
-// Late attempts come in crowds, and a run that met few of them believes that there are few: just
-// above the edge, a bound that should be wrong once in 1,000 times is wrong 3 times in 100 after a
-// minute, and 0.3 after four (M/D/1, held for 5 ms, p99 < 50 ms). So no confirmation passes before
-// its third look, and it begins below the edge, so that it takes two mistakes to end above.
-// Simulated with probes of 25 s on 400 such locks, none of them one on which the constants were
-// chosen (rate_search_simulation_test has 100 of them): never above, within 7 % in 383, after 21
-// minutes of load on average. The flatter the share of late attempts rises, the harder the edge is
-// to tell: with exponential holds never above, within 15 % in 393 of 400, after 20 minutes. A later
+//     bound of its late attempts' share within the allowed share. Each look is twice as long as
+//     the last one; a rate that is unlikely to pass is given up, and a slightly lower one is tried.
+// Late attempts come in crowds, and a run with few crowds underestimates their number: just above
+// the edge, a bound with a nominal error of 1 in 1,000 is wrong 3 times in 100 after a minute, and
+// 0.3 after four (M/D/1, held for 5 ms, p99 < 50 ms). So no confirmation passes before its third
+// look, and it begins below the edge, so that a result above it takes two mistakes. Simulated with
+// probes of 25 s on 400 such locks, none of them used to choose the constants
+// (rate_search_simulation_test has 100 of them): never above, within 7 % in 383, after 21 minutes
+// of load on average. The more slowly the share of late attempts rises, the harder the edge is to
+// find: with exponential holds never above, within 15 % in 393 of 400, after 20 minutes. A later
 // run of five minutes at the rate found holds the objective in 388 and 394 of 400; of one minute in
-// nine of ten, as so close to the edge a minute tells little.
+// nine of ten, because so close to the edge a minute shows little.
 #pragma once
 
 #include <cstdint>
@@ -32,17 +33,17 @@
 
 namespace lockmark::capacity {
 
-// One more run to make.
+// The next run to make.
 struct probe {
   double rate_per_s = 0;
   double length = 1;  // in units of the usual length
-  // Looks at the same rate before this one, whose runs count as well.
+  // Earlier looks at the same rate, whose runs count as well.
   int looks_before = 0;
   bool confirms = false;
-  double doubt = 0.005;  // with which its bounds are to be made
+  double doubt = 0.005;  // of its bounds
 };
 
-// What all runs of a probe so far have shown.
+// The result of all runs of a probe so far.
 struct probe_result {
   struct against {
     double allowed = 0;  // share of the attempts that may be late
@@ -56,12 +57,12 @@ struct probe_result {
 
 enum class outcome { passes, fails, unclear };
 
-// As the table of probes has them: "passes", "fails", "unclear".
+// As in the table of probes: "passes", "fails", "unclear".
 std::string name_of(outcome o);
 
 outcome judge(const probe_result& r);
 
-// Whether no more attempts were late than allowed, however sure that is.
+// True if no more attempts were late than allowed, whatever the certainty.
 bool lies_within(const probe_result& r);
 
 class rate_search {
@@ -72,20 +73,21 @@ class rate_search {
   static constexpr double doubt = 0.005;     // of each bound
   static constexpr double doubt_confirming = 0.001;
 
-  // `guess_per_s`: about what the lock can do, such as its throughput in a closed loop; the search
-  // begins at two fifths of it, because slow probes are long ones. It tries nothing below
-  // `least_per_s` or above `most_per_s`.
+  // `guess_per_s`: roughly the lock's capacity, such as its throughput in a closed loop; the search
+  // begins at two fifths of it, because slow probes are long. It stays within `least_per_s` and
+  // `most_per_s`.
   rate_search(double guess_per_s, double most_per_s, double least_per_s);
 
-  // The next run to make; nothing when the search has ended.
+  // The next run to make; nothing once the search has ended.
   std::optional<probe> next() const;
-  // `r`: of all runs of this probe together, those of the looks before included. What it comes to;
-  // a confirmation that is still to be looked at again is unclear.
+  // `r`: of all runs of this probe, including earlier looks. Returns the probe's outcome; a
+  // confirmation that needs another look is unclear.
   outcome tell(const probe_result& r);
 
-  // The confirmed rate; nothing if no rate above the least one holds the objectives.
+  // The confirmed rate; nothing if no rate from `least_per_s` up holds the objectives.
   std::optional<double> rate_per_s() const;
-  // The edge lies below this with 97.5 %; nothing: not even the highest allowed rate failed.
+  // The edge lies below this with 97.5 % probability; nothing: not even the highest allowed rate
+  // failed.
   std::optional<double> edge_below_per_s() const;
 
  private:
@@ -105,12 +107,12 @@ class rate_search {
   double least_per_s_;
   state state_ = state::bracketing;
   probe now_;
-  double looked_ = 0;  // length of the looks at it
+  double looked_ = 0;  // total length of the looks at it
   bool one_held_ = false;
   bool one_failed_ = false;
   int located_ = 0;
   int confirmations_ = 0;
-  std::vector<edge_estimate> edges_;  // one for each objective
+  std::vector<edge_estimate> edges_;  // one per objective
 };
 
 }  // namespace lockmark::capacity

@@ -1,4 +1,4 @@
-// The search on locks that are simulated, and so of known capacity.
+// The search on simulated locks of known capacity.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,16 +18,16 @@ constexpr double limit_s = 0.05;  // for the p99 of responses
 constexpr double allowed_late = 0.01;
 constexpr double usual_length_s = std::chrono::duration<double>(usual_probe).count();
 constexpr std::uint64_t simulated_seeds = 100;
-// Others than those on which the constants of the search were chosen, which began at 0.
+// Seeds other than those used to choose the search's constants, which began at 0.
 constexpr std::uint64_t first_seed = 500'000;
 
-// One key, served in order, and attempts that arrive at random.
+// One key, served in order, with random arrivals.
 struct lock_kind {
   const char* name;
   std::function<double(stats::random_source&)> hold_s;
   double mean_s;  // of the hold and the hand-off after it
   double truth_seconds;
-  double close;  // to the edge, in at least 95 of 100 searches
+  double close;  // distance from the edge in at least 95 of 100 searches
 };
 
 void PrintTo(const lock_kind& kind, std::ostream* out) {
@@ -40,8 +40,7 @@ const lock_kind exponential_holds{
     "exponential_holds", [](stats::random_source& r) { return 0.002 + r.exponential(0.005); },
     0.007, 100'000, 0.85};
 
-// From one arrival to the next, what is left of the work is all that there is to know (Lindley,
-// 1952).
+// The remaining work is the whole state between two arrivals (Lindley, 1952).
 class simulated_lock {
  public:
   simulated_lock(const lock_kind& kind, std::uint64_t seed) : kind_(kind), random_(seed) {}
@@ -79,7 +78,7 @@ double late_share(const stretches& run) {
   return late / all;
 }
 
-// The rate at which one of a hundred of very many attempts is late.
+// The rate at which one in a hundred of very many attempts is late.
 double true_rate(const lock_kind& kind) {
   double low = 0.3 / kind.mean_s, high = 1 / kind.mean_s;
   while (high / low > 1.0005) {
@@ -97,7 +96,7 @@ probe_result result_of(const std::vector<stretches>& runs, double doubt) {
   return r;
 }
 
-// The seconds of load that it took.
+// Returns the seconds of load that the search took.
 double search_all(rate_search& search, simulated_lock& lock) {
   std::vector<stretches> runs;
   double took_s = 0;
@@ -112,7 +111,7 @@ double search_all(rate_search& search, simulated_lock& lock) {
 
 class rate_search_on : public testing::TestWithParam<lock_kind> {};
 
-// Never above the truth, close to it, and what was found holds when somebody else tries it.
+// Never above the truth, close to it, and the rate found holds in a fresh run.
 TEST_P(rate_search_on, finds_the_rate_of_a_lock_of_known_capacity) {
   const lock_kind& kind = GetParam();
   const double truth = true_rate(kind);
@@ -121,7 +120,7 @@ TEST_P(rate_search_on, finds_the_rate_of_a_lock_of_known_capacity) {
   double took_s = 0, highest = 0;
   for (std::uint64_t seed = 0; seed < simulated_seeds; ++seed) {
     simulated_lock lock(kind, first_seed + seed);
-    // Where the search begins decides which rates it tries at all.
+    // The starting point decides which rates the search tries at all.
     const double guess = most_per_s * (0.8 + 0.004 * static_cast<double>(seed % 100));
     rate_search search(guess, 2 * most_per_s, 0.1);
     took_s += search_all(search, lock);
@@ -142,9 +141,9 @@ TEST_P(rate_search_on, finds_the_rate_of_a_lock_of_known_capacity) {
 INSTANTIATE_TEST_SUITE_P(locks, rate_search_on, testing::Values(constant_holds, exponential_holds),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
-// Just above the truth, the shortest confirmation that can pass must seldom do so; twice in 100
-// times at most, and it takes an edge that was taken to be too high as well to make the answer
-// wrong. (Nominal is once in 1,000 times; crowds of late attempts are skewed.)
+// Just above the truth, the shortest confirmation that can pass must seldom do so: at most twice in
+// 100 times. For a wrong answer the estimated edge must be too high as well. (Nominal is once in
+// 1,000 times; crowds of late attempts are skewed.)
 TEST(rate_search, seldom_confirms_a_rate_that_just_breaks_the_objective) {
   const double rate = 1.005 * true_rate(constant_holds);
   simulated_lock lock(constant_holds, 5);

@@ -24,7 +24,7 @@ probe_result failing() {
 probe_result unclear() {
   return found(0.01, 0.005, 0.02);
 }
-// Clear below a rate, clear above it.
+// Clearly passing below a rate, clearly failing above it.
 probe_result with_an_edge_at(double edge_per_s, double rate_per_s) {
   return rate_per_s < edge_per_s ? passing() : failing();
 }
@@ -42,7 +42,7 @@ TEST(rate_search, ends_without_a_rate_where_none_will_do) {
   EXPECT_LT(probes, 50);
 }
 
-// Such a lock keeps its objective until it is asked to show it.
+// A lock that keeps its objective until the confirmation.
 TEST(rate_search, ends_without_a_rate_where_none_is_confirmed) {
   rate_search search(100, 200, 0.1);
   int probes = 0;
@@ -59,7 +59,7 @@ TEST(rate_search, stops_at_the_bound_where_everything_passes) {
   EXPECT_FALSE(search.edge_below_per_s());
 }
 
-// However early it looks good, and more surely than a probe.
+// However good it looks at first, and with more certainty than a probe.
 TEST(rate_search, confirms_from_the_third_look_on) {
   rate_search search(100, 200, 0.1);
   while (!search.next()->confirms) search.tell(passing());
@@ -84,7 +84,7 @@ TEST(rate_search, confirms_a_little_below_a_clear_edge) {
   EXPECT_LT(*search.edge_below_per_s(), 1.05 * 70);
 }
 
-// A rate that fails when it matters is not the answer; nor is one just below it.
+// A rate that fails its confirmation is not the answer; nor is one just below it.
 TEST(rate_search, goes_lower_if_the_confirmation_fails) {
   rate_search search(100, 200, 0.1);
   double failed = 0;
@@ -99,7 +99,8 @@ TEST(rate_search, goes_lower_if_the_confirmation_fails) {
   EXPECT_GT(*search.rate_per_s(), failed / 1.2);
 }
 
-// What cannot become clear in the time there is makes way at once; what can is looked at longer.
+// A rate that cannot become clear in the time left is given up at once; one that can gets a longer
+// look.
 TEST(rate_search, gives_up_a_confirmation_that_would_hardly_pass) {
   rate_search hopeful(100, 200, 0.1), hopeless(100, 200, 0.1);
   for (rate_search* s : {&hopeful, &hopeless}) {
@@ -113,7 +114,7 @@ TEST(rate_search, gives_up_a_confirmation_that_would_hardly_pass) {
   EXPECT_LT(hopeless.next()->rate_per_s, 200);
 }
 
-// As many looks as there are, and no more.
+// It takes all the looks there are, and no more.
 TEST(rate_search, ends_looking_at_what_stays_unclear) {
   rate_search search(100, 200, 0.1);
   while (!search.next()->confirms) search.tell(passing());
@@ -150,7 +151,7 @@ TEST(rate_search, confirms_below_the_lowest_of_several_edges) {
   EXPECT_GT(*search.rate_per_s(), 0.9 * 70);
 }
 
-// A queue that only grows is seen from its slope, before any attempt is late.
+// A growing queue shows in its slope before any attempt is late.
 TEST(rate_judgement, takes_no_growing_backlog_for_a_pass) {
   stretches run{{}, 0.5};
   for (int i = 0; i < 120; ++i) run.parts.push_back({1000, 0, 0.1 * i + (i % 3) * 0.05});
@@ -174,7 +175,7 @@ TEST(rate_judgement, needs_more_than_a_good_quantile) {
   EXPECT_EQ(judge(r), outcome::unclear);
 }
 
-// One objective that fails is enough, and all must hold.
+// One failing objective is enough to fail; to pass, all must hold.
 TEST(rate_judgement, asks_every_objective) {
   probe_result r = passing();
   r.objectives.push_back(unclear().objectives.front());

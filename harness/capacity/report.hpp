@@ -1,4 +1,4 @@
-// What `lockmark capacity` found: as values, as JSON and as Markdown. Computes nothing.
+// The findings of `lockmark capacity`: as values, as JSON and as Markdown. Computes nothing.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,31 +13,31 @@
 
 namespace lockmark::capacity {
 
-// What the lock is, before anything was measured.
+// The lock, as known before any measurement.
 struct subject {
   std::string lock;
   std::string topology;
   std::string target;  // redacted
   std::string scenario;
   bool fair = false;        // serves its waiters in order
-  bool optimistic = false;  // excludes nobody: no hand-off, no bound
+  bool optimistic = false;  // no exclusion: no hand-off, no bound
   bool renewable = false;
   bool leased = false;
-  bool shares_session = false;  // all clients of a process have one session
-  bool in_memory = false;       // no server: whatever is measured is the harness
+  bool shares_session = false;  // all clients of a process share one session
+  bool in_memory = false;       // no server: all measured time is the harness
 };
 
 // All times in seconds.
 struct basics {
-  figure lone_wait;             // response of one client without a rival
+  figure lone_wait;             // response of one client without contention
   figure hold;                  // mean
   figure handoff;               // mean, to another owner, under contention
   figure service;               // hold and hand-off
   double second_moment_s2 = 0;  // of the service time
   double handoff_second_moment_s2 = 0;
-  std::optional<figure> bound_per_s;  // keys / service; nothing where keys are wanted unequally
-  figure crowded_per_s;               // all clients on the job's keys, wanting them 1.5 times over
-  figure server_per_s;  // the same clients, each with a key of its own, holding for no time
+  std::optional<figure> bound_per_s;  // keys / service; nothing if demand differs by key
+  figure crowded_per_s;               // all clients on the job's keys, demand 1.5 times the bound
+  figure server_per_s;  // the same clients, each with its own key, holding for no time
 };
 
 struct probed {
@@ -48,11 +48,11 @@ struct probed {
   bounds mean_wait_s;
   double granted_per_s = 0;
   bool pool_was_used_up = false;  // all clients were busy at some time
-  bool harness_to_blame = false;  // more were late than allowed, and a run was INVALID, repeatedly
+  bool harness_to_blame = false;  // more late than allowed, and a run was INVALID, repeatedly
   std::vector<std::string> runs;
 };
 
-// M/G/1 beside what was measured.
+// M/G/1 compared with the measurement.
 struct comparison {
   double rate_per_s = 0;
   double utilisation = 0;
@@ -74,7 +74,7 @@ struct cell {
   std::string hold;
   figure granted_per_s;  // closed loop, no pause
   double hold_s = 0;
-  double handoff_s = 0;  // of all, also back to the one who released; 0: nobody waited
+  double handoff_s = 0;  // all hand-offs, even back to the releasing client; 0: no client waited
   std::optional<double> bound_per_s;
   std::optional<comparison> open;  // the same lock under random arrivals
 };
@@ -89,7 +89,7 @@ struct scaling {
 struct plan_line {
   std::string name;   // "shards of the lock"
   std::string value;  // "4", "250 ms"
-  std::string range;  // "4 to 5"; empty: it has none
+  std::string range;  // "4 to 5"; empty: none
   std::string why;
   std::vector<std::string> runs;
   nlohmann::ordered_json data;  // the same as numbers, with units in the keys
@@ -99,7 +99,7 @@ struct findings {
   subject what;
   std::vector<objective> objectives;
   std::vector<std::string> arguments;
-  std::string job;  // YAML, as the search began
+  std::string job;  // YAML, as at the start of the search
   std::optional<basics> base;
   std::vector<probed> probes;
   std::optional<figure> rate;   // the confirmed one; low: itself, high: edge, with 97.5 %

@@ -1,4 +1,4 @@
-// The report for programs. Times in seconds, as everywhere in harness/capacity; null: not known.
+// The report for programs. Times in seconds, as everywhere in harness/capacity; null: unknown.
 #include <cmath>
 
 #include "harness/capacity/report.hpp"

@@ -1,4 +1,4 @@
-// The report for people, on a terminal as it is and in a pull request.
+// The report for people, readable on a terminal and in a pull request.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ std::string rate(double per_s) {
 std::string share(double v) {
   return lockmark::report::share_text(v);
 }
-// Two digits: most are parts of a percent, and what matters is how far they are from 1 %.
+// Two digits: most shares are fractions of a percent, and their distance from 1 % matters.
 std::string late_share(double v) {
   return v < 0.1 ? fmt::format("{:.2g} %", 100 * v) : fmt::format("{:.0f} %", 100 * v);
 }
@@ -32,7 +32,7 @@ std::string between(double value, double low, double high) {
   return fmt::format("{} ({} to {})", time(value), time(low), time(high));
 }
 
-// Whole names are long and begin with a time; a list of them belongs to the end of a row.
+// Full names are long and begin with a time; a list of them goes at the end of a row.
 std::string list(const std::vector<std::string>& runs) {
   std::string all;
   for (const std::string& run : runs) all += fmt::format("{}`{}`", all.empty() ? "" : ", ", run);
@@ -227,7 +227,7 @@ std::string to_markdown(const findings& r) {
   if (r.probes.empty()) return text;
   text += "\n## Runs of the search\n\n";
   for (std::size_t i = 0; i < r.probes.size(); ++i) {
-    // The last look at a rate rests on the runs of all of them.
+    // The last look at a rate includes the runs of all looks.
     if (i + 1 < r.probes.size() && r.probes[i + 1].what.looks_before > 0) continue;
     const probed& p = r.probes[i];
     text += fmt::format("* {}{}/s: {}\n", p.what.confirms ? "confirmation of " : "",

@@ -16,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr double doubt_shown = 0.025;   // intervals of a report: 95 %
-constexpr int most_tries = 2;           // of a run that the harness itself spoiled
-constexpr double oversubscribed = 1.5;  // a lock that is always wanted
+constexpr int most_tries = 2;           // of a run spoiled by the harness itself
+constexpr double oversubscribed = 1.5;  // a lock under constant demand
 
 duration times(duration d, double factor) {
   return duration{std::llround(static_cast<double>(d.count()) * factor)};
@@ -28,7 +28,7 @@ duration whole_tenths(duration d) {
   return (d + tenth - 1ns) / tenth * tenth;
 }
 
-// Three decimals: what a job can say, and what is reported.
+// Three decimals, as in jobs and in the report.
 double rounded(double per_s) {
   return std::max(0.001, std::round(per_s * 1000) / 1000);
 }
@@ -65,7 +65,7 @@ figure figure_of(const bounds& b, const std::string& run) {
   return {b.value, b.low, b.high, {run}};
 }
 
-// Attempts, made into grants.
+// Scales the bounds on attempts per second to grants.
 figure granted_figure(const observation& o) {
   figure f{o.granted_per_s, o.granted_per_s, o.granted_per_s, {o.run}};
   if (o.against.empty()) return f;
@@ -76,7 +76,7 @@ figure granted_figure(const observation& o) {
   return f;
 }
 
-// How many keys are wanted alike; nothing where some are wanted more than others.
+// The number of keys if demand is equal; nothing if some keys get more than others.
 std::optional<double> equal_keys(const config::key_choice& keys, std::uint64_t clients) {
   using shape = config::key_choice::shape;
   if (keys.kind == shape::zipf || keys.kind == shape::hotspot) return std::nullopt;
@@ -105,8 +105,8 @@ probe_result result_of(const std::vector<observation>& looks,
   return r;
 }
 
-// What M/G/1 says of one key, and the first of the measured quantiles beside it. Who finds the lock
-// free still waits for its servers to say so.
+// The M/G/1 prediction for one key, and the first of the measured quantiles beside it. A client
+// that finds the lock free still waits for the servers' reply.
 std::optional<comparison> predict_beside(const service_time& of, double lone_wait_s,
                                          double key_per_s,
                                          const std::vector<stats::quantile_estimate>& measured) {
@@ -157,7 +157,7 @@ basics basics_of(const observation& crowded, double lone_wait_s) {
   basics b;
   const moments hold = moments_of(crowded.hold);
   moments handoff = moments_of(crowded.transfer);
-  // Where nobody ever waited, a release and an acquire follow each other.
+  // If nobody ever waited, a hand-off is a release followed by an acquire.
   if (crowded.transfer.empty()) {
     handoff.mean_s = lone_wait_s + moments_of(crowded.release).mean_s;
     handoff.second_s2 = handoff.mean_s * handoff.mean_s;
@@ -212,21 +212,21 @@ double study::attempts_needed() const {
   return static_cast<double>(most);
 }
 
-// So long that the clients want the keys half as often again as those can be had. Without a pause,
-// whoever releases a lock comes first for it again, and it never goes to anybody else.
+// Long enough that demand for the keys is one and a half times the capacity. Without a pause a
+// releasing client would be first in line again, and the lock would never go to another client.
 config::distribution study::pause_between(double had_per_s) const {
   const double s = static_cast<double>(job_.clients_in_all()) / (oversubscribed * had_per_s);
   return {config::distribution::shape::exponential, duration{std::llround(s * 1e9)}, {}, 0};
 }
 
-// No two runs have a seed in common: with the same arrivals and the same holds, a second look, a
-// confirmation or a repeated cell would say again what the first one said, and nothing new.
+// No two runs share a seed: with the same arrivals and holds, a second look, a confirmation or a
+// repeated cell would only repeat the first.
 observation study::run(config::job job, const std::string& title) {
   job.seed = job_.seed + made_++;
   return run_(job, title);
 }
 
-// A lone client; all of them on keys of their own; all of them on the job's keys.
+// One client alone; all clients on their own keys; all clients on the job's keys.
 void study::measure_basics() {
   config::job lone = closed_job();
   lone.instances = lone.clients = 1;
@@ -281,8 +281,8 @@ void study::refuse_too_few_samples() const {
       std::ceil(1.5 * attempts_needed() / std::max(rate, 1e-9) / 60)));
 }
 
-// A run that the harness has spoiled tells nothing against the lock, so it is made again; one that
-// looks good in spite of it may stand.
+// A run spoiled by the harness is no evidence against the lock, so it is repeated; one that looks
+// good in spite of it may stand.
 observation study::look_at(const probe& p, bool& harness_to_blame) {
   const double needed_s = attempts_needed() / p.rate_per_s;
   const double usual_s = std::chrono::duration<double>(settings_.probe).count();
@@ -294,7 +294,7 @@ observation study::look_at(const probe& p, bool& harness_to_blame) {
   observation o = run(job, title);
   for (int i = 1; i < most_tries && o.worth_repeating; ++i) {
     const auto r = result_of({o}, settings_.objectives, p.doubt);
-    if (judge(r) != outcome::fails) break;  // what is unclear is looked at again anyway
+    if (judge(r) != outcome::fails) break;  // an unclear one gets another look anyway
     o = run(job, title + " once more");
   }
   harness_to_blame |= !o.valid;
@@ -368,7 +368,7 @@ void study::conclude(const rate_search& search) {
   grown_(found_);
 }
 
-// One line for each rate that was clearly held or was to be confirmed; probes in between are short.
+// One line per rate that clearly held or was to be confirmed; probes in between are short.
 void study::compare_with_model() {
   const auto keys = equal_keys(job_.keys, job_.clients_in_all());
   if (!keys || found_.what.optimistic || job_.loop != config::loop_kind::poisson) return;
@@ -442,7 +442,7 @@ void study::sweep_cell(std::uint64_t clients, const config::key_choice& keys,
   c.handoff_s = moments_of(handoffs).mean_s;
   const auto equal = equal_keys(keys, clients);
   if (equal && !found_.what.optimistic && c.hold_s + c.handoff_s > 0) {
-    // Where keys lie idle, hand-offs say how long nobody wanted them.
+    // With idle keys, hand-offs measure how long nobody wanted them.
     const auto all = static_cast<double>(clients);
     const bool idle_keys = all < *equal;
     const double between_holds = idle_keys ? found_.base->lone_wait.value : c.handoff_s;
@@ -453,7 +453,7 @@ void study::sweep_cell(std::uint64_t clients, const config::key_choice& keys,
   grown_(found_);
 }
 
-// The same lock at 70 % of its bound, under arrivals at random: what M/G/1 is about. Then it goes
+// The same lock at 70 % of its bound, with random arrivals, as M/G/1 assumes. The lock then goes
 // from owner to owner, so the hand-off is that of the run before the search.
 std::optional<comparison> study::random_arrivals(const config::job& closed, double keys,
                                                  const observation& of) {
@@ -476,7 +476,7 @@ std::optional<comparison> study::random_arrivals(const config::job& closed, doub
   return result;
 }
 
-// Leases so short that they are renewed many times, by clients that are not in each other's way.
+// Leases so short that they are renewed many times, by clients that do not contend.
 void study::plan() {
   if (!found_.rate || !found_.base) return;
   std::optional<observation> renewing;

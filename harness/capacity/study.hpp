@@ -1,4 +1,4 @@
-// The whole of `lockmark capacity`, apart from making runs: which jobs to run and what follows.
+// All of `lockmark capacity` except making runs: chooses the jobs and draws the conclusions.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace lockmark::capacity {
 
-// For which the search's accuracy is known (rate_search.hpp).
+// The search's accuracy is known for this length (rate_search.hpp).
 inline constexpr duration usual_probe = std::chrono::seconds{25};
 
 struct settings {
@@ -19,7 +19,7 @@ struct settings {
   duration probe = usual_probe;  // usual length of a probe
   duration probe_at_most{};      // for rates at which the samples take longer
   duration cell{};               // length of each run of the sweep, and of those before the search
-  std::optional<double> wanted_per_s;  // nothing: what the lock can do with a margin
+  std::optional<double> wanted_per_s;  // nothing: the lock's capacity with a margin
   bool sweeps = true;
   std::vector<std::uint64_t> clients;
   std::vector<config::key_choice> keys;  // none: the job's
@@ -30,22 +30,22 @@ struct settings {
 // An operating point above this share of the edge leaves no room for a busy minute.
 inline constexpr double operating_share = 0.8;
 
-// What cannot be studied so: a closed loop, faults, an objective beyond the wait timeout. Throws
-// usage_error.
+// Throws usage_error for what cannot be studied this way: a closed loop, faults, an objective
+// beyond the wait timeout.
 void check_study(const config::job& job, const std::string& name, const settings& s);
 
 class study {
  public:
-  // Makes a run and says what it told; `title` is for the progress line. May throw to end the
-  // study. Each job has a seed of its own: that of the study's job, and as many more as runs were
-  // made before.
+  // Makes a run and returns its observation; `title` is for the progress line. May throw to end the
+  // study. Each job has a different seed: that of the study's job plus the number of runs made
+  // before.
   using runner = std::function<observation(const config::job& job, const std::string& title)>;
-  // Is told of the report as it grows, so that what was found survives what comes after.
+  // Called with the report as it grows, so that early findings survive later failures.
   using listener = std::function<void(const findings&)>;
 
   study(subject what, config::job job, settings s, runner run, listener grown);
 
-  // Throws usage_error: no rate can hold the objectives, or the samples cannot be had.
+  // Throws usage_error if no rate can hold the objectives, or the samples are out of reach.
   void find_rate();
   void sweep();
   void plan();
@@ -80,12 +80,12 @@ class study {
   std::uint64_t made_ = 0;               // runs so far
 };
 
-// The plan's lines from what was measured. `confirming`: the runs at the confirmed rate;
-// `renewing`: one in which leases were renewed, or null.
+// The plan's lines from the measurements. `confirming`: the runs at the confirmed rate; `renewing`:
+// one in which leases were renewed, or null.
 std::vector<plan_line> make_plan(const findings& r, const std::vector<observation>& confirming,
                                  const observation* renewing, double wanted_per_s);
 
-// Hold and hand-off of a run in which clients had to wait.
+// Hold and hand-off from a run in which clients had to wait.
 basics basics_of(const observation& crowded, double lone_wait_s);
 
 }  // namespace lockmark::capacity

@@ -1,4 +1,4 @@
-// The whole study on a lock that exists only here: M/D/1 for open loops, saturated for closed ones.
+// The whole study on a simulated lock: M/D/1 for open loops, saturated for closed ones.
 #include "harness/capacity/study.hpp"
 
 #include <fmt/core.h>
@@ -137,7 +137,7 @@ TEST_F(a_study, finds_rate_bound_model_and_plan) {
   all.sweep();
   const findings& f = all.found();
   ASSERT_TRUE(f.rate);
-  // Of 200/s; the waits of M/D/1 reach 50 ms at a little above 80 %.
+  // Of 200/s: the waits of M/D/1 reach 50 ms at a little above 80 %.
   EXPECT_GT(f.rate->value, 140);
   EXPECT_LT(f.rate->value, 180);
   EXPECT_GT(f.rate->high, f.rate->value);
@@ -165,7 +165,7 @@ TEST_F(a_study, finds_rate_bound_model_and_plan) {
   }
 }
 
-// A single client that had the key to itself earlier, and was slower then, does not bound it now.
+// An earlier, slower client that had the key to itself is no bound for this cell.
 TEST_F(a_study, bounds_a_cell_by_its_own_hand_offs) {
   simulation_.lone_s = 0.003;
   study all = make(usual("p99<50ms"));
@@ -175,7 +175,7 @@ TEST_F(a_study, bounds_a_cell_by_its_own_hand_offs) {
   EXPECT_NEAR(all.found().cells[0].bound_per_s.value_or(0), 1 / (hold_s + handoff_s), 1);
 }
 
-// A run with the arrivals and holds of another one is no second witness.
+// A run with the arrivals and holds of another one is no independent evidence.
 TEST_F(a_study, makes_no_two_runs_alike) {
   study all = make(usual("p99<50ms"));
   all.find_rate();
@@ -233,7 +233,7 @@ TEST_F(a_study, refuses_what_cannot_be_studied) {
   EXPECT_THAT(why(open_job(), settings{}), HasSubstr("--slo"));
 }
 
-// A run that the harness spoiled is made again, and tells nothing against the lock.
+// A run spoiled by the harness is repeated, and is no evidence against the lock.
 TEST_F(a_study, makes_spoiled_runs_again) {
   const settings s = usual("p99<50ms");
   int spoiled = 0;

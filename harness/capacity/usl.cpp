@@ -19,8 +19,8 @@ constexpr double widest_peak = 2;
 
 using terms = std::array<double, 3>;
 
-// Least squares over the terms that are used; the others are zero. Gauss without pivoting is enough
-// for normal equations, which are positive definite.
+// Least squares over the terms in use; the others are zero. Gauss without pivoting is enough for
+// normal equations, which are positive definite.
 std::optional<terms> solve(std::span<const throughput> points, const std::array<bool, 3>& used) {
   double m[3][4] = {};
   for (const throughput& p : points) {
@@ -80,7 +80,7 @@ void add_residuals(const repeats& all, usl_finding& f) {
   }
 }
 
-// Few repeats hide the error of their own mean; drawing among r of them shows (r - 1) / r of it.
+// Few repeats understate the error of their mean: resampling r of them shows (r - 1) / r of it.
 void add_intervals(const repeats& all, std::size_t least, std::uint64_t seed, usl_finding& f) {
   stats::random_source random(seed);
   std::vector<double> contention, coherence, peaks;

@@ -34,7 +34,7 @@ TEST(usl, finds_what_made_the_data) {
 }
 
 // R22: 8 numbers of clients, 3 runs each, 5 % of noise: the interval covers the truth as often as
-// it says, and is narrow enough to be told.
+// stated, and is narrow enough to be reported.
 TEST(usl, tells_the_peak_that_the_data_carry) {
   int told = 0, covered = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -48,7 +48,7 @@ TEST(usl, tells_the_peak_that_the_data_carry) {
   EXPECT_GE(covered, told * 88 / 100);
 }
 
-// R22: five points up to 16 clients say nothing about a peak at 70.
+// R22: five points up to 16 clients show nothing about a peak at 70.
 TEST(usl, tells_no_peak_from_too_few_points) {
   const auto f = find_usl(measured({1, 2, 4, 8, 16}, 3, 0.05, 1), 1);
   EXPECT_FALSE(f.found);

@@ -21,7 +21,7 @@ TEST(aftermath, of_a_server_ignores_answers_that_were_on_their_way) {
   EXPECT_EQ(found[0].recovery_ns, 2800 * ms);
 }
 
-// The old master goes on for a second before the new one leads.
+// The old master keeps granting for a second before the new one leads.
 TEST(aftermath, of_a_failover_may_begin_as_long_as_it_takes) {
   const std::vector<std::int64_t> grants_ns{1050 * ms, 1500 * ms, 1950 * ms, 4000 * ms, 4100 * ms};
   const auto whole = find_aftermath({{1000 * ms, false, 1200 * ms}}, grants_ns, {}, 10'000 * ms);
@@ -48,7 +48,7 @@ TEST(aftermath, says_where_no_grant_came_any_more) {
 TEST(aftermath, belongs_to_the_last_blow) {
   const auto found = find_aftermath({{1000 * ms, true}, {2000 * ms, true}}, {2500 * ms},
                                     {1500 * ms, 1600 * ms, 2400 * ms, 9000 * ms}, 10'000 * ms);
-  EXPECT_FALSE(found[0].recovery_ns);  // what came after the second is the second's
+  EXPECT_FALSE(found[0].recovery_ns);  // later grants belong to the second disruption
   EXPECT_EQ(found[0].violations, 2U);
   EXPECT_EQ(found[1].recovery_ns, 500 * ms);
   EXPECT_EQ(found[1].violations, 2U);

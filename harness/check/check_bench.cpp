@@ -1,4 +1,4 @@
-// What the checks cost per lock cycle: noting events, merging threads, the exclusion sweep.
+// The cost of the checks per lock cycle: noting events, merging threads, the exclusion sweep.
 #include <benchmark/benchmark.h>
 
 #include "harness/check/exclusion.hpp"
@@ -34,7 +34,7 @@ void exclusion_per_cycle(benchmark::State& state) {
 }
 BENCHMARK(exclusion_per_cycle);
 
-// A million events of one key, as R9 asks: well under two seconds.
+// A million events of one key, as R9 requires: well under two seconds.
 void exclusion_of_a_million_events(benchmark::State& state) {
   for (auto _ : state) {
     exclusion x(1);
@@ -59,7 +59,7 @@ void handoff_per_cycle(benchmark::State& state) {
 }
 BENCHMARK(handoff_per_cycle);
 
-// Events of two threads, alternating, brought into one order.
+// Merges alternating events of two threads into one order.
 void merge_two_threads(benchmark::State& state) {
   constexpr std::int64_t events = 4096;
   journal a, b;

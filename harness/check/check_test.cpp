@@ -17,15 +17,15 @@ namespace {
 
 using enum event_kind;
 
-// One operation of a history, as Wing and Gong see it: it takes effect between the two instants.
+// One operation of a history, as in Wing and Gong: it takes effect between the two instants.
 struct operation {
   bool acquire;
   std::uint32_t client;
   std::int64_t invoked_ns, answered_ns;
 };
 
-// Whether some order of effects, each inside its interval, makes the history one of a mutex.
-// Tries them all: the oracle that the sweep is held against.
+// Whether some order of effects, each inside its interval, makes the history that of a mutex. Tries
+// all of them: the oracle for the sweep.
 bool linearizable(const std::vector<operation>& ops, unsigned done, int holder) {
   if (done == (1U << ops.size()) - 1) return true;
   std::int64_t first_answer_ns = INT64_MAX;
@@ -77,7 +77,7 @@ exclusion sweep(const std::vector<operation>& ops) {
   return found;
 }
 
-// The sweep over holds says exactly what trying every linearization says.
+// The sweep over holds agrees exactly with trying every linearization.
 TEST(exclusion, agrees_with_brute_force_on_10000_random_histories) {
   std::mt19937 rng(7);
   int linear = 0;
@@ -110,7 +110,7 @@ TEST(exclusion, names_both_holders_and_intervals) {
   EXPECT_EQ(v.overlap_ns, 30);
 }
 
-// Three holders at once are three pairs, and a hold that never ends ends with the run.
+// Three concurrent holders are three pairs, and a hold that never ends ends with the run.
 TEST(exclusion, counts_pairs_and_closes_open_holds) {
   exclusion x(1);
   for (std::uint32_t c = 0; c < 3; ++c) x.granted({10 + c, 0, 0, c, granted});
@@ -119,14 +119,14 @@ TEST(exclusion, counts_pairs_and_closes_open_holds) {
   EXPECT_TRUE(x.examples().at(0).first.open_at_end);
 }
 
-// In few words as well, for those who ask when: when the second came, and who they were.
+// The short form: when the second was granted, and between which clients.
 TEST(exclusion, says_when_and_between_whom) {
   exclusion x(1, 20);
   x.granted({100, 0, 0, 1, granted});
   x.granted({150, 0, 0, 2, granted});
   x.released({180, 0, 0, 1, released});
   x.granted({290, 0, 0, 3, granted});
-  x.released({300, 0, 0, 2, released});  // 10 ns beside the third: only possible
+  x.released({300, 0, 0, 2, released});  // 10 ns of overlap with the third: only possible
   x.finish(400);
   ASSERT_EQ(x.overlaps().size(), 1U);
   EXPECT_EQ(x.overlaps()[0].at_ns, 150);
@@ -170,7 +170,7 @@ TEST(exclusion, an_overlap_within_the_clock_error_is_only_possible) {
   EXPECT_EQ(x.certain(), 1U);
 }
 
-// Holds that touch at one instant do not overlap; nor does a client with itself.
+// Holds that touch at one instant do not overlap; a client does not overlap with itself.
 TEST(exclusion, touching_holds_and_reentry_are_no_violation) {
   exclusion x(1);
   x.granted({10, 0, 0, 1, granted});
@@ -198,7 +198,7 @@ TEST(token_order, a_token_that_does_not_grow_is_stale) {
   EXPECT_EQ(t.stale(), 2U);
 }
 
-// A lock client of a user's may give no tokens; one that gave some must go on.
+// A user's lock client may give no tokens; one that has given some must go on doing so.
 TEST(token_order, no_tokens_at_all_are_in_order) {
   token_order t(1);
   t.granted({1, 0, 0, 1, granted});
@@ -219,7 +219,7 @@ TEST(lost_updates, a_version_replaced_twice_is_found) {
   EXPECT_EQ(l.found(), 1U);
 }
 
-// The server must have counted every confirmed commit, and at most those in doubt beyond them.
+// The server must have counted every confirmed commit, and beyond them at most those in doubt.
 TEST(lost_updates, the_servers_count_must_agree) {
   const auto found = [](std::uint64_t server) {
     lost_updates l(1);
@@ -253,12 +253,12 @@ TEST(handoffs, a_scripted_trace_gives_the_hand_computed_values) {
   h.released({100, 0, 0, 2, released});
   h.began({200, 0, 0, 1, began});
   EXPECT_EQ(h.granted({205, 0, 0, 1, granted}).kind, handoff_kind::idle);
-  // 0-10, 50-57, 90-94 and 200-205: somebody waited and nobody held.
+  // 0-10, 50-57, 90-94 and 200-205: a waiter and no holder.
   EXPECT_EQ(h.idle_while_wanted_ns(205), 10 + 7 + 4 + 5);
   EXPECT_EQ(h.idle_while_wanted_ns(300), 10 + 7 + 4 + 5) << "it is held";
 }
 
-// Events of two threads come out in the order of time, and none before both have reported.
+// Events of two threads come out in order of time, and none before both have reported.
 TEST(merger, orders_two_threads_and_waits_for_the_slower) {
   journal a, b;
   merger merged({&a, &b});
@@ -280,8 +280,8 @@ TEST(merger, orders_two_threads_and_waits_for_the_slower) {
   EXPECT_EQ(seen, (std::vector<std::int64_t>{10, 20, 30, 30}));
 }
 
-// What happens at one instant: releases and deaths first, since holds are half-open intervals, so
-// that holds which only touch look like nothing else.
+// Events of one instant: releases and deaths first, since holds are half-open intervals and
+// touching holds must not look like overlaps.
 TEST(merger, puts_releases_before_grants_of_the_same_instant) {
   journal a, b, c;
   merger merged({&a, &b, &c});

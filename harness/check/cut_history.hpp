@@ -1,7 +1,7 @@
-// What the clients of one process were doing when it died, and the events that end their history.
+// The state of a dead process's clients, and the events that end their history.
 //
-// Reads the process's own events. A dead process holds nothing any more and waits for nothing;
-// whether what it was asking for still happened on the server, nobody can know.
+// Reads the process's own events. A dead process no longer holds or waits for anything; whether its
+// requests in flight took effect on the server is unknown.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace lockmark::check {
 
 class cut_history {
  public:
-  // Of the run's instances 0, 1, ..., those belong to this process whose number is `number` modulo
+  // This process has those of the run's instances 0, 1, ... whose number is `number` modulo
   // `processes`; each has `clients` clients, which count over all instances. `optimistic`: attempts
-  // end with a commit that may be under way. `notes_answers`: so does the process
-  // (setup::on_event), and a release without one is in doubt.
+  // end with a commit, which may be in flight. `notes_answers`: the process notes answers to
+  // releases (setup::on_event), so a release without one is in doubt.
   cut_history(std::uint32_t processes, std::uint32_t clients, bool optimistic,
               bool notes_answers = false)
       : processes_(processes),
@@ -26,10 +26,10 @@ class cut_history {
 
   void see(const event& e);
 
-  // When the process died, at the earliest that its own events allow.
+  // The earliest time of death that its own events allow.
   std::int64_t last_ns() const { return last_ns_; }
 
-  // The events that follow those it noted, all at `at_ns`. REQUIRES: at_ns >= last_ns().
+  // The events that complete its history, all at `at_ns`. REQUIRES: at_ns >= last_ns().
   std::vector<event> ends_at(std::int64_t at_ns) const;
 
  private:
@@ -47,7 +47,7 @@ class cut_history {
   const bool optimistic_;
   const bool notes_answers_;
   std::int64_t last_ns_ = 0;
-  std::vector<state> states_;  // by the client's place among those of this process
+  std::vector<state> states_;  // indexed by the client's position within this process
 };
 
 }  // namespace lockmark::check

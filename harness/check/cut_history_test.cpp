@@ -1,4 +1,4 @@
-// A process is killed: its history is cut at any event, and must not look like a violation.
+// A process is killed: its history, cut at any event, must not look like a violation.
 #include "harness/check/cut_history.hpp"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ TEST(cut_history, is_over_when_everybody_has_released) {
   EXPECT_THAT(h.ends_at(20), IsEmpty());
 }
 
-// Where answers are noted, a release that has none is in doubt.
+// With answers noted, a release without one is in doubt.
 TEST(cut_history, ends_releases_whose_answers_are_noted) {
   cut_history h(processes, clients, false, true);
   for (const std::uint32_t client : {0U, 1U}) {
@@ -79,7 +79,7 @@ TEST(cut_history, ends_releases_whose_answers_are_noted) {
   EXPECT_EQ(ends[0].token, static_cast<std::uint64_t>(answer::in_doubt));
 }
 
-// A commit may be under way in any attempt; one that was noted to be in doubt is so only once.
+// A commit may be in flight in any attempt; one already noted as in doubt counts only once.
 TEST(cut_history, a_commit_under_way_is_in_doubt) {
   cut_history h(processes, clients, true);
   h.see({10, 0, 0, 0, began});
@@ -94,7 +94,7 @@ TEST(cut_history, a_commit_under_way_is_in_doubt) {
   EXPECT_EQ(ends[2].client, 1u);
 }
 
-// Everybody takes one key in turn, at random distances, while others wait for it.
+// Clients take one key in turn, at random intervals, while others wait for it.
 std::vector<event> correct_history(std::mt19937& rng, int cycles) {
   std::vector<event> events;
   std::int64_t now = 100;
@@ -119,7 +119,7 @@ std::vector<event> correct_history(std::mt19937& rng, int cycles) {
   return events;
 }
 
-// What is left of a history, merged, when `victim` dies after its event number `cut` (of all), at
+// The merged remains of a history when `victim` dies after its event number `cut` (of all), at
 // `end_ns`.
 std::vector<event> cut_at(const std::vector<event>& whole, std::uint32_t victim, std::size_t cut,
                           std::int64_t end_ns, bool tell_the_end) {
@@ -153,8 +153,8 @@ std::uint64_t violations(const std::vector<event>& events) {
   return x.certain() + x.possible();
 }
 
-// Whichever process dies, after whichever of its events, at whatever moment until its next one:
-// what the others do goes on being correct. And the check would notice if the end were not told.
+// Whichever process dies, after any of its events, at any time before its next one: the history of
+// the others stays correct. And the check would notice a missing end.
 TEST(cut_history, a_cut_at_any_event_makes_no_violation) {
   std::mt19937 rng(5);
   std::uint64_t without_an_end = 0;
@@ -179,7 +179,7 @@ TEST(cut_history, a_cut_at_any_event_makes_no_violation) {
   EXPECT_GT(without_an_end, 0u);
 }
 
-// The next grant after a holder's death is no hand-off: it says how long the key was orphaned.
+// The next grant after a holder's death is not a hand-off: it tells how long the key was orphaned.
 TEST(cut_history, a_death_is_no_hand_off) {
   handoffs order(1);
   order.began({10, 0, 0, 1, began});
@@ -190,13 +190,13 @@ TEST(cut_history, a_death_is_no_hand_off) {
   EXPECT_EQ(h.took_ns, 500);
   order.released({530, 0, 0, 1, released});
   EXPECT_NE(order.granted({540, 0, 0, 2, granted}).kind, handoff_kind::orphaned);
-  // Only the first one after it, also of two that hold at once.
+  // Only the first grant after it, even with two concurrent holders.
   order.died({550, 0, 0, 2, died});
   EXPECT_EQ(order.granted({560, 0, 0, 0, granted}).kind, handoff_kind::orphaned);
   EXPECT_NE(order.granted({570, 0, 0, 1, granted}).kind, handoff_kind::orphaned);
 }
 
-// The server has counted a commit whose client was killed before it could tell.
+// The server has counted a commit whose client was killed before it could report it.
 TEST(cut_history, a_commit_that_nobody_lived_to_tell_is_not_lost) {
   for (const bool told : {true, false}) {
     lost_updates found(1);

@@ -20,7 +20,7 @@ void edn_history::append(const event& e, std::string& to) {
     case event_kind::released: return write(e, "invoke", "release", to);
     case event_kind::answered: return end(e, "release", to);
     case event_kind::died:
-      // The end of a hold that nobody gave back: as of a release of which nobody knows when.
+      // The end of an unreleased hold: like a release at an unknown time.
       write(e, "invoke", "release", to);
       write(e, "info", "release", to);
       who.process += clients_;
@@ -30,7 +30,7 @@ void edn_history::append(const event& e, std::string& to) {
   }
 }
 
-// An operation is over, as the event's token says.
+// Ends an operation; the event's token is its answer.
 void edn_history::end(const event& e, const char* function, std::string& to) {
   const auto how = static_cast<answer>(e.token);
   const bool in_doubt = how == answer::in_doubt;

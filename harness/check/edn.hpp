@@ -1,16 +1,16 @@
-// The history of a run as operations of its clients, in the EDN that Jepsen's checkers read: an op
-// map a line, as knossos.cli takes them.
+// The history of a run as operations of its clients, in the EDN that Jepsen's checkers read: one op
+// map per line, as knossos.cli takes them.
 //
 //   {:type :ok, :f :acquire, :value [KEY TOKEN], :process 3, :time 4711, :index 12}
 //
 // An attempt is one :acquire, however often it was tried: :ok when granted, :fail when certainly
-// not, :info when nobody can know. A release likewise. After :info the process is never heard of
-// again, as it may still be at work; its client goes on as a new one, which is the old number plus
-// the number of clients. :time is in nanoseconds since the first op.
+// not, :info when in doubt. A release likewise. After :info the process never appears again, as it
+// may still be active; its client continues as a new process, whose number is the old one plus the
+// number of clients. :time is in nanoseconds since the first op.
 //
-// What a client held when its process died counts as a release in doubt at that moment.
+// A hold whose process died ends in a release in doubt at that moment.
 //
-// Says nothing about what a lock did inside an attempt: nested acquires, renewals, single tries.
+// Omits what happens inside an attempt: nested acquires, renewals, single tries.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ namespace lockmark::check {
 
 class edn_history {
  public:
-  // `clients` of the whole run. `has_tokens`: the lock gives fencing tokens; otherwise TOKEN is
+  // `clients`: of the whole run. `has_tokens`: the lock gives fencing tokens; otherwise TOKEN is
   // nil.
   edn_history(std::uint32_t clients, bool has_tokens);
 
-  // Appends the line of this event. REQUIRES: events in the order of time, of a lock that is held
-  // and given back, noted with their answers (event_kind::answered).
+  // Appends the line of this event. REQUIRES: events in order of time, of a lock that is held and
+  // released, noted with their answers (event_kind::answered).
   void append(const event& e, std::string& to);
 
  private:

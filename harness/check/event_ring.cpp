@@ -19,7 +19,7 @@ bool event_writer::find_room() {
   return false;
 }
 
-// The promise first: whatever it covers was written before it was given.
+// The promise first: everything it covers was written before it was given.
 std::int64_t event_reader::read(std::vector<event>& to) {
   const std::int64_t until_ns = shared_.complete_until_ns.load(std::memory_order_acquire);
   const std::uint64_t written = shared_.written.load(std::memory_order_acquire);

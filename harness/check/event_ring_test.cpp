@@ -8,7 +8,7 @@
 namespace lockmark::check {
 namespace {
 
-// The i-th event of a stream that can be told from any other.
+// The i-th event of a stream, distinct from all others.
 event numbered(std::int64_t i) {
   return {i, static_cast<std::uint64_t>(3 * i), static_cast<std::uint32_t>(i % 7),
           static_cast<std::uint32_t>(i % 5), event_kind::granted};
@@ -43,7 +43,7 @@ TEST(event_ring, gives_what_it_was_given_round_after_round) {
   EXPECT_FALSE(r.reader.overflowed());
 }
 
-// What was noted is there at once; the promise only says up to where it can be merged.
+// A noted event is readable at once; the promise only tells how far events can be merged.
 TEST(event_ring, shows_events_before_they_are_promised) {
   ring r(8);
   std::vector<event> got;
@@ -54,7 +54,8 @@ TEST(event_ring, shows_events_before_they_are_promised) {
   EXPECT_EQ(r.reader.read(got), 50);
 }
 
-// After the first event that is lost, no other and no promise: what was read is a whole beginning.
+// After the first lost event, no further event and no promise: what was read is a prefix without
+// gaps.
 TEST(event_ring, says_so_when_it_was_full) {
   ring r(4);
   for (std::int64_t i = 0; i < 4; ++i) r.writer.push(numbered(i));
@@ -71,7 +72,7 @@ TEST(event_ring, says_so_when_it_was_full) {
   EXPECT_EQ(got.size(), 4u);
 }
 
-// Two threads, as two processes would: no event torn, none missing, and every promise kept.
+// Two threads stand in for two processes: no event torn, none missing, every promise kept.
 TEST(event_ring, keeps_its_promises_between_threads) {
   constexpr std::int64_t many = 50'000;
   ring r(1024);
@@ -98,7 +99,7 @@ TEST(event_ring, keeps_its_promises_between_threads) {
   EXPECT_FALSE(r.reader.overflowed());
 }
 
-// A journal with an outlet keeps nothing back until it publishes.
+// A journal with an outlet does not hold events back until it publishes.
 TEST(journal, passes_on_at_once_what_it_has_an_outlet_for) {
   ring r(8);
   journal j(&r.writer);

@@ -24,7 +24,7 @@ void exclusion::granted(const event& e) {
 }
 
 // An exclusive lock is violated once for each other holder; a semaphore once for each grant beyond
-// its leases, which is then shown with the one that has held the longest.
+// its leases, which is then reported with the longest-standing holder.
 void exclusion::find_overlaps(key_state& state, const hold& entered, std::uint32_t key) const {
   if (holders_ == 0) return;
   std::vector<std::uint32_t> others;
@@ -75,7 +75,7 @@ void exclusion::close(key_state& state, std::size_t place, std::int64_t at_ns, b
   state.pairs = std::move(waiting);
 }
 
-// Holds that only touch, or that an instant shared by grant and release made look overlapping,
+// Holds that only touch, or that seem to overlap because a grant and a release share an instant,
 // are no violation.
 void exclusion::settle(violation v) {
   v.overlap_ns = std::min(v.first.release_sent_ns, v.second.release_sent_ns) - v.second.granted_ns;

@@ -1,4 +1,4 @@
-// Did two clients ever hold one key? An exact answer, on line.
+// Did two clients ever hold one key? An exact, online check.
 //
 // A hold is the half-open interval from the grant to the moment before the release is sent. For
 // well-formed histories a mutex is linearizable if and only if the holds of different clients are
@@ -6,7 +6,7 @@
 // An acquire in doubt never entered; a release in doubt ended when it was sent. A semaphore of N
 // leases is violated while more than N clients hold it; readers alone exclude nobody.
 //
-// Reads events in the order of time (see merge.hpp); per event it touches one key.
+// Reads events in order of time (see merge.hpp); touches one key per event.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ struct violation {
   hold first;   // granted earlier
   hold second;  // granted while `first` was held
   std::int64_t overlap_ns = 0;
-  bool certain = false;  // longer than the error of the clocks
+  bool certain = false;  // longer than the clock error
 };
 
-// A certain violation in few words, for those who ask when, and between whom.
+// A certain violation in short: when, and between which clients.
 struct overlap {
-  std::int64_t at_ns = 0;  // when the second was granted
+  std::int64_t at_ns = 0;  // grant of the second
   std::uint32_t first_client = 0;
   std::uint32_t second_client = 0;
 };
@@ -49,21 +49,21 @@ class exclusion {
 
   void granted(const event& e);
   void released(const event& e);
-  // Ends every hold that is still open.
+  // Ends every open hold.
   void finish(std::int64_t end_ns);
 
   std::uint64_t certain() const { return certain_; }
   std::uint64_t possible() const { return possible_; }
-  // Times that a key went from one client to another: the chances to go wrong.
+  // Times that a key went from one client to another: the opportunities for a violation.
   std::uint64_t transfers() const { return transfers_; }
   const std::vector<violation>& examples() const { return examples_; }
-  // The first 10,000 certain ones, in the order in which they ended.
+  // The first 10,000 certain ones, in order of their ends.
   const std::vector<overlap>& overlaps() const { return overlaps_; }
 
  private:
   struct key_state {
     std::vector<hold> open;        // usually none or one
-    std::vector<violation> pairs;  // overlaps whose second end is not known yet
+    std::vector<violation> pairs;  // overlaps whose second end is not yet known
     std::uint32_t last_client = none;
   };
   static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);

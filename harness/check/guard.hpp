@@ -1,12 +1,13 @@
-// A resource that the lock under test protects, one register for each key, outside its servers.
+// A resource that the lock under test protects: one register per key, outside its servers.
 //
 // A holder reads the register when its hold begins, and writes it when its hold ends, just before
-// it sends the release. A write that finds something else than its holder had read overwrites
-// somebody's update: two held the key at once, whatever the clocks say. With fencing tokens it
-// also counts what a fence would have refused: an access with a lower token than one seen before.
+// it sends the release. A write that finds a value other than the one its holder read overwrites
+// another client's update: two clients held the key at once, whatever the clocks say. With fencing
+// tokens it also counts what a fence would have refused: an access with a lower token than one seen
+// before.
 //
-// Exact, by atomics; in memory that several processes may share. It refuses nothing: what is
-// measured is the lock, without the fence.
+// Exact, with atomics; in memory that several processes may share. It refuses nothing: the lock is
+// measured without the fence.
 #pragma once
 
 #include <atomic>
@@ -15,10 +16,10 @@
 
 namespace lockmark::check {
 
-// What it holds is the number of the write that made it, so that no two contents are the same.
+// The content is the number of the write that made it, so no two contents are equal.
 struct alignas(64) guarded_register {
   std::atomic<std::uint64_t> content{0};
-  std::atomic<std::uint64_t> highest_token{0};  // that has read or written
+  std::atomic<std::uint64_t> highest_token{0};  // of all reads and writes
   std::atomic<std::uint64_t> lost_updates{0};
   std::atomic<std::uint64_t> stale_accesses{0};
   std::atomic<std::uint64_t> without_token{0};  // writes
@@ -31,7 +32,7 @@ struct guard_counts {
   std::uint64_t writes_without_token = 0;
   bool fenced = false;  // grants carry tokens
 
-  // Holds that met another holder, at least: each one has two accesses.
+  // A lower bound of the holds that met another holder: each hold has two accesses.
   std::uint64_t proofs() const {
     const std::uint64_t stale_holds = (stale_accesses + 1) / 2;
     return lost_updates > stale_holds ? lost_updates : stale_holds;
@@ -40,15 +41,15 @@ struct guard_counts {
 
 class guard {
  public:
-  // One register for each key; they outlive this, and may be shared with other processes' guards.
+  // One register per key; they must outlive this, and other processes' guards may share them.
   guard(std::span<guarded_register> registers, bool fenced)
       : registers_(registers), fenced_(fenced) {}
 
-  // Returns what was read, for the write of the same hold. Tokens begin at 1; 0 is none.
+  // Returns the content, to be passed to the write of the same hold. Tokens begin at 1; 0: none.
   std::uint64_t read(std::uint32_t key, std::uint64_t token);
   void write(std::uint32_t key, std::uint64_t token, std::uint64_t had_read);
 
-  // Of all registers, by all processes.
+  // Over all registers and all processes.
   guard_counts counts() const;
 
  private:

@@ -31,7 +31,7 @@ TEST(guard, holders_one_after_another_lose_nothing) {
   EXPECT_TRUE(c.fenced);
 }
 
-// The holder that was paused writes over the update of the one that came after it.
+// A paused holder overwrites its successor's update.
 TEST(guard, a_holder_paused_past_its_lease_loses_an_update_and_is_stale) {
   guarded g(true);
   const std::uint64_t first = g.resource.read(0, 1);
@@ -45,7 +45,7 @@ TEST(guard, a_holder_paused_past_its_lease_loses_an_update_and_is_stale) {
   EXPECT_EQ(c.proofs(), 1u);
 }
 
-// Without tokens there is no fence to ask, but the register still knows.
+// Without tokens a fence cannot work, but the register still detects it.
 TEST(guard, without_tokens_an_update_is_lost_all_the_same) {
   guarded g(false);
   const std::uint64_t first = g.resource.read(0, 7);
@@ -60,8 +60,8 @@ TEST(guard, without_tokens_an_update_is_lost_all_the_same) {
   EXPECT_FALSE(c.fenced);
 }
 
-// A stale holder that comes so late that nobody writes meanwhile is stale in both of its accesses,
-// and counts as one holder.
+// A stale holder so late that nobody writes meanwhile is stale in both of its accesses, and counts
+// as one holder.
 TEST(guard, a_stale_grant_is_one_proof) {
   guarded g(true);
   g.resource.write(0, 5, g.resource.read(0, 5));
@@ -98,7 +98,7 @@ TEST(guard, loses_nothing_between_threads_that_exclude_each_other) {
   EXPECT_EQ(g.resource.counts().lost_updates, 0u);
 }
 
-// Two that hold together, round after round: whoever writes last has lost the other's update.
+// Two concurrent holders, round after round: the last writer overwrites the other's update.
 TEST(guard, counts_exactly_one_lost_update_for_two_holders) {
   constexpr std::uint64_t rounds = 200;
   guarded g(false);

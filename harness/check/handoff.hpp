@@ -1,9 +1,9 @@
 // How a key goes from one holder to the next: hand-off, idle time, utilisation.
 //
 // A hand-off runs from the sending of a release to the next grant of that key. It is a *transfer*
-// when the owner changed while somebody was already waiting, a *self-reacquire* when the same
-// client took the key again; a grant that nobody was waiting for is neither. After a holder that
-// died it is none of these: the key was *orphaned*, until its lease or session had run out.
+// when the owner changed while another client was already waiting, a *self-reacquire* when the same
+// client took the key again; a grant without a waiter is neither. After a holder's death it is none
+// of these: the key was *orphaned* until its lease or session expired.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class handoffs {
   std::int64_t released(const event& e);
   std::int64_t died(const event& e);
 
-  // Sum over keys of the time with a waiter and no holder, until then. REQUIRES: no event before
-  // `until_ns` is still to come.
+  // Sum over keys of the time with a waiter and no holder, up to `until_ns`. REQUIRES: no event
+  // before `until_ns` will follow.
   std::int64_t idle_while_wanted_ns(std::int64_t until_ns);
 
  private:

@@ -1,8 +1,7 @@
-// What happened to the locks of a run, as a stream of small events in the order of time.
+// The lock events of a run, as a stream of small records in order of time.
 //
-// Each worker thread notes events as it stamps them; one history_checker reads them, merged.
-// Everything that is said about exclusion, tokens, hand-off and fairness comes from this one
-// stream.
+// Each worker thread notes events as it stamps them; one history_checker reads them, merged. All
+// findings on exclusion, tokens, hand-off and fairness come from this one stream.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +14,15 @@ namespace lockmark::check {
 enum class event_kind : std::uint8_t {
   began,      // a client wants the key: its attempt is sent
   released,   // the holder starts to release
-  died,       // the holder's process has died, and holds nothing any more
+  died,       // the holder's process has died, so its hold is over
   ended,      // an attempt ended without a grant; token = its answer
-  granted,    // the client was told that it holds the key; token
+  granted,    // the client learnt that it holds the key; token
   committed,  // optimistic: the commit was confirmed; token = the version it replaced
-  doubtful,   // optimistic: a commit whose fate is unknown; token = the version it would replace
-  answered,   // a release has its answer, which is the token; noted only for a history of the run
+  doubtful,   // optimistic: a commit in doubt; token = the version it would replace
+  answered,   // a release was answered; token = the answer; noted only for a history of the run
 };
 
-// How a call ended, as the token of an event.
+// How a call ended; the token of some events.
 enum class answer : std::uint8_t { done, refused, in_doubt };
 
 struct event {
@@ -36,16 +35,16 @@ struct event {
 
 class event_writer;  // event_ring.hpp
 
-// One thread's events. note() is the writer's alone and costs a few nanoseconds; publish() hands
-// over what was noted, together with the promise that nothing earlier than `complete_until_ns` will
-// come any more; collect() is the reader's.
+// One thread's events. note() is for the writer only and costs a few nanoseconds; publish() hands
+// over the noted events with the promise that none earlier than `complete_until_ns` will follow;
+// collect() is for the reader.
 //
 // With an outlet, the reader is another process, which sees each event as soon as it is noted.
 class journal {
  public:
   explicit journal(event_writer* outlet = nullptr) : outlet_(outlet) {}
 
-  // REQUIRES: at_ns never falls.
+  // REQUIRES: at_ns never decreases.
   void note(const event& e) {
     if (outlet_ != nullptr) [[unlikely]] {
       return pass_on(e);
@@ -95,7 +94,7 @@ class journal {
   std::int64_t complete_until_ns_ = 0;
 };
 
-// Whether `a` is read before `b`. At the same instant a release (or a death) comes before a grant,
+// Whether `a` is read before `b`. At the same instant a release (or a death) precedes a grant,
 // because holds are half-open intervals: [granted, release sent).
 inline bool before(const event& a, const event& b) {
   return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.kind < b.kind;

@@ -5,8 +5,8 @@
 namespace lockmark::check {
 namespace {
 
-// Commits are seen in the order of their answers, which differs from the server's order by at most
-// one commit per client in flight.
+// Commits arrive in order of their answers, which differs from the server's order by at most one
+// commit per client in flight.
 constexpr std::size_t remembered_versions = 512;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Brings the events of several threads into one order, as far as all of them have reported.
+// Merges the events of several threads into one order, as far as all of them have reported.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class merger {
   explicit merger(std::vector<journal*> sources)
       : sources_(std::move(sources)), heads_(sources_.size()) {}
 
-  // Passes every event that can be ordered by now to `sink(const event&)`, in order.
+  // Passes every event whose place is known by now to `sink(const event&)`, in order.
   template <class Sink>
   void drain(Sink&& sink) {
     std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();
@@ -46,7 +46,7 @@ class merger {
     while (head* const first = earliest(until_ns)) {
       sink(first->front());
       ++first->next;
-      // One thread's stream is already in order: go on with it while it stays the earliest.
+      // A single source is already in order: drain it directly.
       if (heads_.size() > 1) continue;
       while (!first->empty() && first->front().at_ns < until_ns) sink(first->events[first->next++]);
     }

@@ -1,4 +1,5 @@
-// Fencing tokens must grow with every grant of a key, or the resource cannot tell old from new.
+// Fencing tokens must grow with every grant of a key; otherwise the resource cannot tell old from
+// new.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ class token_order {
  public:
   explicit token_order(std::size_t keys) : last_(keys) {}
 
-  // Tokens begin at 1. A key whose grants carry none (0) has no order to keep: a lock client of a
-  // user's may have tokens or not.
+  // Tokens begin at 1. A key whose grants carry none (0) has no order to check: a user's lock
+  // client may or may not have tokens.
   void granted(const event& e) {
     if (e.token == 0 && last_[e.key] == 0) return;
     if (e.token <= last_[e.key]) {
@@ -23,7 +24,7 @@ class token_order {
     }
   }
 
-  // Grants whose token was not above every earlier one of its key.
+  // Grants whose token was not higher than all earlier ones of its key.
   std::uint64_t stale() const { return stale_; }
 
  private:

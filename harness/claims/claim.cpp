@@ -15,7 +15,7 @@ void add(std::string& sentence, std::string_view separator, std::string more) {
   sentence += sentence.empty() ? more : fmt::format("{}{}", separator, more);
 }
 
-// Confirmed if each is above the next, refuted if any is clearly below its next, inconclusive
+// Confirmed if each is above the next, refuted if any is clearly below the next, inconclusive
 // otherwise.
 judgement falls(const condition& c, const evidence& e) {
   judgement j{answer::confirmed, ""};
@@ -58,7 +58,8 @@ judgement is_beyond(const condition& c, const evidence& e) {
   return j;
 }
 
-// Two hold: in every run of each, or it depends; one holds: in every run of all.
+// Two hold: every run of each must be violated; if only some are, it depends. One holds: no run of
+// any may be.
 judgement holders(const condition& c, const evidence& e) {
   judgement j{answer::confirmed, ""};
   for (const std::string& label : c.labels) {

@@ -1,7 +1,7 @@
-// What people say of distributed locks, each as an experiment that anyone can repeat.
+// Common claims about distributed locks, each as an experiment that anyone can repeat.
 //
-// A claim has its prediction before any run, the runs that put it to the test, and conditions on
-// nothing but what these runs wrote down. All of them stand in workloads/claims.yaml.
+// A claim has a prediction made before any run, the runs that test it, and conditions on nothing
+// but those runs' records. All claims are in workloads/claims.yaml.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace lockmark::claims {
 
-// One side of a comparison. All experiments of a claim are repeated in turn, so that a machine that
-// slows down slows down all of them.
+// One side of a comparison. All experiments of a claim are repeated in turn, so a machine that
+// slows down slows all of them.
 struct experiment {
-  std::string label;     // "with renewal": how conditions and report call it
+  std::string label;     // "with renewal": the name in conditions and in the report
   std::string job;       // a shipped job
-  std::string topology;  // as deploy/local names it
+  std::string topology;  // a name from deploy/local
   std::string lock;
   std::vector<std::string> set{};  // KEY=VALUE
 };
 
-// What must be so for the claim to be true.
+// A condition for the claim to be true.
 struct condition {
   enum class kind { falls, steady, above, below, two_hold, one_holds, recovers, never_recovers };
   kind is;
@@ -40,18 +40,18 @@ struct judgement {
 
 struct claim {
   std::string id;        // "7c"
-  std::string says;      // in a few own words
-  std::string predicts;  // written down before the run: what will be measured if it is true
-  std::string mind;      // what the statement leaves out: when it holds, and when it does not
+  std::string says;      // in a few words of our own
+  std::string predicts;  // written before the run: the measurements if it is true
+  std::string mind;      // the statement's omissions: when it holds, and when not
   std::vector<experiment> experiments;
   std::vector<condition> true_if;
-  answer partly = answer::refuted;  // where some conditions are met and some are not
+  answer partly = answer::refuted;  // if only some conditions are met
 };
 
-// Of a YAML file like workloads/claims.yaml, in its order. Throws usage_error: "NAME:LINE: ...".
+// Reads a YAML file like workloads/claims.yaml, in its order. Throws usage_error: "NAME:LINE: ...".
 std::vector<claim> read_claims(std::string_view text, std::string_view name);
 
-// Inconclusive where a figure is missing, or where chance may have decided.
+// Inconclusive if a figure is missing, or if chance may have decided.
 judgement judge(const claim& what, const evidence& found);
 
 // "confirmed", ...

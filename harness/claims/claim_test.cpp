@@ -57,7 +57,7 @@ TEST(claims_falls, is_inconclusive_without_a_figure) {
   EXPECT_EQ(order_of({}, {1}), answer::inconclusive);
 }
 
-// Each of the first must be violated in every run, and none of the second in any.
+// two_hold: every run of each must be violated; one_holds: none.
 TEST(claims_holders, are_two_in_every_run_or_in_none) {
   runs_by_label runs;
   runs["bad"] = {run_with(1, 3), run_with(1, 1)};
@@ -147,7 +147,7 @@ TEST(claims_file, is_refused_with_line_and_reason) {
   EXPECT_THAT(refusal("- [\n"), testing::StartsWith("claims.yaml:2: "));
 }
 
-// Thirteen claims were asked for; some are several statements.
+// Thirteen claims are required; some are several statements.
 TEST(claims_table, has_all_thirteen_each_with_a_prediction_and_its_condition) {
   int last = 0;
   for (const claim& c : read_claims(workloads::shipped_claims(), "claims.yaml")) {

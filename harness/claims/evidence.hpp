@@ -1,4 +1,4 @@
-// What the runs of one claim found, and how to compare them without believing chance.
+// The results of one claim's runs, and comparisons that guard against chance.
 #pragma once
 
 #include <functional>
@@ -30,14 +30,14 @@ class evidence {
  public:
   explicit evidence(runs_by_label runs) : runs_(std::move(runs)) {}
 
-  // The figure of every run of the experiment that was finished; nothing if one of them lacks it,
-  // or there is none. A censored time counts as its limit.
+  // The figure from every finished run of the experiment; nothing if one of them lacks it, or there
+  // are none. A censored time counts as its limit.
   std::optional<figure> of(std::string_view label, const report::figure& what) const;
 
-  // How many of its runs had a violation.
+  // The number of its runs with a violation.
   std::uint64_t violated_runs(std::string_view label) const;
   std::uint64_t runs(std::string_view label) const;
-  // Runs after whose last fault no grant came any more.
+  // The number of runs without any grant after the last fault.
   std::uint64_t never_recovered(std::string_view label) const;
 
   const runs_by_label& all() const { return runs_; }
@@ -47,8 +47,8 @@ class evidence {
   runs_by_label runs_;
 };
 
-// How two figures stand to each other. Only figures whose ranges do not touch differ: with three
-// runs each, chance brings that about in 1 of 10 cases, with five in 1 of 126.
+// Compares two figures. They differ only if their ranges do not touch: with three runs each, chance
+// causes that in 1 of 10 cases, with five in 1 of 126.
 enum class order { below, unclear, above };
 order compare(const figure& a, const figure& b);
 

@@ -1,5 +1,4 @@
-// The file of claims: every word of it is checked, since a key that is misspelt would make another
-// claim of it.
+// The claims file: every word is checked, since a misspelt key would change the claim.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>

@@ -1,4 +1,4 @@
-// What became of the claims, as a page that people can check.
+// The verdicts on the claims, as a page that people can check.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct tested {
   judgement verdict;
 };
 
-// A table of verdicts, and then each claim with its prediction, when it holds, the figures of every
+// A table of verdicts, then each claim with its prediction, when it holds, the figures of every
 // experiment and the command that repeats it.
 std::string to_markdown(const std::vector<tested>& all);
 std::string to_json(const std::vector<tested>& all);

@@ -17,10 +17,10 @@ constexpr std::string_view known_names =
     "password-env, password-file, sentinel-user, sentinel-password-env, sentinel-password-file, "
     "tls, ca, cert, key, verify, server-name, nat, writers";
 
-// A longer file is not a password's: perhaps it never ends.
+// A longer file holds no password; it may never end (/dev/zero).
 constexpr std::size_t longest_secret = 64 * 1024;
 
-// Not what somebody took for the place of the password itself.
+// False for text that may be the password itself, given in place of the variable's name.
 bool is_variable(std::string_view name) {
   return std::ranges::all_of(
       name, [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
@@ -36,10 +36,10 @@ outcome from_variable(const std::string& name, std::string& secret) {
   return std::nullopt;
 }
 
-// The file's text without the newlines at its end, as every tool that reads such files takes it.
+// The file's text without trailing newlines, as every tool that reads such files takes it.
 outcome from_file(const std::string& path, std::string& secret) {
   std::ifstream file(path);
-  // Without a folder, it may be the password itself, in the wrong place.
+  // A path without a folder may be the password itself, in the wrong place.
   const std::string shown = path.find('/') != path.npos || file.is_open() ? path : "a file";
   std::string text(longest_secret + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -7,7 +7,7 @@
 
 namespace lockmark::config {
 
-// Fills in what `t.query` says. The problem never quotes a value that may be a secret.
+// Fills in the members that `t.query` sets. The problem never quotes a value that may be a secret.
 std::optional<problem> read_access(target& t);
 
 }  // namespace lockmark::config

@@ -1,6 +1,6 @@
-// The one syntax shared by all choices that take parameters: `name` or `name(first, second)`.
+// The syntax shared by all choices that take parameters: `name` or `name(first, second)`.
 //
-// Splits the text and counts the arguments; what the arguments mean is their reader's business.
+// Splits the text and separates the arguments; the caller interprets them.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace lockmark::config {
 
-// Views into the text that was split; blanks around the arguments are cut off.
+// Views into the split text; blanks around the arguments are removed.
 struct call {
   std::string_view name;
   std::vector<std::string_view> arguments;
@@ -20,8 +20,8 @@ struct call {
   }
 };
 
-// Nothing where parentheses are missing, nested or followed by something, or an argument is empty.
-// A name without parentheses has no arguments; "name()" is not a call.
+// Nothing if parentheses are missing, nested or followed by text, or if an argument is empty. A
+// name without parentheses has no arguments; "name()" is not a call.
 std::optional<call> split_call(std::string_view text);
 
 }  // namespace lockmark::config

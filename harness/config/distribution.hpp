@@ -22,20 +22,20 @@ namespace lockmark::config {
 struct distribution {
   enum class shape { constant, exponential, uniform, lognormal };
 
-  // What may be written, for errors and help.
+  // The accepted forms, for errors and help.
   static constexpr std::string_view forms =
       "a duration such as 5ms, or exponential(5ms), uniform(1ms, 3ms) or lognormal(5ms, 0.5)";
 
   shape kind = shape::constant;
-  duration first{};   // the constant, the mean, the least or the median
-  duration second{};  // uniform: the greatest; otherwise zero
+  duration first{};   // the constant, mean, minimum or median
+  duration second{};  // uniform: the maximum; otherwise zero
   double sigma = 0;   // lognormal: above 0, at most 5; otherwise zero
 
-  // True where every sample is zero, so that no timer is needed.
+  // True if every sample is zero, so no timer is needed.
   bool always_zero() const { return kind == shape::constant && first == duration::zero(); }
 
-  // At least zero. The tails are cut at one hour, or at the largest parameter where that is longer,
-  // because a run is bounded in time and a count of nanoseconds is bounded at all.
+  // At least zero. Tails are cut at one hour or at the largest parameter, whichever is longer: a
+  // run is bounded in time, and a count of nanoseconds can overflow.
   template <generator G>
   duration sample(G& random) const;
 

@@ -70,7 +70,7 @@ TEST(distribution, constant_needs_no_randomness) {
   EXPECT_FALSE(parse_distribution("exponential(1ms)")->always_zero());
 }
 
-// Quantiles of 100,000 samples against the textbook's.
+// Quantiles of 100,000 samples against the theoretical ones.
 TEST(distribution, samples_have_the_right_quantiles) {
   const auto exponential = sorted_sample_ms("exponential(5ms)", 100'000);
   EXPECT_NEAR(exponential[50'000], 5 * std::log(2), 0.1);
@@ -84,7 +84,7 @@ TEST(distribution, samples_have_the_right_quantiles) {
   EXPECT_NEAR(lognormal[84'134], 5 * std::exp(0.5), 0.1);
 }
 
-// A wild tail is cut instead of overflowing.
+// An extreme tail is cut instead of overflowing.
 TEST(distribution, tails_are_cut) {
   stuck_random random{.uniform = 0, .gauss = 30};
   EXPECT_EQ(parse_distribution("lognormal(1s, 5)")->sample(random), 1h);

@@ -18,17 +18,17 @@ constexpr duration longest_fault = 24h;
 constexpr std::uint64_t greatest_nth = 1'000'000'000;
 constexpr std::size_t longest_on = 512;
 
-// Left by a reader that found something wrong; becomes a fault_problem.
+// Thrown by a reader that finds an error; becomes a fault_problem.
 struct refusal {
   fault_problem what;
 };
 
-// What each kind of fault can and must be told.
+// The keys that each kind of fault accepts and requires.
 struct kind_rule {
   std::string_view name;
   fault_kind kind;
   bool needs_for;
-  bool takes_by;  // and needs it
+  bool takes_by;  // and requires it
 };
 constexpr std::array kinds{
     kind_rule{"pause", fault_kind::pause, true, false},
@@ -45,12 +45,12 @@ const kind_rule& rule_of(fault_kind kind) {
   return *std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.kind == kind; });
 }
 
-// Whom a fault can be aimed at, and how a sentence calls them.
+// The possible targets of a fault, and how a sentence names them.
 struct victim {
   std::string_view word;
   std::string_view spoken;  // empty: as written, since numbers or names follow
   bool several;
-  std::size_t names = 0;  // how many follow
+  std::size_t names = 0;  // number of names that follow
 };
 constexpr std::array victims{
     victim{"holder", "the holder", false},
@@ -71,7 +71,7 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, text.find(' '));
 }
 
-// Whether that many words follow the first one, each after one blank.
+// True if exactly `names` words follow the first one, each after one blank.
 bool names_follow(std::string_view text, std::size_t names) {
   const bool tidy = text.find("  ") == text.npos && !text.ends_with(' ');
   return tidy && static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) == names;
@@ -228,7 +228,7 @@ void reader::read_data(const std::string& text) {
   plan_.keeps_data = text == "kept";
 }
 
-// The one duration that may be negative: a clock can be put back.
+// The only duration that may be negative: a clock can be set back.
 void reader::read_by(const std::string& text) {
   const bool back = text.starts_with('-');
   const duration size = read_duration("by", back ? text.substr(1) : text, 1ns);
@@ -335,7 +335,7 @@ void reader::check_company() const {
   }
 }
 
-// Keys that only some kinds understand.
+// Rejects keys that this kind of fault does not take.
 void reader::check_strangers() const {
   const kind_rule& rule = rule_of(plan_.what);
   const bool kills_server = plan_.what == fault_kind::kill && !hits_participants(plan_);

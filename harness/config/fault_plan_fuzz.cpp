@@ -1,5 +1,5 @@
-// Any keys of faults, given as lines of KEY=TEXT: refused by a config_error that both readers
-// agree on, or told in a sentence.
+// Any fault keys, as lines of KEY=TEXT, are either refused with a config_error that both readers
+// agree on, or described in a sentence.
 #include <cassert>
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Fault plans: how they are written, what is refused and with which sentence, how they are told.
+// Fault plans: their syntax, the errors with their sentences, and their descriptions.
 #include "harness/config/fault_plan.hpp"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// A job with these lines below "faults:", of which the first one is line 3.
+// A job with these lines below "faults:"; the first of them is line 3.
 job job_with(const std::string& faults, const std::vector<std::string>& assignments = {}) {
   return parse_job("stop: {duration: 10s}\nfaults:\n" + faults, "j.yaml", assignments);
 }
@@ -30,7 +30,7 @@ std::string fault_error_of(const std::string& faults, const std::vector<std::str
   return "no error";
 }
 
-// Every key reaches its member.
+// Every key sets its member.
 TEST(fault_plan, is_read_from_a_list_of_groups) {
   const auto plans = read_faults(job_with(R"(
   - {do: pause, who: holder, at: 2s, for: 5s}
@@ -66,7 +66,7 @@ TEST(fault_plan, is_read_from_a_list_of_groups) {
   EXPECT_EQ(plans[5].undo, "start it");
 }
 
-// More than nine of them stay in the order of their numbers, not of their texts.
+// More than nine faults stay in numerical order, not in the order of their texts.
 TEST(fault_plan, keeps_its_place_in_the_list) {
   std::string list;
   for (int n = 1; n <= 11; ++n) {
@@ -78,7 +78,7 @@ TEST(fault_plan, keeps_its_place_in_the_list) {
   EXPECT_EQ(plans[10].at, 11s);
 }
 
-// --set reaches into the list, and what is printed reads as the same job again.
+// --set reaches into the list, and the printed job reads back as the same job.
 TEST(fault_plan, can_be_set_and_printed) {
   const job j = job_with("  - {do: pause, who: holder, at: 2s, for: 5s}\n",
                          {"faults.1.at=7s", "faults.2.do=run", "faults.2.at=1s",
@@ -148,7 +148,7 @@ TEST(fault_plan, says_what_is_wrong) {
   }
 }
 
-// The place is that of the key, or of its fault where the key is what is missing.
+// The place is that of the key, or of its fault if the key is missing.
 TEST(fault_plan, says_where_it_is_wrong) {
   EXPECT_THAT(
       fault_error_of("  - do: kill\n    who: master\n    at: 1s\n  - do: pause\n    who: master\n"

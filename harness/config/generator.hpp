@@ -1,4 +1,4 @@
-// What the samplers of this folder ask of a source of randomness. They are templates on it, so that
+// The source of randomness that this folder's samplers need. The samplers are templates on it, so
 // the same seed gives the same plan whoever owns the generator.
 #pragma once
 

@@ -24,20 +24,20 @@ constexpr std::array<std::pair<std::string_view, loop_kind>, 4> loop_names{
 
 constexpr std::uint64_t most_clients = 1'000'000;
 
-// A sentence about one key of a job whose values are fine each for itself.
+// An error about one key of a job whose values are each valid on their own.
 struct misfit {
   std::string key;
   std::string sentence;
 };
 
-// Real clients have their version in it: exec/redisson_3.52.
+// Names of real clients contain their version: exec/redisson_3.52.
 bool is_name(std::string_view text) {
   return !text.empty() && text.front() != '.' && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
   });
 }
 
-// At least two names with slashes between; a wrapper may put its own in front.
+// At least two names separated by slashes; a wrapper may prepend its own.
 bool is_lock_name(std::string_view text) {
   bool has_slash = false;
   for (;;) {
@@ -115,10 +115,10 @@ std::optional<misfit> find_misfit(const job& j) {
   return std::nullopt;
 }
 
-// "key" -> where it was given last, as errors begin: "file:12: " or "--set ".
+// "key" -> where it was last set, in the form that begins an error: "file:12: " or "--set ".
 using places = std::map<std::string, std::string, std::less<>>;
 
-// Where a key was given, or, if it is what is missing, another one of the same fault.
+// Where a key was set; for a missing key, where another key of the same fault was set.
 std::string place_of(const places& where, const std::string& key, const std::string& file) {
   const auto place = where.find(key);
   if (place != where.end()) return place->second;
@@ -129,7 +129,7 @@ std::string place_of(const places& where, const std::string& key, const std::str
   return is_beside ? beside->second : fmt::format("{}: ", file);
 }
 
-// Made once, for it is asked for every key of every job.
+// Built once: every key of every job is looked up in it.
 const option_table<job>& the_options() {
   static const option_table<job> all = job_options();
   return all;
@@ -145,7 +145,7 @@ void read_file_into(job& target, places& where, const std::string& yaml, const s
   }
 }
 
-// The key that was set.
+// Returns the key that was set.
 std::string apply_assignment(job& target, std::string_view assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {

@@ -1,6 +1,6 @@
 // A job: what to run, as typed values. Reads YAML and --set, checks, prints.
 //
-// Does not know which locks, workloads or lock options exist: those names are checked by who does.
+// Does not know which locks, workloads or lock options exist: their owners check those names.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct text_form<loop_kind> {
   static std::string print(loop_kind value);
 };
 
-// What the holders of a key read and write, outside the lock's servers.
+// The resource that holders of a key read and write, outside the lock's servers.
 enum class guard_kind { none, shared_register };
 
 template <>
@@ -41,8 +41,8 @@ struct text_form<guard_kind> {
   static std::string print(guard_kind value);
 };
 
-// Meanings, units, defaults and bounds of the members stand in job_options() (job.cpp); a job{} is
-// all zeros and no valid job, so begin with default_job().
+// Meanings, units, defaults and bounds of the members are in job_options() (job.cpp). A job{} is
+// all zeros and not valid, so begin with default_job().
 struct job {
   std::string lock;  // "backend/algorithm"; empty: not chosen yet
   std::string workload;
@@ -79,8 +79,8 @@ struct job {
   duration floor{};  // 0: no floor measurement
   std::uint64_t seed{};
 
-  // What is done to servers, clients and network meanwhile: "1.do", "1.at", ... without "faults.".
-  // Read them by read_faults (fault_plan.hpp).
+  // Faults inflicted during the run on servers, clients and network: "1.do", "1.at", ... without
+  // "faults.". Parse them with read_faults (fault_plan.hpp).
   std::map<std::string, std::string> faults;
 
   std::uint64_t clients_in_all() const { return instances * clients; }
@@ -94,19 +94,19 @@ option_table<job> job_options();
 // All options at their defaults. Not yet a job that can run: it has no end (stop.*).
 job default_job();
 
-// Reads a job, then gives it the assignments ("KEY=VALUE", as after --set) in their order, then
-// checks that its options fit together. Throws config_error.
+// Reads a job, applies the assignments ("KEY=VALUE", as after --set) in order, then checks that its
+// options are consistent. Throws config_error.
 job parse_job(const std::string& yaml, const std::string& file,
               const std::vector<std::string>& assignments = {});
 job load_job(const std::string& path, const std::vector<std::string>& assignments = {});
 
-// One assignment, "KEY=VALUE", without the check of the whole. Throws config_error.
+// Applies one assignment, "KEY=VALUE", without checking the whole job. Throws config_error.
 void apply_set(job& target, std::string_view assignment);
 
-// Throws config_error ("key: sentence") where options do not fit together, as parse_job does.
+// Throws config_error ("key: sentence") if options contradict each other, as parse_job does.
 void check_job(const job& checked);
 
-// The whole job as YAML, with what was left to its default: parse_job(print_job(j), ...) == j.
+// The whole job as YAML, including defaults: parse_job(print_job(j), ...) == j.
 std::string print_job(const job& printed);
 
 // For --help: every option with default, allowed values and meaning.

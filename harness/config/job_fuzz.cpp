@@ -1,4 +1,4 @@
-// Any text as a job: it is refused by a config_error, or printed and read back the same.
+// Any text as a job: it is refused with a config_error, or printed and read back the same.
 #include <cassert>
 #include <cstdint>
 

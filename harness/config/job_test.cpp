@@ -34,7 +34,7 @@ std::string set_error_of(const std::string& assignment) {
   return "no error";
 }
 
-// Every default is one that its own row allows, and is what the row says.
+// Every default is allowed by its own row and equals what the row says.
 TEST(job, defaults_come_from_the_table) {
   const job j = default_job();
   EXPECT_EQ(j.loop, loop_kind::closed);
@@ -51,7 +51,7 @@ TEST(job, defaults_come_from_the_table) {
   EXPECT_FALSE(j.rate.has_value());
 }
 
-// Each kind of value is read from its place in the groups.
+// Each type of value is read from its place in the groups.
 TEST(job, is_read_from_yaml) {
   const job j = parse_job(
       "lock: redis/lua\n"
@@ -81,7 +81,7 @@ TEST(job, is_read_from_yaml) {
   EXPECT_EQ(j.stop_duration, 5s);
 }
 
-// One row per way to get a file wrong, with the whole sentence.
+// One row per kind of error in a file, with the whole sentence.
 TEST(job, says_what_is_wrong_in_a_file) {
   const std::pair<std::string, std::string> cases[] = {
       {"lese: 30s\n", "j.yaml:1: lese: is an unknown key; the nearest known key is lease"},
@@ -147,7 +147,7 @@ TEST(job, says_what_is_wrong_in_a_file) {
   for (const auto& [yaml, sentence] : cases) EXPECT_EQ(job_error_of(yaml), sentence) << yaml;
 }
 
-// Values that are fine each for itself, but not together; the place is that of the key, if given.
+// Values that are each valid but contradict each other; the place is that of the key, if given.
 TEST(job, says_what_does_not_fit_together) {
   const std::pair<std::string, std::string> cases[] = {
       {"load: {loop: open}\n" + ends,
@@ -185,7 +185,7 @@ TEST(job, says_what_does_not_fit_together) {
   for (const auto& [yaml, sentence] : cases) EXPECT_EQ(job_error_of(yaml), sentence) << yaml;
 }
 
-// --set overrides the file, and is checked together with it.
+// --set overrides the file, and the two are checked together.
 TEST(job, set_overrides_the_file) {
   const job j = parse_job("wait: 2s\n" + ends, "j.yaml",
                           {"wait=3s", "load.loop=open", "load.rate=5/s", "options.x=a=b",
@@ -217,7 +217,7 @@ TEST(job, says_what_is_wrong_with_set) {
             "--set options.: is an unknown key; the nearest known key is options.*");
 }
 
-// Without a file there is a sentence, not a place.
+// Without a file the error has a sentence and no place.
 TEST(job, check_names_the_key) {
   try {
     check_job(default_job());
@@ -229,7 +229,7 @@ TEST(job, check_names_the_key) {
   }
 }
 
-// What is printed is the same job again, also with values that YAML would take for something else.
+// A printed job reads back as the same job, even with values that YAML would take for another type.
 TEST(job, survives_the_round_trip) {
   job j = parse_job(
       "load: {loop: partly_open, rate: 100/m, cycles: 3}\nhold: uniform(1ms, 3ms)\n" + ends,
@@ -243,7 +243,7 @@ TEST(job, survives_the_round_trip) {
   EXPECT_NE(parse_job(print_job(j), "printed", {"seed=2"}), j);
 }
 
-// A printed job looks like one that a person would write.
+// A printed job looks like one written by hand.
 TEST(job, is_printed_in_groups) {
   const std::string text = print_job(parse_job(ends, "j.yaml"));
   EXPECT_NE(text.find("load:\n  loop: closed\n  instances: 1\n"), std::string::npos) << text;
@@ -253,7 +253,7 @@ TEST(job, is_printed_in_groups) {
       << text;
 }
 
-// Every option is explained, once, in lines that fit.
+// Every option is explained once, in lines that fit.
 TEST(job, help_explains_every_option) {
   const std::string help = "\n" + help_text();
   std::set<std::string> names;
@@ -268,7 +268,7 @@ TEST(job, help_explains_every_option) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
 }
 
-// A file that cannot be read is one sentence, not an empty job.
+// An unreadable file gives a one-sentence error, not an empty job.
 TEST(job, a_file_must_be_readable) {
   const auto error = [](const std::string& path) -> std::string {
     try {
@@ -283,7 +283,7 @@ TEST(job, a_file_must_be_readable) {
   EXPECT_EQ(error("workloads/jobs"), "workloads/jobs: cannot be read (Is a directory)");
 }
 
-// Every shipped job is valid for any lock, says first what it shows, and ends within 15 s.
+// Every shipped job is valid for any lock, begins by saying what it shows, and ends within 15 s.
 TEST(shipped_jobs, are_valid_and_explained) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator{"workloads/jobs"}) {
@@ -293,7 +293,7 @@ TEST(shipped_jobs, are_valid_and_explained) {
     const job j = load_job(path);
     EXPECT_TRUE(j.lock.empty()) << path;
     EXPECT_EQ(parse_job(print_job(j), "printed"), j) << path;
-    // Nobody waits for long by accident: all but the one that is there to go on.
+    // No job runs long by accident; "soak" is meant to.
     EXPECT_TRUE(j.stop_at_most <= 15s || entry.path().stem() == "soak") << path;
     std::ifstream file{path};
     std::string line;
@@ -307,7 +307,7 @@ TEST(shipped_jobs, are_valid_and_explained) {
   EXPECT_EQ(names, expected);
 }
 
-// The scenario that the comparison table rests on, word for word.
+// The scenario behind the comparison table, word for word.
 TEST(shipped_jobs, contended_is_the_tables_scenario) {
   const job j = load_job("workloads/jobs/contended.yaml");
   EXPECT_EQ(j.keys.kind, key_choice::shape::one);
@@ -325,7 +325,7 @@ TEST(shipped_jobs, contended_is_the_tables_scenario) {
   EXPECT_EQ(own, j);
 }
 
-// A name that the list knows must be one that a job may have.
+// A name in the list must be valid in a job.
 TEST(job, a_lock_may_have_a_version_in_its_name) {
   EXPECT_EQ(parse_job("lock: exec/redisson_3.52\n" + ends, "j.yaml").lock, "exec/redisson_3.52");
 }

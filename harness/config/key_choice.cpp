@@ -41,7 +41,7 @@ parsed<key_choice> parse_hotspot(const call& split, std::uint64_t keys) {
   return key_choice{key_choice::shape::hotspot, keys, 0, *hot_keys, *hot_share};
 }
 
-// At least one key is hot, or the hot share of the attempts would have none to go to.
+// At least one key is hot; otherwise the hot share of the attempts would have no key.
 std::uint64_t hot_count(const key_choice& choice, std::uint64_t keys) {
   const double hot = std::round(choice.hot_keys * static_cast<double>(keys));
   return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(hot), 1, keys);

@@ -1,12 +1,12 @@
-// Which key an attempt wants: as text, as value, and as a sampler of key numbers.
+// The choice of the key that an attempt wants: as text, as value, and as a sampler of key numbers.
 //
 //   one                      all clients want the same key
-//   own                      every client has a key of its own
-//   uniform(100)             100 keys, all alike
+//   own                      every client has its own key
+//   uniform(100)             100 keys, equally likely
 //   zipf(1000, 0.99)         1000 keys; key i (from 1) is wanted in proportion to 1 / i^0.99
 //   hotspot(1000, 0.1, 0.9)  1000 keys, of which the first 10 % get 90 % of the attempts
 //
-// Key numbers count from 0; how a number becomes a name is not decided here.
+// Key numbers count from 0; the mapping from number to name is not decided here.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +23,19 @@ namespace lockmark::config {
 struct key_choice {
   enum class shape { one, own, uniform, zipf, hotspot };
 
-  // What may be written, for errors and help.
+  // The accepted forms, for errors and help.
   static constexpr std::string_view forms =
       "one, own, uniform(KEYS), zipf(KEYS, EXPONENT) or hotspot(KEYS, HOT_KEYS, HOT_SHARE)";
 
   shape kind = shape::one;
   std::uint64_t keys = 1;  // uniform, zipf, hotspot: 1 to most_keys; otherwise 1
   double exponent = 0;     // zipf: above 0, at most 10
-  double hot_keys = 0;     // hotspot: fraction of the keys that is hot, 0 to 1
-  double hot_share = 0;    // hotspot: fraction of the attempts that want a hot key, 0 to 1
+  double hot_keys = 0;     // hotspot: fraction of keys that are hot, 0 to 1
+  double hot_share = 0;    // hotspot: fraction of attempts that want a hot key, 0 to 1
 
   static constexpr std::uint64_t most_keys = 100'000'000;
 
-  // How many keys exist for this many clients of the whole job.
+  // Number of keys, given the number of clients of the whole job.
   std::uint64_t count(std::uint64_t clients) const { return kind == shape::own ? clients : keys; }
 
   bool operator==(const key_choice&) const = default;
@@ -58,7 +58,7 @@ class zipf_sampler {
       const double area = area_last_ + random.uniform01() * (area_first_ - area_last_);
       const double x = inverse_area(area);
       const double rank = std::clamp(std::floor(x + 0.5), 1.0, last_);
-      // The first test spares most samples the two powers of the second.
+      // The first test saves most samples the two powers of the second.
       if (rank - x <= sure_ || area >= area_below(rank + 0.5) - weight(rank)) {
         return static_cast<std::uint64_t>(rank) - 1;
       }
@@ -80,10 +80,10 @@ class zipf_sampler {
 // Draws keys for one job. Immutable: threads may share one.
 class key_sampler {
  public:
-  // REQUIRES clients >= 1: the clients of the whole job.
+  // `clients` counts those of the whole job. REQUIRES: clients >= 1.
   key_sampler(const key_choice& choice, std::uint64_t clients);
 
-  // A key below choice.count(clients), for the client of this number (0 to clients - 1).
+  // A key below choice.count(clients), for client number `client` (0 to clients - 1).
   template <generator G>
   std::uint64_t operator()(G& random, std::uint64_t client) const;
 

@@ -71,7 +71,7 @@ TEST(key_choice, uniform_is_even) {
   for (const double share : shares("uniform(10)", 4)) EXPECT_NEAR(share, 0.1, 0.005);
 }
 
-// Every rank has its share, for exponents below, at and above 1.
+// Every rank gets its share, for exponents below, at and above 1.
 TEST(key_choice, zipf_has_the_right_shares) {
   for (const double exponent : {0.2, 0.99, 1.0, 1.5, 4.0}) {
     const std::string text = "zipf(50, " + std::to_string(exponent) + ")";
@@ -80,14 +80,14 @@ TEST(key_choice, zipf_has_the_right_shares) {
     for (int rank = 1; rank <= 50; ++rank) whole += std::pow(rank, -exponent);
     for (int rank = 1; rank <= 50; ++rank) {
       const double p = std::pow(rank, -exponent) / whole;
-      // Two draws more, because a rare rank is Poisson rather than normal.
+      // Two more draws, because a rare rank is Poisson rather than normal.
       const double five_sigma = 5 * std::sqrt(p * (1 - p) / draws) + 2.0 / draws;
       EXPECT_NEAR(drawn[static_cast<std::size_t>(rank - 1)], p, five_sigma) << text << " #" << rank;
     }
   }
 }
 
-// The ends of the generator's range and extreme sizes stay inside the keys.
+// The ends of the generator's range and extreme sizes give valid keys.
 TEST(key_choice, samples_stay_in_range) {
   for (const char* text :
        {"uniform(1)", "uniform(100000000)", "zipf(1, 0.99)", "zipf(2, 10)", "zipf(100000000, 0.5)",
@@ -103,7 +103,7 @@ TEST(key_choice, samples_stay_in_range) {
   }
 }
 
-// 10 % of the keys get 90 % of the attempts, evenly inside either part.
+// 10 % of the keys get 90 % of the attempts, evenly within each part.
 TEST(key_choice, hotspot_has_the_right_shares) {
   const auto drawn = shares("hotspot(100, 0.1, 0.9)", 1);
   EXPECT_NEAR(std::accumulate(drawn.begin(), drawn.begin() + 10, 0.0), 0.9, 0.005);

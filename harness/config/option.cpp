@@ -26,15 +26,15 @@ std::string_view last_part(std::string_view key) {
   return key.substr(key.rfind('.') + 1);
 }
 
-// The right last part in the wrong group, or a value taken for a group, is nearly right.
+// The right last part in the wrong group, or a value mistaken for a group, is close.
 std::size_t name_distance(std::string_view key, std::string_view name) {
   if (key.size() > name.size() && key.starts_with(name) && key[name.size()] == '.') return 1;
   const std::size_t whole = edit_distance(key, name);
   return std::min(whole, edit_distance(last_part(key), last_part(name)) + 1);
 }
 
-// What a key may have meant. One without a dot may have meant a group: then the groups are added,
-// and stand for their "group.*".
+// The names that a key may have been meant for. A key without a dot may be a group: then groups are
+// added, standing for their "group.*".
 std::vector<std::string> candidates(std::string_view key, const std::vector<std::string>& names) {
   if (key.find('.') != std::string_view::npos) return names;
   std::vector<std::string> all;
@@ -59,7 +59,7 @@ std::string_view form_name(setting::form kind) {
 }  // namespace
 
 std::string nearest_name(std::string_view key, const std::vector<std::string>& known) {
-  // Keys are short; a monstrous one must not cost a monstrous time.
+  // Real keys are short; an absurdly long one must not take absurdly long.
   const std::string_view start = key.substr(0, 50);
   const std::string* nearest = nullptr;
   std::size_t least = 0;

@@ -1,10 +1,10 @@
-// Options: each is declared once, and the declaration does everything that is done with it.
+// Options: each is declared once, and the declaration drives everything done with it.
 //
 //   declare("lease", &job::lease, "30s", {1ms, 24h}, "how long the server keeps the lock ...")
 //
-// names the option, its type (that of the member), default, bounds and help. Tables of such rows
-// feed the YAML reader, --set, --help and the printing of what was resolved. A type becomes usable
-// in a table by specialising text_form.
+// gives the option's name, type (that of the member), default, bounds and help. Tables of such rows
+// feed the YAML reader, --set, --help and the printing of the resolved job. Specialise text_form to
+// make a type usable in a table.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@
 
 namespace lockmark::config {
 
-// How a type is written: `what` for help and errors, parse and print, which undo each other.
+// The text form of a type: `what` for help and errors; parse and print, which are inverses.
 template <class T>
 struct text_form;
 
@@ -89,7 +89,7 @@ struct text_form<std::string> {
   static std::string print(const std::string& value) { return value; }
 };
 
-// What may be left out is written "none".
+// An absent value is written "none".
 template <class T>
 struct text_form<std::optional<T>> {
   static constexpr std::string_view what = text_form<T>::what;
@@ -104,7 +104,7 @@ struct text_form<std::optional<T>> {
   }
 };
 
-// Both ends are allowed.
+// Both ends are included.
 template <class T>
 struct bounds {
   T least;
@@ -117,11 +117,11 @@ struct option {
   std::string name;      // dotted; "group.*" takes every key of the group
   std::string fallback;  // the default, as a user would write it; empty for "group.*"
   std::string allowed;   // "a duration from 1ms to 24h"
-  std::string help;      // what it means, without a full stop
+  std::string help;      // its meaning, without a full stop
 
-  // Sets the value under this key, or says why not.
+  // Sets the value under this key, or returns the problem.
   std::function<std::optional<problem>(S&, std::string_view key, std::string_view text)> read;
-  // (key, text) as set; several or none for "group.*".
+  // (key, text) as set; any number of them for "group.*".
   std::function<std::vector<std::pair<std::string, std::string>>(const S&)> write;
 };
 
@@ -160,7 +160,7 @@ option<S> declare(std::string name, T S::*member, std::string fallback,
   return row;
 }
 
-// A group whose keys this table does not know: they are kept as text for whoever does.
+// A group whose keys this table does not know: they are kept as text for their owner.
 template <class S>
 option<S> declare_group(std::string group, std::map<std::string, std::string> S::*member,
                         std::string help) {
@@ -177,21 +177,21 @@ option<S> declare_group(std::string group, std::map<std::string, std::string> S:
   return {group + ".*", "", "a value", std::move(help), read, write};
 }
 
-// The name a user most likely meant by an unknown key: the least edit distance, of the whole key or
-// of its last part. REQUIRES known not empty.
+// The name a user most likely meant by an unknown key: the one with the least edit distance, of the
+// whole key or of its last part. REQUIRES: known is not empty.
 std::string nearest_name(std::string_view key, const std::vector<std::string>& known);
 
-// True where the row is responsible for the key.
+// True if the row handles the key.
 bool names_key(std::string_view row_name, std::string_view key);
 
-// What is wrong with giving another form than a text where `allowed` is expected.
+// The problem of giving a form other than text where `allowed` is expected.
 problem wrong_form(std::string_view allowed, setting::form kind);
 
-// What is wrong with a key that no row names: it is a group, of which only the members can be set
-// (an empty group is fine), or unknown, and then the nearest known key is named.
+// The problem of a key that no row names. It is a group, of which only members can be set (an empty
+// group is fine), or it is unknown; then the problem names the nearest known key.
 std::optional<problem> no_such_key(const setting& given, const std::vector<std::string>& known);
 
-// Gives one setting to the row it belongs to.
+// Applies one setting through the row that handles its key.
 template <class S>
 std::optional<problem> apply(const option_table<S>& table, S& target, const setting& given) {
   for (const option<S>& row : table) {
@@ -204,8 +204,8 @@ std::optional<problem> apply(const option_table<S>& table, S& target, const sett
   return no_such_key(given, known);
 }
 
-// Sets every option to its default. A default its own row refuses is a mistake in the table:
-// std::logic_error.
+// Sets every option to its default. Throws std::logic_error if a row refuses its own default, which
+// is a mistake in the table.
 template <class S>
 void apply_defaults(const option_table<S>& table, S& target) {
   for (const option<S>& row : table) {
@@ -226,7 +226,7 @@ std::vector<std::pair<std::string, std::string>> write_all(const option_table<S>
   return all;
 }
 
-// Three lines an option: name and default, what is allowed, what it means.
+// Three lines per option: name and default, allowed values, meaning.
 template <class S>
 std::string help_for(const option_table<S>& table) {
   std::string text;

@@ -1,7 +1,7 @@
 // A value read from text, or the sentence that says why it could not be read.
 //
-// What every parser of this folder returns. Parsers throw nothing and know neither file nor line:
-// the layer that does (option.hpp) puts "file:line: key: " in front of the sentence.
+// The return type of every parser in this folder. Parsers throw nothing and know neither file nor
+// line: the layer that does (option.hpp) puts "file:line: key: " in front of the sentence.
 #pragma once
 
 #include <string>
@@ -24,19 +24,19 @@ class parsed {
 
   explicit operator bool() const { return content_.index() == 0; }
 
-  // The value; std::bad_variant_access where there is none.
+  // The value; throws std::bad_variant_access if there is none.
   const T& operator*() const { return std::get<0>(content_); }
   const T* operator->() const { return &std::get<0>(content_); }
 
-  // The problem; std::bad_variant_access where there is a value.
+  // The problem; throws std::bad_variant_access if there is a value.
   const problem& error() const { return std::get<1>(content_); }
 
  private:
   std::variant<T, problem> content_;
 };
 
-// A user's text as an error shows it: in single quotes, control characters as '?', and at most 60
-// characters of it.
+// A user's text as errors show it: in single quotes, control characters as '?', at most 60
+// characters.
 std::string in_quotes(std::string_view text);
 
 // "expected <what>, not '<text>'" with an optional reason, ", which <reason>".

@@ -13,7 +13,7 @@
 namespace lockmark::config {
 namespace {
 
-// Wide enough for any number of 18 digits times any unit.
+// Wide enough for any 18-digit number times any unit.
 using wide = __int128;
 
 struct unit {
@@ -64,8 +64,8 @@ std::int64_t power_of_ten(int exponent) {
   return power;
 }
 
-// Takes "12" or "12.34" off the front of `text`; nothing where no such number of at most 18 digits
-// stands there.
+// Removes "12" or "12.34" from the front of `text`; nothing if it does not begin with such a number
+// of at most 18 digits.
 std::optional<decimal> take_decimal(std::string_view& text) {
   decimal number;
   int seen = 0;
@@ -91,7 +91,7 @@ std::optional<decimal> take_decimal(std::string_view& text) {
   return number;
 }
 
-// numerator / denominator in decimal notation; nothing where that takes more than so many decimals.
+// numerator / denominator in decimal notation; nothing if that takes more than `most_decimals`.
 std::optional<std::string> exact_decimal(wide numerator, wide denominator, int most_decimals) {
   const auto whole = static_cast<std::int64_t>(numerator / denominator);
   wide rest = numerator % denominator;
@@ -129,7 +129,7 @@ std::string print_duration(duration value) {
   if (value == duration::zero()) return "0s";
   std::string best;
   for (const unit& candidate : time_units) {
-    // "0.5s" is no clearer than "500ms", so a unit must fit at least once.
+    // "0.5s" is no clearer than "500ms", so only units not larger than the value are tried.
     if (value.count() < candidate.factor) continue;
     const auto text = exact_decimal(value.count(), candidate.factor, decimals_of_duration);
     if (!text) continue;

@@ -2,7 +2,7 @@
 // decimal numbers, true and false. Reading and printing only; bounds belong to the options.
 //
 // Each print_x writes the shortest text that parse_x reads back as exactly the same value. It
-// requires a value that parse_x can return: what is negative, say, has no text.
+// requires a value that parse_x can return: a negative one, say, has no text.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace lockmark::config {
 
-// No duration in a configuration is longer: 365 days.
+// The longest duration allowed in a configuration: 365 days.
 inline constexpr duration longest_duration = std::chrono::hours{365 * 24};
 
 // "250ms", "1.5s", "0s": a decimal number directly followed by ns, us, ms, s, m (minutes) or h.
-// Exact to the nanosecond: what is finer than that, negative or above longest_duration is refused,
-// and so is a number without a unit, also a zero.
+// Exact to the nanosecond. Refused: finer or negative values, values above longest_duration, and
+// numbers without a unit, even zero.
 parsed<duration> parse_duration(std::string_view text);
 std::string print_duration(duration value);
 

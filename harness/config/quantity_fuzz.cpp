@@ -1,4 +1,4 @@
-// Any text as each kind of value: what is read is printed, and read back the same.
+// Any text as each type of value: a value that is read is printed and reads back the same.
 #include <cassert>
 #include <cstdint>
 

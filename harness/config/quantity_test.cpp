@@ -85,7 +85,7 @@ TEST(duration_text, is_printed_as_short_as_exact) {
   for (const auto& [value, text] : cases) EXPECT_EQ(print_duration(value), text);
 }
 
-// Reading what was printed gives the same value, over all magnitudes.
+// A printed value reads back the same, over all magnitudes.
 TEST(duration_text, survives_the_round_trip) {
   std::mt19937_64 random{1};
   for (int i = 0; i < 10'000; ++i) {
@@ -111,7 +111,7 @@ TEST(rate_text, survives_the_round_trip) {
   for (const char* text : shortest) EXPECT_EQ(print_rate(*parse_rate(text)), text);
 }
 
-// Per second it would be as short, but has seven decimals, which nobody reads back.
+// The form per second would be as short, but has seven decimals, which cannot be read back.
 TEST(rate_text, is_never_finer_than_what_is_read) {
   EXPECT_EQ(print_rate(*parse_rate("1010000000.01111/m")), "1010000000.01111/m");
 }
@@ -177,7 +177,7 @@ TEST(number_and_bool_text, are_strict) {
   EXPECT_EQ(parse_bool("yes").error().sentence, "expected true or false, not 'yes'");
 }
 
-// What a user wrote is shown in part when it is long.
+// Long user text is shown in part.
 TEST(quoted_text, is_cut) {
   EXPECT_EQ(in_quotes(std::string(100, 'x')), "'" + std::string(60, 'x') + "...'");
 }

@@ -21,7 +21,7 @@ std::string redacted_value(std::string_view name, std::string_view value) {
   if (names_a_command(name)) return shown_command(value);
   if (names_a_secret(name)) return std::string(hidden);
   if (const auto target = parse_target(value)) return target->redacted();
-  // What is neither a target nor a plain value may be anything with a target or a command in it.
+  // Text that is neither a target nor a plain value may contain a target or a command.
   constexpr std::array<std::string_view, 4> signs{"://", "@", ".command", ".undo"};
   const auto has = [value](std::string_view sign) { return value.find(sign) != value.npos; };
   const bool doubtful =

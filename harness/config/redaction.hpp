@@ -1,5 +1,5 @@
-// Jobs and command lines as they may be shown and stored. What is hidden has become "***"; all else
-// stays, so that a job that was stored so can still be read, compared and explained.
+// Jobs and command lines in the form that may be shown and stored. Hidden parts become "***"; all
+// else stays, so a stored job can still be read, compared and explained.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace lockmark::config {
 
-// Of users' commands only the program; no option's secret, and no login of a URL. Doing it twice
-// changes nothing. It cannot be run where a command was hidden: see hidden_command.
+// Keeps only the program of users' commands; drops secrets in options and logins in URLs.
+// Idempotent. A job with a hidden command cannot be run: see hidden_command.
 job redacted(job whole);
 
 // The key of a command that was hidden when the job was stored ("faults.1.command"); empty: none.
 std::string hidden_command(const job& read);
 
 // One word of a command line: a target, KEY=VALUE, --option=VALUE or several of these in one. Hides
-// all of what it does not understand and what may be a secret.
+// everything that it does not understand or that may be a secret.
 std::string redacted_argument(std::string_view word);
 
 }  // namespace lockmark::config

@@ -18,7 +18,7 @@ constexpr const char* with_secrets =
     "  - {do: run, at: 1s, for: 1s, command: mysql -phunter2, undo: PASS=hunter2 fix}\n"
     "  - {do: kill, who: holder, at: 2s}\n";
 
-// What is stored reads as a job again, tells the rest, and says that it cannot be run.
+// A stored job can be read, keeps everything else, and is refused for running.
 TEST(redaction, a_stored_job_can_be_read) {
   const job whole = parse_job(with_secrets, "x.yaml");
   const std::string stored = print_job(redacted(whole));
@@ -64,7 +64,7 @@ TEST(redaction, words_of_a_command_line) {
   for (const auto& [word, shown] : cases) EXPECT_EQ(redacted_argument(word), shown) << word;
 }
 
-// Errors quote what was given.
+// Errors quote the user's input.
 TEST(redaction, quotes_in_errors_have_no_logins) {
   EXPECT_EQ(in_quotes("redis://u:hunter2@h"), "'redis://u:***@h'");
 }

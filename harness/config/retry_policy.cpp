@@ -8,7 +8,7 @@
 namespace lockmark::config {
 namespace {
 
-// A pause of zero is called spin, so that nobody spins by accident.
+// A zero pause must be written as spin, so that no client spins by accident.
 parsed<duration> parse_pause(std::string_view text) {
   const auto pause = parse_duration(text);
   if (pause && *pause == duration::zero()) {

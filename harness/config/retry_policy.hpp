@@ -1,14 +1,13 @@
-// How long a client waits before it tries a polling lock again: as text, value and next pause.
+// How long a client waits before it retries a polling lock: as text, value and next pause.
 //
 //   none                     try once, then give up
 //   spin                     try again at once
 //   fixed(10ms)              always 10 ms
 //   jittered(1ms, 20ms)      anything from 1 ms to 20 ms
-//   exponential(1ms, 128ms)  1 ms, then doubled up to 128 ms, of which each pause takes between
-//   half
-//                            and all; every attempt begins at 1 ms again
+//   exponential(1ms, 128ms)  1 ms, then doubled up to 128 ms; each pause is drawn from half to
+//                            all of that; every attempt begins at 1 ms again
 //
-// Only computes pauses: who waits, and until which deadline, is decided elsewhere.
+// Only computes pauses: the caller waits and keeps the deadline.
 #pragma once
 
 #include <algorithm>
@@ -27,16 +26,16 @@ namespace lockmark::config {
 struct retry_policy {
   enum class shape { none, spin, fixed, jittered, exponential };
 
-  // What may be written, for errors and help.
+  // The accepted forms, for errors and help.
   static constexpr std::string_view forms =
       "none, spin, fixed(PAUSE), jittered(LEAST, GREATEST) or exponential(FIRST, GREATEST)";
 
   shape kind = shape::none;
-  duration least{};     // fixed: the pause; jittered: the least; exponential: the first
-  duration greatest{};  // jittered, exponential: the greatest; otherwise zero
+  duration least{};     // fixed: the pause; jittered: the minimum; exponential: the first
+  duration greatest{};  // jittered, exponential: the maximum; otherwise zero
 
-  // The pause before the next try of an attempt whose last `failures` tries (1, 2, ...) failed, or
-  // nothing where the policy gives up. Keeps no state: the caller counts from 1 in each attempt.
+  // The pause before the next try of an attempt whose last `failures` tries (1, 2, ...) failed;
+  // nothing if the policy gives up. Stateless: the caller counts from 1 in each attempt.
   template <generator G>
   std::optional<duration> next_pause(std::uint32_t failures, G& random) const;
 

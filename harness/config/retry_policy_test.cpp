@@ -67,7 +67,7 @@ TEST(retry_policy, jitter_fills_its_range) {
   EXPECT_GT(greatest, 19900us);
 }
 
-// Doubles from the first pause to the greatest, between half and all of it, for ever after.
+// The pause doubles from the first to the greatest, each between half and all of it, for ever.
 TEST(retry_policy, exponential_doubles_to_its_limit) {
   const retry_policy policy = *parse_retry_policy("exponential(1ms, 100ms)");
   stuck_random low{.uniform = 0};

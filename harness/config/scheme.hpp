@@ -1,4 +1,4 @@
-// The forms of target URLs: one row for each scheme, which its backend declares beside its drivers
+// The forms of target URLs: one row per scheme, which its backend declares beside its drivers
 // (drivers/redis/schemes.hpp). The harness names none of them.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace lockmark::config {
 
-// What may stand behind the hosts.
+// The path allowed after the hosts.
 enum class path_rule : std::uint8_t { none, database_number, required_name, chroot, optional_name };
 
-// SCHEME://hosts/path?query; nothing behind the colon; a name; the words of a command.
+// SCHEME://hosts/path?query; nothing after the colon; a name; the words of a command.
 enum class target_form : std::uint8_t { network, bare, name, command };
 
 struct scheme {
@@ -21,19 +21,19 @@ struct scheme {
   bool many_hosts = false;
   path_rule path = path_rule::none;
   std::string_view usage{};  // the whole form, for errors
-  bool tls = false;          // always
-  // What locks call the servers there (lock_kind::topologies): one host, and several if that is
-  // something else.
+  bool tls = false;          // always on
+  // The names that locks use for such servers (lock_kind::topologies): one host, and several if
+  // that differs.
   std::string_view topology{};
   std::string_view topology_of_several{};
-  bool counts_hosts = false;  // tables tell an ensemble of five from one of three
+  bool counts_hosts = false;  // tables distinguish an ensemble of five from one of three
 };
 
-// Of all backends and of lockmark's own servers, in the order in which people are told of them.
-// Defined by drivers/schemes.cpp.
+// All backends' schemes and those of lockmark's own servers, in the order of help texts. Defined by
+// drivers/schemes.cpp.
 std::span<const scheme> schemes();
 
-// Null for a scheme that nobody declares.
+// Null for an undeclared scheme.
 const scheme* find_scheme(std::string_view name);
 
 }  // namespace lockmark::config

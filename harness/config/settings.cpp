@@ -11,7 +11,7 @@
 namespace lockmark::config {
 namespace {
 
-// Aliases can make a small file endless; no honest job comes near either bound.
+// Aliases can expand a small file without limit; no real job comes near either bound.
 constexpr int deepest = 4;
 constexpr std::size_t most_settings = 10'000;
 
@@ -23,7 +23,7 @@ int line_of(const YAML::Mark& mark) {
   return mark.is_null() ? 1 : mark.line + 1;
 }
 
-// Notes where documents begin and ignores what is in them.
+// Records where documents begin and ignores their content.
 class document_marks final : public YAML::EventHandler {
  public:
   int last_line() const { return last_line_; }
@@ -45,9 +45,9 @@ class document_marks final : public YAML::EventHandler {
   int last_line_ = 1;
 };
 
-// YAML::Load reads the first document and ignores the rest in silence; YAML::LoadAll (0.7) never
+// YAML::Load reads the first document and silently ignores the rest; YAML::LoadAll (0.7) never
 // returns from a stray comma between documents, which it takes for one empty document after
-// another. So only one step is taken beyond the first.
+// another. So this looks only one step beyond the first document.
 void require_one_document(const std::string& yaml, const std::string& file) {
   std::istringstream text{yaml};
   YAML::Parser parser{text};

@@ -1,8 +1,8 @@
 // YAML text as a flat list of settings, and back: strict about form, ignorant of meaning.
 //
 // Nested groups become dotted keys ("load: {clients: 4}" is "load.clients"), and the groups of a
-// list are numbered from 1 ("faults: [{do: kill}]" is "faults.1.do"). Which keys exist and what
-// their texts mean is the business of the options (option.hpp).
+// list are numbered from 1 ("faults: [{do: kill}]" is "faults.1.do"). The options (option.hpp)
+// define which keys exist and what their texts mean.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@
 
 namespace lockmark::config {
 
-// A configuration that cannot be used. what() is one line: "file:line: key: sentence" for a file,
-// "--set key: sentence" for the command line.
+// An unusable configuration. what() is one line: "file:line: key: sentence" for a file, "--set key:
+// sentence" for the command line.
 class config_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,19 +29,19 @@ struct setting {
   std::string key;   // dotted
   std::string text;  // as written, without YAML's quotes; empty unless `kind` is text
   form kind = form::text;
-  int line = 0;  // of the key, from 1; 0 where there is no file
+  int line = 0;  // of the key, from 1; 0 without a file
 };
 
-// The problem of a text that cannot be a dotted key, of which every character is a letter, a digit
-// or one of "_-."; nothing where it can.
+// The problem of a text that is not a valid dotted key: only letters, digits and "_-." are allowed.
+// Nothing if it is valid.
 std::optional<problem> key_problem(std::string_view key);
 
-// In the order of the file. Throws config_error for what is no YAML, is not one document with a map
-// on top, gives a key twice, or nests deeper than options have names.
+// In file order. Throws config_error if the text is not YAML, is not one document with a map on
+// top, sets a key twice, or nests deeper than option names do.
 std::vector<setting> read_settings(const std::string& yaml, const std::string& file);
 
-// YAML that read_settings reads back as these (key, text) pairs. Keys of one group, which is what
-// stands before the first dot, must stand together.
+// YAML that read_settings reads back as these (key, text) pairs. Keys of one group (the part before
+// the first dot) must be adjacent.
 std::string print_settings(const std::vector<std::pair<std::string, std::string>>& settings);
 
 }  // namespace lockmark::config

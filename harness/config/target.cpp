@@ -13,7 +13,7 @@
 namespace lockmark::config {
 namespace {
 
-// Those without TLS, and then those with it.
+// Schemes without TLS first, then those with it.
 std::string known_schemes() {
   std::string plain, secure;
   for (const scheme& known : schemes()) {
@@ -33,7 +33,7 @@ bool all_of(std::string_view text, std::string_view also_allowed) {
   });
 }
 
-// Cuts `text` at the first `mark` and returns what stands behind it; nothing if there is no mark.
+// Cuts `text` at the first `mark` and returns what follows it; nothing if there is no mark.
 std::optional<std::string_view> cut_at(std::string_view& text, char mark) {
   const auto at = text.find(mark);
   if (at == std::string_view::npos) return std::nullopt;
@@ -42,8 +42,8 @@ std::optional<std::string_view> cut_at(std::string_view& text, char mark) {
   return behind;
 }
 
-// Nothing where a '%' is not followed by two hexadecimal digits, or stands for a NUL, which no
-// server's protocol would carry whole.
+// Nothing if a '%' is not followed by two hexadecimal digits, or encodes NUL, which no server's
+// protocol would carry intact.
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -78,7 +78,7 @@ problem bad_percent(std::string_view part) {
   return {fmt::format("has a '%' in its {} that is not followed by two hexadecimal digits", part)};
 }
 
-// Reads one URL; each step fills in its part of the result or returns what is wrong.
+// Reads one URL; each step fills in its part of the result or returns the problem.
 class target_parser {
  public:
   using outcome = std::optional<problem>;
@@ -239,7 +239,7 @@ parsed<target> parse_command(const scheme& rule, std::string_view command) {
   return t;
 }
 
-// Whose servers are not on the network.
+// Targets whose servers are not on the network.
 parsed<target> parse_local(const scheme& rule, std::string_view rest) {
   target_parser parser{rule};
   const auto query = cut_at(rest, '?');
@@ -257,12 +257,12 @@ parsed<target> parse_local(const scheme& rule, std::string_view rest) {
   return result;
 }
 
-// Shows the parts of a target, percent-encoded, without what holds a password of it.
+// Prints the parts of a target, percent-encoded; parts that contain a password of it are hidden.
 class part_printer {
  public:
   explicit part_printer(const target& t) {
     for (const std::string& password : {t.password, t.sentinel_password}) {
-      // Shorter ones are in many a name.
+      // Many names contain shorter ones.
       if (password.size() >= 4) passwords_.push_back(password);
     }
   }
@@ -291,7 +291,7 @@ class part_printer {
 
 std::string shown_authority(const target& t, const part_printer& printer) {
   std::string text;
-  // Whoever encodes a whole login has a password behind the colon all the same.
+  // A user who percent-encodes a whole login still has a password after the colon.
   const auto colon = t.user.find(':');
   const bool has_password = !t.password.empty() || colon != std::string::npos;
   if (!t.user.empty() || has_password) {
@@ -306,7 +306,7 @@ std::string shown_authority(const target& t, const part_printer& printer) {
   return text;
 }
 
-// Names and values that any target may have are known; what else there is, nobody knows.
+// Network targets have only known names. Of others, a value is shown only if it is plain text.
 std::string shown_query(const target& t, const part_printer& printer) {
   std::string text;
   for (const auto& [name, value] : t.query) {

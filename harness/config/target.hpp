@@ -1,16 +1,16 @@
-// Where the servers are: target URLs as typed values.
+// Target URLs, which locate the servers, as typed values.
 //
-//   SCHEME://[user:pass@]h1,h2,h3[:port][/path]   on the network; what a scheme allows: scheme.hpp
+//   SCHEME://[user:pass@]h1,h2,h3[:port][/path]   on the network; parts of a scheme: scheme.hpp
 //   SCHEME:   SCHEME:NAME   SCHEME:COMMAND        the command's words, separated by blanks
 //
 // Network forms may end in "?name=value&name=value" with these names:
-//   password-env, password-file   where the password is read from instead of the URL
+//   password-env, password-file   source of the password if it is not in the URL
 //   sentinel-user, sentinel-password-env, sentinel-password-file   of the sentinels themselves
 //   tls=yes, ca, cert, key (files in PEM), verify=no, server-name
-//   nat=h1:p1>h2:p2,...           what servers call h1:p1 is reached at h2:p2
-//   writers=one|all               Galera: whether instances share one node or spread over all
+//   nat=h1:p1>h2:p2,...           servers announce h1:p1; clients reach it at h2:p2
+//   writers=one|all               Galera: instances share one node or spread over all
 //
-// Parts are percent-decoded; IPv6 addresses stand in brackets. Connects to nothing; reads nothing
+// Parts are percent-decoded; IPv6 addresses are in brackets. Opens no connection and reads nothing
 // but a secret's file or variable. RFC 3986, with its one host made a list.
 #pragma once
 
@@ -46,33 +46,33 @@ struct tls_access {
 struct target {
   std::string scheme;
   std::string user;
-  std::string password;          // already read from where the query says
-  std::vector<host_port> hosts;  // none for what is not on the network
+  std::string password;          // already read from the source that the query names
+  std::vector<host_port> hosts;  // none if not on the network
   // Without the leading slash, except for ZooKeeper's chroot, which has it ("/a/b" or ""): Redis's
   // database number, Sentinel's master, MySQL's database, the name of a local server, a command.
   std::string path;
-  std::map<std::string, std::string> query;  // as written; what follows is read from it
+  std::map<std::string, std::string> query;  // as written; the members below are read from it
   std::string sentinel_user{};
   std::string sentinel_password{};
   tls_access tls{};
-  std::map<host_port, host_port> nat{};  // by what the servers call themselves
+  std::map<host_port, host_port> nat{};  // keyed by the addresses that servers announce
 
-  // `h` as it is to be reached from here.
+  // The address at which `h` is reached from here.
   const host_port& reached_at(const host_port& h) const {
     const auto other = nat.find(h);
     return other == nat.end() ? h : other->second;
   }
 
-  // The URL with every port, and "***" for the password, for what the query calls a password or
-  // secret, and for every other part that holds the password; of a command only its program. The
+  // The URL with every port. "***" replaces the password, what the query calls a password or
+  // secret, and any other part that contains the password; a command shows only its program. The
   // only form of a target that may be shown or stored.
   std::string redacted() const;
 
   bool operator==(const target&) const = default;
 };
 
-// The error never quotes more of the text than a known-harmless scheme: anything else could be part
-// of a password that was not percent-encoded.
+// The error quotes at most a known scheme: any other text could be part of a password that was not
+// percent-encoded.
 parsed<target> parse_target(std::string_view text);
 
 }  // namespace lockmark::config

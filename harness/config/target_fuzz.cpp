@@ -1,5 +1,5 @@
-// Any text as a target: parse_target throws nothing, and what may be shown never holds the
-// password, of which the seeds say where it is: PASSWORD.
+// Any text as a target: parse_target throws nothing, and the redacted form never contains the
+// password. In the seeds the password is PASSWORD.
 #include <cassert>
 #include <cstdint>
 
@@ -14,7 +14,7 @@ bool holds(std::string_view text) {
   return text.find(secret) != std::string_view::npos;
 }
 
-// Anywhere in a command but where the name of its program stands.
+// True if the secret is in a command but not in its program's name.
 bool is_argument_of(std::string_view command) {
   const auto at = command.find(secret);
   const auto program = command.find_first_not_of(" \t\r\n\v\f");
@@ -35,7 +35,7 @@ void check_shown(const target& t, bool once) {
       t.password.size() >= 4 && t.password.find_first_of("*@:,/?=&") == t.path.npos;
   assert(!one_part || t.scheme == "exec" || behind.find(t.password) == behind.npos);
   const auto again = parse_target(shown);
-  // What has a password, or what could be one, is shown in part only.
+  // A target with a password, or text that could be one, is shown in part only.
   const bool hides = !t.password.empty() || t.user.find(':') != t.user.npos;
   if (t.scheme == "exec" || !t.query.empty() || hides) return;
   assert(again && again->hosts == t.hosts && again->path == t.path && again->user == t.user);

@@ -13,7 +13,7 @@ target parsed_target(const std::string& text) {
   return read ? *read : target{};
 }
 
-// Every form of the command line's documentation, with its default port.
+// Every form in the command line's documentation, with its default port.
 TEST(target, reads_every_form) {
   EXPECT_EQ(parsed_target("redis://h"), (target{"redis", "", "", {{"h", 6379}}, "", {}}));
   EXPECT_EQ(parsed_target("redis://u:p@h:1/2"), (target{"redis", "u", "p", {{"h", 1}}, "2", {}}));
@@ -103,7 +103,7 @@ TEST(target, says_what_is_wrong) {
   }
 }
 
-// No error shows a password, however the URL is broken around it.
+// No error shows a password, however malformed the URL around it.
 TEST(target, errors_never_show_the_password) {
   for (const char* text : {"redis://u:hunter2@",
                            "redis://u:hunter2@h:x",
@@ -132,7 +132,7 @@ TEST(target, errors_never_show_the_password) {
   }
 }
 
-// What may be shown says everything but the secrets, and is a URL again.
+// The redacted form shows everything but the secrets, and is again a URL.
 TEST(target, is_shown_without_secrets) {
   const std::pair<const char*, const char*> cases[] = {
       {"redis://u:hunter2@h/2", "redis://u:***@h:6379/2"},

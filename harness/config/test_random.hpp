@@ -1,4 +1,4 @@
-// A generator for the tests of this folder: small, seeded, and nothing else's.
+// A small seeded generator for the tests of this folder only.
 #pragma once
 
 #include <random>
@@ -16,7 +16,7 @@ class test_random {
   std::normal_distribution<double> normal_;
 };
 
-// Always answers the same; for the edges of a sampler.
+// Always returns the same values; for the edges of a sampler.
 struct stuck_random {
   double uniform = 0;
   double gauss = 0;

@@ -1,4 +1,4 @@
-// The participants of a run as a fault sees them: processes that can be killed and stopped.
+// A fault's view of the run's participants: processes that can be killed and stopped.
 //
 // All calls come from the run controller's thread.
 #pragma once
@@ -15,10 +15,10 @@ class participant_control {
 
   virtual std::uint32_t count() const = 0;  // they are numbered from 0
   virtual bool lives(std::uint32_t which) const = 0;
-  // How many keys it holds now.
+  // The number of keys it holds now.
   virtual std::int64_t holding(std::uint32_t which) const = 0;
 
-  // In force on return. Both return the moment before it.
+  // In force on return. Both return a time just before the signal.
   virtual time_point kill(std::uint32_t which) = 0;
   virtual time_point pause(std::uint32_t which) = 0;
   virtual void resume(std::uint32_t which) = 0;

@@ -10,7 +10,7 @@
 namespace lockmark::faults {
 namespace {
 
-// Such a fault has an end only where somebody ends it; the others are a moment.
+// True if the fault lasts until it is ended; other faults are instantaneous.
 bool stays(const config::fault_plan& plan) {
   using kind = config::fault_kind;
   if (plan.lasts > duration::zero()) return true;
@@ -26,7 +26,7 @@ std::string told(const config::fault_plan& plan, const std::string& whom) {
 
 }  // namespace
 
-// One plan, and what wakes it when the window ends before its time.
+// One plan, and the signal that wakes it if the window ends early.
 struct schedule::appointment {
   appointment(loop& l, std::size_t n, config::fault_plan p)
       : number(n), plan(std::move(p)), stopped(l) {}
@@ -74,7 +74,7 @@ task<void> schedule::join() {
   co_await finishing_.join();
 }
 
-// Whatever went wrong meanwhile was noted where it did: these coroutines do not throw.
+// Errors were recorded where they happened: these coroutines do not throw.
 task<void> schedule::finish() {
   co_await running_.join();
   co_await where_->end_all(loop_);
@@ -94,7 +94,7 @@ task<void> schedule::keep(appointment* mine) {
     }
     if (!wrong.empty()) fail(*mine, wrong);
     if (!wrong.empty() || mine->plan.every == duration::zero()) co_return;
-    // One that took longer than it should skips what it has missed.
+    // A fault that overran skips the times that it missed.
     while (due <= loop_.now()) due += mine->plan.every;
   }
 }
@@ -139,7 +139,7 @@ task<void> schedule::inflict(appointment* mine) {
     last_ended_ = loop_.now();
     co_return;
   }
-  // For good is until the end of the window.
+  // A permanent fault lasts until the end of the window.
   const bool ends = plan.lasts > duration::zero();
   const time_point end = ends ? hit.began + plan.lasts : latest_;
   if (!stopping_) co_await mine->stopped.wait_until(end);
@@ -160,7 +160,7 @@ void schedule::close(std::size_t number) {
   last_ended_ = loop_.now();
 }
 
-// The first one counts: what follows may come of it.
+// Keeps the first failure: later ones may be its consequences.
 void schedule::fail(const appointment& mine, const std::string& sentence) {
   if (!failure_.empty()) return;
   failure_ =

@@ -1,7 +1,7 @@
-// When the faults of a job happen: begins and ends each at its time, and notes what was done.
+// The timing of a job's faults: begins and ends each on time, and records what was done.
 //
-// A coroutine per plan on the run controller's loop. How a fault is inflicted is the injector's
-// business, how it is shown is that of who reads all() and active().
+// One coroutine per plan on the run controller's loop. The injector inflicts the faults; readers of
+// all() and active() show them.
 #pragma once
 
 #include <memory>
@@ -17,42 +17,42 @@ namespace lockmark::faults {
 // One fault that was inflicted.
 struct infliction {
   std::string kind;    // config::name_of
-  std::string text;    // a sentence without a full stop: what was done, and to whom
+  std::string text;    // a sentence without a full stop: the action and its target
   time_point began{};  // stamped before it takes effect
-  duration lasted{};   // 0: a moment, or not over yet; of a failover, until it was done
+  duration lasted{};   // 0: instantaneous, or not over yet; of a failover, until it was done
   bool over = false;
-  std::size_t plan = 0;                        // which of the job's, from 0
-  std::optional<std::uint32_t> participant{};  // the one that was hit, as in active_fault
+  std::size_t plan = 0;                        // index among the job's plans, from 0
+  std::optional<std::uint32_t> participant{};  // the target, as in active_fault
 };
 
 class schedule {
  public:
-  // Throws usage_error, with a sentence, where there are plans and no injector, or the injector
-  // cannot carry out one of them. The injector must outlive the schedule.
+  // Throws usage_error, with a sentence, if there are plans and no injector, or the injector cannot
+  // carry out one of them. The injector must outlive the schedule.
   schedule(loop& l, std::vector<config::fault_plan> plans, injector* where);
   // REQUIRES: never begun, or over().
   ~schedule();
 
-  // The window begins; requests that plans wait for come until `latest`.
+  // Starts the window. Requests that plans wait for must come by `latest`.
   void begin(time_point window, time_point latest);
 
-  // Nothing new begins; what is on ends, though not before this returns. May be called again.
+  // Nothing new begins; faults in force end, though not before this returns. May be called again.
   void stop();
-  // Whether all has ended. True also where nothing ever began.
+  // True once all have ended, or if none ever began.
   bool over() const { return over_; }
-  // stop(), and waits until all has ended. Never throws.
+  // Calls stop() and waits until all have ended. Never throws.
   task<void> join();
 
-  // In the order in which they came into force; a slow one may have begun before its predecessor.
+  // In the order in which they took effect; a slow one may have begun before its predecessor.
   const std::vector<infliction>& all() const { return all_; }
-  // The kinds that are on now, each once.
+  // The kinds in force now, each once.
   std::vector<std::string> active() const;
-  // When something last was on; now, if something is. time_point::min(): nothing was yet.
+  // The last time a fault was in force; now if one is. time_point::min(): none was yet.
   time_point last_active() const;
 
-  // Why a fault could not be inflicted or ended: a sentence; empty where all could.
+  // Why a fault could not be inflicted or ended: a sentence; empty if all could.
   const std::string& failure() const { return failure_; }
-  // Faults whose moment (`on`) never came: a sentence each.
+  // Faults whose trigger (`on`) never came: a sentence each.
   const std::vector<std::string>& missed() const { return missed_; }
 
  private:

@@ -1,4 +1,4 @@
-// Faults at their times, on an injector that only takes notes, under simulated time.
+// Faults on schedule, with an injector that only records calls, in simulated time.
 #include "harness/faults/schedule.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Notes what it is told, with the time in ms.
+// Records its calls, with the time in ms.
 class notebook final : public injector {
  public:
   explicit notebook(loop& l) : loop_(l), cancelled_(l) {}
@@ -78,7 +78,7 @@ class notebook final : public injector {
 
 class schedules : public testing::Test {
  protected:
-  // Lets the faults happen until `stop_at`, and then waits for their end.
+  // Runs the faults until `stop_at`, then waits for their end.
   void play(std::vector<fault_plan> plans, duration stop_at = 10s) {
     schedule_ = std::make_unique<schedule>(loop_, std::move(plans), &injector_);
     run_to_end(loop_, conduct(stop_at));
@@ -127,7 +127,7 @@ TEST_F(schedules, begin_and_end_faults_at_their_times) {
   EXPECT_EQ(schedule_->failure(), "");
 }
 
-// The mark begins before it takes effect and lasts until the server is back.
+// The fault begins before it takes effect and lasts until the server is back.
 TEST_F(schedules, count_the_time_that_a_fault_takes) {
   injector_.begin_takes = 100ms;
   injector_.end_takes = 700ms;
@@ -146,7 +146,7 @@ TEST_F(schedules, repeat_what_shall_be_repeated) {
                   "5000 end 2 master", "7000 begin master", "8000 end 3 master", "8500 end_all"));
 }
 
-// A restart that takes longer than the time between two kills: the kills stay on their beat.
+// A restart takes longer than the interval between two kills: the kills stay on their beat.
 TEST_F(schedules, skip_what_a_slow_fault_has_missed) {
   fault_plan plan = pause_of("master", 1s, 1s);
   plan.every = 2s;
@@ -164,7 +164,7 @@ TEST_F(schedules, end_what_is_on_when_the_window_ends) {
   EXPECT_EQ(schedule_->all()[0].lasted, 2s);
 }
 
-// A server that is killed for good is down until the end; a participant that is killed is a moment.
+// A server killed for good is down until the end; killing a participant is instantaneous.
 TEST_F(schedules, know_what_stays) {
   fault_plan server;
   server.what = fault_kind::kill;
@@ -208,7 +208,7 @@ TEST_F(schedules, say_that_a_request_never_came) {
               ElementsAre("faults.1: holder never sent 'SETNX' 2 times, so that it was not hit"));
 }
 
-// What cannot be inflicted is told, and the rest goes on.
+// A fault that cannot be inflicted is reported, and the rest goes on.
 TEST_F(schedules, survive_a_fault_that_fails) {
   injector_.fails = true;
   play({pause_of("master", 2s, 3s), pause_of("master", 4s, 3s)});

@@ -1,4 +1,4 @@
-// A thread for what blocks, so that a coroutine can wait for it without blocking its loop.
+// A thread for blocking calls, so that a coroutine can wait for one without blocking its loop.
 #pragma once
 
 #include <asio/executor_work_guard.hpp>
@@ -10,11 +10,11 @@
 
 namespace lockmark::faults {
 
-// What it is given runs one after the other, and no signal interrupts it.
+// Runs its tasks one after the other; no signal interrupts them.
 class side_thread {
  public:
   side_thread() : keep_alive_(work_.get_executor()), thread_([this] { serve(); }) {}
-  // Waits for what was begun.
+  // Waits for tasks already begun.
   ~side_thread() {
     keep_alive_.reset();
     thread_.join();
@@ -22,7 +22,7 @@ class side_thread {
   side_thread(const side_thread&) = delete;
   side_thread& operator=(const side_thread&) = delete;
 
-  // Ends when `f` has, and throws what it threw. `f` must end by itself.
+  // Returns when `f` has returned, and rethrows its exception. `f` must end by itself.
   task<void> run(loop& l, std::function<void()> f);
 
  private:

@@ -14,12 +14,12 @@ using config::print_duration;
 
 constexpr duration early = 200ms;
 constexpr duration late = 600ms;
-// Servers with sessions look for dead ones in ticks of this length (ZooKeeper's tickTime, by
-// default and in local clusters).
+// The interval at which servers with sessions look for dead ones (ZooKeeper's tickTime, by default
+// and in local clusters).
 constexpr duration session_tick = 2s;
 
-// Where nothing tells the servers of a local ensemble that a link is broken, they give each other
-// up after so long (ZooKeeper's syncLimit), and then elect within so long.
+// Without an error from a broken link, the servers of a local ensemble give each other up after
+// this time (ZooKeeper's syncLimit), and then elect a leader within ensemble_election.
 constexpr duration ensemble_silence = 5s;
 constexpr duration ensemble_election = 1s;
 constexpr duration local_tick = 500ms;
@@ -43,7 +43,7 @@ prediction lease_ends(const config::job& job, features lock, duration held) {
   return {left, left, fmt::format("the rest of the lease of {}", print_duration(lease))};
 }
 
-// Scenarios hold for a constant time; of another distribution only the least is sure.
+// Scenarios hold for a constant time; of any other distribution only the minimum is certain.
 duration usual_hold(const config::job& job) {
   return job.hold.kind == config::distribution::shape::constant ? job.hold.first : duration::zero();
 }
@@ -53,26 +53,26 @@ std::string option_of(const config::job& job, const std::string& name) {
   return given == job.options.end() ? "" : given->second;
 }
 
-// The limit of a lock whose rows a sweeper deletes when they have become too old.
+// The age at which a sweeper deletes rows of the lock.
 std::optional<duration> sweep_of(const config::job& job) {
   const auto age = config::parse_duration(option_of(job, "sweep"));
   return age ? std::optional{*age} : std::nullopt;
 }
 
-// It comes four times in that time, and at least once a second (drivers/mysql/sweeper.cpp).
+// The sweeper runs four times per `age`, and at least once a second (drivers/mysql/sweeper.cpp).
 prediction swept(duration age, duration held) {
   const duration left = std::max(duration::zero(), age - held);
   return {left, left + std::min<duration>(age / 4, 1s),
           fmt::format("the sweeper comes after rows older than {}", print_duration(age))};
 }
 
-// Whether who holds one key keeps nobody else from another: each client has its own, and the lock
-// does not lock all rows for want of an index.
+// True if the holder of one key blocks no other client: each has its own key, and the lock does not
+// lock all rows for want of an index.
 bool concerns_nobody_else(const config::job& job) {
   return job.keys.kind == config::key_choice::shape::own && option_of(job, "indexed") != "false";
 }
 
-// What it held is free again when the server has found out that its client is gone.
+// The lock is free again when the server has noticed that its client is gone.
 prediction client_gone(features lock, const config::job& job, duration held) {
   if (lock.has(feature::session_bound)) {
     if (lock.has(feature::session_timeout)) return session_ends(job);
@@ -83,8 +83,8 @@ prediction client_gone(features lock, const config::job& job, duration held) {
   return {0s, std::nullopt, "nobody gives it back: no lease, no session"};
 }
 
-// The client works on, and gives its lock back if it reaches the server again by then. Nothing
-// where the release fell into the cut and nothing else is sure to have ended the lock.
+// The client works on, and releases its lock if it reaches the server again by then. Nothing if the
+// release fell into the cut and nothing else is certain to have freed the lock.
 std::optional<prediction> client_cut_off(const config::fault_plan& plan, features lock,
                                          const config::job& job, duration held) {
   const bool by_ping = lock.has(feature::session_timeout);
@@ -126,9 +126,9 @@ bool parts_an_ensemble(const config::fault_plan& plan) {
   return breaks && (plan.who == "leader" || plan.who == "minority");
 }
 
-// The majority grants again when it has a leader and the session of the last holder has ended
-// there, if he is in the minority and cannot give back what he holds. A leader that is new gives
-// every session its whole timeout again; in silence it is missed up to a tick early.
+// The majority grants again when it has a leader and the last holder's session has ended there;
+// that session matters if the holder is in the minority and cannot release. A new leader gives
+// every session its full timeout again; a silent break is noticed up to a tick early.
 prediction parted(const config::fault_plan& plan, const config::job& job,
                   std::optional<duration> held) {
   const bool silent = plan.what == config::fault_kind::stall;
@@ -156,7 +156,7 @@ std::optional<prediction> predict(const config::fault_plan& plan, features lock,
     return parted(plan, job, held);
   }
   const bool on_holder = plan.who == "holder" || plan.who.starts_with("participant");
-  // In the middle of a protocol's step nobody knows what the server has of the lock.
+  // In the middle of a protocol step the server's state of the lock is unknown.
   if (!on_holder || !plan.on.empty()) return std::nullopt;
   if (!held) return prediction{0s, 0s, "it held nothing"};
   if (concerns_nobody_else(job)) {

@@ -1,5 +1,5 @@
-// How long a lock should be out of reach after a fault, by what it declares: the prediction that a
-// measured recovery is held against.
+// How long a lock should be unavailable after a fault, given the features it declares: the
+// prediction that a measured recovery is compared with.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@ namespace lockmark::faults {
 
 struct prediction {
   duration least{};
-  std::optional<duration> most;  // none: it never comes back by itself
+  std::optional<duration> most;  // none: it never recovers by itself
   std::string why;               // "the lease of 2 s ran from the grant"
 };
 
-// Nothing where theory has nothing to say (a user's command, a server whose failover has settings
-// of its own). `held`: how long the victim had held its key when it was hit; none: it held nothing.
-// Of a parted ensemble the victim is the client that is on the side of the minority.
-// `job` has all options of the lock, also those that it leaves as they are by default.
+// Nothing if theory makes no prediction (a user's command, a server whose failover has settings of
+// its own). `held`: how long the victim had held its key when the fault began; none: it held
+// nothing. In a partitioned ensemble the victim is the client on the minority side. `job` has all
+// options of the lock, including those left at their defaults.
 std::optional<prediction> predict(const config::fault_plan& plan, features lock,
                                   const config::job& job, std::optional<duration> held);
 

@@ -27,7 +27,7 @@ config::fault_plan on_holder(fault_kind what, duration lasts = 0s) {
 constexpr features ensemble_session = feature::session_bound | feature::session_timeout;
 const config::job usual = job_with(1500ms, 2s, 4s);
 
-// Redis: what is left of the lease.
+// Redis: the rest of the lease.
 TEST(theory, a_killed_holder_blocks_for_the_rest_of_its_lease) {
   const auto p = predict(on_holder(fault_kind::kill), feature::lease, usual, 500ms);
   ASSERT_TRUE(p);
@@ -48,7 +48,7 @@ TEST(theory, without_lease_and_session_a_killed_holder_blocks_for_ever) {
   EXPECT_TRUE(agrees(*p, std::nullopt));
 }
 
-// A renewed lease ends between two thirds and the whole of it after the last sign of life.
+// A renewed lease ends two thirds to one lease after the last sign of life.
 TEST(theory, renewal_makes_the_rest_uncertain) {
   config::job j = usual;
   j.renew = true;
@@ -59,7 +59,7 @@ TEST(theory, renewal_makes_the_rest_uncertain) {
   EXPECT_EQ(p->most, 2s);
 }
 
-// ZooKeeper waits for the session, MySQL sees the connection end.
+// ZooKeeper waits for the session to expire; MySQL sees the connection end.
 TEST(theory, a_session_ends_by_its_own_rules) {
   const auto kill = on_holder(fault_kind::kill);
   const auto zk = predict(kill, ensemble_session, usual, 500ms);
@@ -71,7 +71,7 @@ TEST(theory, a_session_ends_by_its_own_rules) {
   EXPECT_EQ(my->most, 0s);
 }
 
-// A paused client keeps its connection: MySQL waits until it goes on, Redis only for the lease.
+// A paused client keeps its connection: MySQL waits until it resumes, Redis only for the lease.
 TEST(theory, a_paused_holder_blocks_until_somebody_loses_patience) {
   const auto pause = on_holder(fault_kind::pause, 8s);
   const auto my = predict(pause, feature::session_bound, usual, 500ms);
@@ -83,7 +83,7 @@ TEST(theory, a_paused_holder_blocks_until_somebody_loses_patience) {
   EXPECT_EQ(redis->most, 1500ms);
 }
 
-// A pause shorter than the lease costs what it lasts.
+// A pause shorter than the lease costs its own length.
 TEST(theory, a_short_pause_ends_before_the_lease) {
   const auto p =
       predict(on_holder(fault_kind::pause, 200ms), feature::lease, job_with(500ms, 30s, 4s), 100ms);
@@ -91,8 +91,8 @@ TEST(theory, a_short_pause_ends_before_the_lease) {
   EXPECT_EQ(p->most, 600ms);
 }
 
-// Who holds the lock in the minority keeps it until its session ends at the majority; who does not,
-// may still be kept waiting by a holder that does not find the majority.
+// A holder in the minority keeps the lock until its session ends at the majority. A non-holder
+// there may still be kept waiting by a holder that does not find the majority.
 TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
   config::fault_plan p = on_holder(fault_kind::cut, 9s);
   p.who = "minority";
@@ -114,7 +114,7 @@ TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
   EXPECT_FALSE(predict(p, ensemble_session, usual, 500ms));
 }
 
-// A row without owner is deleted by the sweeper, if there is one.
+// The sweeper, if any, deletes the row of a dead owner.
 TEST(theory, a_sweeper_frees_the_row_of_the_dead) {
   config::job j = usual;
   j.options["sweep"] = "3s";
@@ -129,7 +129,7 @@ TEST(theory, a_sweeper_frees_the_row_of_the_dead) {
   EXPECT_FALSE(never->most);
 }
 
-// For a moment: the server forgets who was connected, and whoever has a row or a lease does not
+// For a short cut: the server forgets the connected clients; holders of a row or a lease do not
 // notice.
 TEST(theory, a_cut_connection_matters_to_those_whose_lock_it_is) {
   const auto cut = on_holder(fault_kind::cut, 300ms);
@@ -147,7 +147,7 @@ TEST(theory, a_cut_connection_matters_to_those_whose_lock_it_is) {
   EXPECT_EQ(zk->most, 1s);
 }
 
-// Who cannot give it back in time loses it to the lease or the session.
+// A holder that cannot release in time loses the lock to the lease or the session.
 TEST(theory, a_long_cut_ends_with_the_lease_or_the_session) {
   const auto cut = on_holder(fault_kind::cut, 6s);
   const auto leased = predict(cut, feature::lease, usual, 500ms);
@@ -161,7 +161,7 @@ TEST(theory, a_long_cut_ends_with_the_lease_or_the_session) {
   EXPECT_FALSE(predict(shorter, feature::lease, usual, 500ms));
 }
 
-// The holder of a key blocks the others only where the lock locks more than its key.
+// A holder blocks other keys only if the lock locks more than its own key.
 TEST(theory, a_key_of_ones_own_concerns_nobody_else) {
   config::job j = job_with(100ms, 2s, 4s);
   j.keys.kind = config::key_choice::shape::own;

@@ -1,4 +1,4 @@
-// Of one metric: the direction of its differences, and what pairs can and cannot see.
+// One metric: the direction of its differences, and what pairs can and cannot show.
 #include "harness/gate/decision.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(gate_counters, are_worse_beyond_what_is_tolerated) {
   EXPECT_FALSE(exactly_worse(commands, worsening(commands, 3, 2)));
 }
 
-// The reference table: spread 0.10 and ten pairs see 15 %, twenty see 10 %.
+// The reference table: with a spread of 0.10, ten pairs detect 15 %, twenty detect 10 %.
 TEST(gate_blind_spot, shrinks_with_more_pairs) {
   std::vector<double> ten, twenty;
   for (int i = 0; i < 10; ++i) ten.push_back(i % 2 == 0 ? 0.0949 : -0.0949);
@@ -34,7 +34,7 @@ TEST(gate_blind_spot, shrinks_with_more_pairs) {
   EXPECT_NEAR(smallest_detectable(ten, 40), 0.071, 0.003);
 }
 
-// Bounds stand around the effect, and one pair bounds nothing.
+// Bounds enclose the effect, and one pair gives no bound.
 TEST(gate_bounds, are_as_wide_as_the_pairs_are_few) {
   const std::vector<double> ten{0.10, 0.11, 0.12, 0.09, 0.13, 0.08, 0.10, 0.12, 0.11, 0.10};
   const assessment a = assess({"p50"}, ten, 0.975);

@@ -29,7 +29,7 @@ const report::figure& figure_of(std::string_view metric) {
   return *std::ranges::find_if(all, [&](const auto& f) { return f.gate.name == metric; });
 }
 
-// Half an event stands for none, and a nanosecond for less, so that there is a ratio.
+// Stand-ins for zero, so that a ratio exists: half an event, or one nanosecond.
 double least_of(const report::figure& f, const json& content) {
   if (f.in == report::unit::share) return 0.5 / content.at("samples").get<double>();
   if (f.in == report::unit::rate) return 0.5 / content.at("run").at("window_s").get<double>();
@@ -52,7 +52,7 @@ optional_number read(std::string_view metric, const report::recorded_run& run,
   return std::isfinite(least) ? optional_number(std::max(least, *r.value)) : std::nullopt;
 }
 
-// How long and how often is no part of what is measured.
+// True for keys that say how long and how often to measure, not what.
 bool is_measure(std::string_view key) {
   constexpr std::array<std::string_view, 4> keys{"warmup", "floor", "seed", "lock"};
   return key.starts_with("stop.") || key.starts_with("options.") ||
@@ -156,7 +156,7 @@ std::string other_job(const report::recorded_run& run, const config::job& job) {
     const auto same = [&key = key](const auto& setting) { return setting.first == key; };
     const auto at = std::ranges::find_if(mine, same);
     const std::string here = at == mine.end() ? "none" : at->second;
-    // What the lock naturally does is written out in a run.
+    // A run records the lock's natural workload in place of "auto".
     if (key == "workload" && here == "auto") continue;
     if (here != value) return fmt::format("{} is {} there and {} here", key, value, here);
   }

@@ -1,4 +1,4 @@
-// What the gate reads of run folders, and the sentences for those that it cannot use.
+// The gate's reading of run folders, and the sentences for unusable ones.
 #include "harness/gate/metrics.hpp"
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST(gate_metrics, need_enough_attempts) {
               HasSubstr("acquire_p99 needs 368 attempts a run, and the candidate had 120"));
 }
 
-// A p99 among those that timed out is what it is known to exceed.
+// A p99 among timed-out attempts counts as its lower bound.
 TEST(gate_metrics, take_a_censored_time_for_its_bound) {
   auto run = sample();
   for (auto& entry : run.content["quantiles"]["response"]["quantiles"]) {

@@ -13,7 +13,7 @@ namespace {
 
 using report::tone;
 
-// Of the figure itself, not of its worsening: "+12.3 %". A bound that is none is "?".
+// The change of the figure itself, not of its worsening: "+12.3 %". An infinite bound is "?".
 std::string change_text(const metric& m, double worsening) {
   if (!std::isfinite(worsening) || worsening <= -1) return "?";
   const double change = m.higher_is_better ? 1 / (1 + worsening) - 1 : worsening;

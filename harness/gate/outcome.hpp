@@ -1,4 +1,4 @@
-// What `lockmark gate` has found out, as text for people and as data for programs.
+// The result of `lockmark gate`, as text for people and as data for programs.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ struct outcome {
   std::string started_utc;
   double took_s = 0;
   std::uint64_t seed = 0;
-  std::string order;  // of the pairs' sides: 'b' where the baseline ran first, else 'c'
+  std::string order;  // which side of each pair ran first: 'b' baseline, 'c' candidate
   std::vector<std::pair<std::string, std::string>> runs;  // folders, baseline and candidate
   // Of the candidate's first run: versions, host, server.
   nlohmann::ordered_json provenance;
-  std::string stored;  // the run of a stored baseline, from where; else empty
+  std::string stored;  // the run of a stored baseline and its source; else empty
   conclusion found;
 
-  // The stored baseline is from another machine: what is found warns and does not fail.
+  // The stored baseline is from another machine: regressions warn and do not fail.
   bool only_warns = false;
 };
 
-// What the process ends with: 0, 1 or 3.
+// The exit status of the process: 0, 1 or 3.
 int exit_status(const outcome& o);
 
 // "PASS", "REGRESSION", "INCONCLUSIVE"; "WARNING" for a regression that only warns.
@@ -42,20 +42,20 @@ std::string outcome_text(const outcome& o, const report::style& look = {});
 // For a pull request: the verdict first, below report::most_markdown_bytes.
 std::string outcome_markdown(const outcome& o);
 
-// With schema_version; every figure also where it was not worth showing.
+// With schema_version; includes figures that the text leaves out.
 nlohmann::ordered_json outcome_json(const outcome& o);
 
-// A suite with a case for each metric: failure for a regression, skipped where inconclusive. One
-// case more stands for what concerns them all.
+// A suite with one case per metric: failure for a regression, skipped if inconclusive. One more
+// case covers what concerns them all.
 std::vector<report::test_case> outcome_cases(const outcome& o);
 
-// One line for a file of many: when, which revision, what was found. With the line break.
+// One line of a history file: time, revision and result, with the line break.
 std::string history_line(const outcome& o);
 
 // The lines of such a file as CSV with a column for each of the candidate's metrics, in their base
-// units, as Apache Otava reads it (type: csv, time_column: time, attributes: [commit]). A line that
-// is none of history_line's is left out; `file` names it in the error if there is none at all.
-// Throws usage_error.
+// units, as Apache Otava reads it (type: csv, time_column: time, attributes: [commit]). Skips lines
+// that history_line did not write. Throws usage_error, which names `file`, if there is no other
+// line.
 std::string otava_csv(const std::string& history, const std::string& file);
 
 }  // namespace lockmark::gate

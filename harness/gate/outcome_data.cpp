@@ -46,7 +46,7 @@ json value_or_null(const json& from, const char* name) {
   return from.is_object() ? from.value(name, json()) : json();
 }
 
-// A field that needs no quotes, whatever is in it: Otava's own dialect is set by its user.
+// A field that never needs quotes: the user configures Otava's CSV dialect.
 std::string field(const json& value) {
   std::string text = value.is_string() ? value.get<std::string>()
                      : value.is_null() ? ""

@@ -1,4 +1,4 @@
-// What the gate says, to people and to programs.
+// The gate's output, for people and for programs.
 #include "harness/gate/outcome.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using testing::Not;
 using testing::StartsWith;
 using how = report::test_case::outcome;
 
-// A session of ten pairs in which nothing differs, or a third command was sent.
+// A session of ten pairs without a difference, or with a third command per acquire.
 outcome made(double commands = 2) {
   const auto metrics = known_metrics(true);
   session s(metrics);
@@ -76,7 +76,7 @@ TEST(gate_markdown, is_short_and_no_name_is_taken_for_markup) {
 TEST(gate_junit, fails_for_a_regression_and_skips_what_is_inconclusive) {
   const auto cases = outcome_cases(made(3));
   ASSERT_EQ(cases.size(), known_metrics(true).size() + 1);
-  EXPECT_EQ(cases[0].how, how::skipped);  // acquire_p50: one pair tells nothing
+  EXPECT_EQ(cases[0].how, how::skipped);  // acquire_p50: one pair shows nothing
   EXPECT_EQ(cases[5].how, how::failed);
   EXPECT_EQ(cases[5].name, "commands_per_acquire");
   EXPECT_EQ(cases[6].how, how::passed);

@@ -37,7 +37,7 @@ std::vector<double> session::differences(std::size_t metric, std::size_t from,
   return all;
 }
 
-// Of the first stage, once that is whole.
+// Of the first stage, once it is complete.
 std::vector<std::size_t> session::suspects() const {
   std::vector<std::size_t> all;
   if (pairs_.size() < first_pairs) return all;
@@ -61,7 +61,7 @@ bool session::has_worse_count() const {
   return std::ranges::any_of(pairs_, [](const pair& p) { return p.candidate.violations > 0; });
 }
 
-// A metric that ten pairs are blind to, and thirty would not be.
+// True if ten pairs cannot decide the metric, and thirty could.
 bool session::would_help(std::size_t metric) const {
   if (metrics_[metric].exact) return false;
   const auto first = differences(metric, 0, first_pairs);
@@ -83,7 +83,7 @@ bool session::wants_more() const {
 }
 
 std::size_t session::planned() const {
-  // Where there is nothing but counts, no other pair would say anything else.
+  // With nothing but counts, another pair would show nothing new.
   if (!metrics_.empty() && std::ranges::all_of(metrics_, &metric::exact)) return 1;
   return second_stage_ ? first_pairs + second_pairs : first_pairs;
 }
@@ -101,7 +101,7 @@ void session::fail(std::string sentence) {
   failed_ = std::move(sentence);
 }
 
-// Holm: the most conspicuous first, and none after one that is not rejected.
+// Holm: in the order of p-values, up to the first that is not rejected.
 std::vector<bool> session::guilty(const std::vector<std::size_t>& suspected) const {
   std::vector<bool> guilty(metrics_.size(), false);
   if (pairs_.size() < first_pairs + second_pairs) return guilty;
@@ -129,7 +129,7 @@ void session::judge_count(finding& f, const std::vector<double>& differences) co
     f.how = decision::regression;
     f.why = "a count that does not vary, and one pair shows it";
   }
-  // The spread of equal numbers is not known to be nothing, but this is no matter of spread.
+  // Equal numbers do not prove a spread of zero, but here spread does not matter.
   f.shown.blind_spot = f.of.tolerated;
 }
 
@@ -165,7 +165,7 @@ finding session::find(std::size_t metric, bool suspicious, bool guilty) const {
   return f;
 }
 
-// The same on both sides, or what differs is not only what is compared.
+// The control must be the same on both sides; if not, more differs than what is compared.
 std::optional<assessment> session::control(bool& disturbed) const {
   disturbed = false;
   const metric control{"control", true};
@@ -192,7 +192,7 @@ void session::judge(conclusion& c, bool disturbed) const {
   bool regression = c.violations > 0 || failed_;
   bool inconclusive = worthless;
   for (finding& f : c.metrics) {
-    // The machine differed as well: a timing cannot be blamed on the candidate, nor clear it.
+    // The machine differed as well: a timing can neither blame nor clear the candidate.
     if (worthless && !f.of.exact) f.how = decision::inconclusive;
     regression |= f.how == decision::regression;
     inconclusive |= f.how == decision::inconclusive;

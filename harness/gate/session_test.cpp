@@ -1,5 +1,5 @@
-// Whole sessions of the gate, simulated: how often it cries wolf, how often it sees one, and when
-// it says that it could not have seen one.
+// Whole sessions of the gate, simulated: the rates of false alarms, of found regressions, and of
+// sessions that report that they could not have found one.
 #include "harness/gate/session.hpp"
 
 #include <gmock/gmock.h>
@@ -19,14 +19,14 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The ln of a ratio of two runs, without a difference between their sides.
+// The ln of the ratio of two runs, without a difference between their sides.
 using noise = std::function<double(random_source&)>;
 
 noise normal(double spread) {
   return [spread](random_source& r) { return r.normal(0, spread); };
 }
 
-// Now and then a run is three times as slow, as on a machine that others use.
+// One run in eight takes three times as long, as on a shared machine.
 double with_outliers(random_source& r) {
   const double outlier = r.below(8) == 0 ? std::log(3.0) : 0;
   return r.normal(0, 0.05) + (r.below(2) == 0 ? outlier : -outlier);
@@ -35,7 +35,7 @@ double with_outliers(random_source& r) {
 // All metrics of the gate; counts never vary.
 struct simulation {
   noise noise_of = normal(0.05);
-  double shared = 0;                 // how much of the noise is common to all metrics, 0 to 1
+  double shared = 0;                 // the part of the noise common to all metrics, 0 to 1
   std::vector<double> effects = {};  // relative, by metric
   double control_effect = 0;         // how much faster the control is with the candidate
   std::vector<metric> metrics = known_metrics(true);
@@ -78,14 +78,14 @@ TEST(gate_alarms, are_rare_without_a_difference) {
   }
 }
 
-// The promise is no accident of the tolerances: with none at all it still holds.
+// The promise does not depend on the tolerances: it holds with none at all.
 TEST(gate_alarms, are_rare_even_if_nothing_is_tolerated) {
   simulation strict{normal(0.10)};
   for (metric& m : strict.metrics) m.tolerated = m.exact ? m.tolerated : 0;
   EXPECT_LE(strict.count(decision::regression, 2000), 6);
 }
 
-// One metric alone is a fifth worse, the others are not.
+// One metric alone is a fifth worse; the others are unchanged.
 TEST(gate_power, finds_a_fifth_more_in_nearly_every_session) {
   EXPECT_GE((simulation{normal(0.10), 0, {0.20}}).count(decision::regression, 1000), 980);
 }
@@ -94,14 +94,14 @@ TEST(gate_power, does_not_mind_what_is_tolerated) {
   EXPECT_LE((simulation{normal(0.03), 0, {0.02}}).count(decision::regression, 1000), 3);
 }
 
-// A run so noisy that it could not have seen a regression must not pass.
+// A session too noisy to have seen a regression must not pass.
 TEST(gate_power, says_when_it_could_not_have_seen_anything) {
   const simulation noisy{normal(1.0)};
   EXPECT_GE(noisy.count(decision::inconclusive, 1000), 990);
   EXPECT_EQ(noisy.count(decision::pass, 1000), 0);
 }
 
-// Ten pairs with a spread of 0.2 are blind to 31 %, thirty to 17 %.
+// With a spread of 0.2, ten pairs are blind below 31 %, thirty below 17 %.
 TEST(gate_power, takes_more_pairs_where_these_will_tell) {
   random_source random(3);
   simulation s{normal(0.20)};
@@ -114,7 +114,7 @@ TEST(gate_power, takes_more_pairs_where_these_will_tell) {
     passed += c.how == decision::pass ? 1 : 0;
   }
   EXPECT_GE(longer, 100);
-  EXPECT_GE(passed, longer * 9 / 10);  // the spread may turn out to be larger in the new pairs
+  EXPECT_GE(passed, longer * 9 / 10);  // the new pairs may turn out to have a larger spread
 }
 
 TEST(gate_power, passes_what_has_become_better) {
@@ -122,7 +122,7 @@ TEST(gate_power, passes_what_has_become_better) {
   EXPECT_EQ(better.count(decision::pass, 200), 200);
 }
 
-// R19: one command more per acquire, in one pair.
+// R19: one more command per acquire, in one pair.
 TEST(gate_counters, end_the_session_at_once) {
   random_source random(1);
   const simulation s{normal(1.0), 0, {0, 0, 0, 0, 0, 0.5}};
@@ -152,7 +152,7 @@ TEST(gate_violations, are_a_regression_in_one_pair) {
   EXPECT_EQ(of.conclude().how, decision::regression);
 }
 
-// That the old one was no lock is no fault of the new one's, but nobody shall overlook it.
+// A broken old lock is not the new one's fault, but must be reported.
 TEST(gate_violations, of_the_baseline_are_told) {
   random_source random(1);
   const simulation s;

@@ -64,7 +64,7 @@ double paired_shift::hodges_lehmann() const {
 }
 
 // The k-th smallest fails to bound the shift if fewer than k Walsh averages lie below it, which has
-// the probability P(V <= k - 1).
+// probability P(V <= k - 1).
 double paired_shift::lower_bound(double confidence) const {
   const std::size_t k = signed_rank_quantile(pairs_, 1 - confidence);
   if (k == 0) return -std::numeric_limits<double>::infinity();

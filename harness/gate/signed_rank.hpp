@@ -1,9 +1,8 @@
-// The Wilcoxon signed-rank statistic of paired differences, exactly: what is the shift, and how
-// sure is it?
+// The exact Wilcoxon signed-rank statistic of paired differences: the shift, and its confidence.
 //
 // Walsh averages are the means of all pairs of differences, each with itself included. Their median
 // is the Hodges-Lehmann estimate of the shift; the k-th smallest is its exact lower confidence
-// bound, k being the quantile of the signed-rank distribution (Hollander and Wolfe, "Nonparametric
+// bound, with k the quantile of the signed-rank distribution (Hollander and Wolfe, "Nonparametric
 // Statistical Methods", 3.2 and 3.4; R's wilcox.test computes the same).
 #pragma once
 
@@ -25,13 +24,13 @@ class paired_shift {
   explicit paired_shift(std::span<const double> differences);
 
   double hodges_lehmann() const;
-  // The shift is above this with the given confidence, or not known to be: minus infinity where so
-  // few pairs cannot give that confidence.
+  // The shift is above this with the given confidence. Minus infinity if there are too few pairs
+  // for that confidence.
   double lower_bound(double confidence) const;
-  // The same from the other side.
+  // The same from above.
   double upper_bound(double confidence) const;
-  // The least level at which "there is no shift upwards" would be rejected; in steps, as there are
-  // only so many pairs.
+  // The smallest level at which "there is no upward shift" would be rejected; discrete, since there
+  // are few pairs.
   double p_value_above_zero() const;
 
   std::size_t pairs() const { return pairs_; }

@@ -36,7 +36,7 @@ TEST(signed_rank, agrees_with_r) {
   }
 }
 
-// Four pairs cannot be sure of anything at 99 %.
+// Four pairs cannot reach 99 % confidence.
 TEST(signed_rank, says_when_there_are_too_few_pairs) {
   const paired_shift shift(std::vector{1.0, 2.0, 3.0, 4.0});
   EXPECT_TRUE(std::isinf(shift.lower_bound(0.99)));

@@ -85,8 +85,8 @@ std::optional<std::string> broken_by(const threshold& t, const report::recorded_
                     "this lock, or too seldom to tell",
                     t.text, t.figure));
   }
-  // What is only known to exceed its value is beyond every upper limit that it could be compared
-  // with: the wait that it timed out after says that nobody may wait longer.
+  // A censored value breaks every upper limit it can be compared with: the time-out that censored
+  // it shows that no wait may be longer.
   const bool broken = r.censored ? is_upper(t) : fails(t.fails_if, *r.value, t.limit);
   if (!broken) return std::nullopt;
   return fmt::format("{} was {}{}, and {} fails", t.figure, r.censored ? "> " : "",

@@ -1,8 +1,8 @@
-// Absolute limits: --fail 'p99>20ms' says when a run has failed.
+// Absolute limits: --fail 'p99>20ms' defines when a run has failed.
 //
 //   FIGURE OPERATOR VALUE     figure:    p50 p90 p95 p99 p99.9 p99.99 max (acquire, response),
 //                                        tps, success_rate, handoff_p50, handoff_p99,
-//                                        commands, round_trips (an acquire), violations
+//                                        commands, round_trips (per acquire), violations
 //                             operator:  > >= < <=
 //                             value:     a duration for times ("20ms"), "100/s" for tps, "99.9%"
 //                                        for success_rate, else a number
@@ -30,13 +30,14 @@ struct threshold {
 
 config::parsed<threshold> parse_threshold(std::string_view text);
 
-// What a run that has ended says: "p99 was 31.4 ms, and p99>20ms fails"; nothing if it holds.
-// Throws usage_error for a quantile of too few attempts, and for what the run does not have.
+// The failure of a finished run: "p99 was 31.4 ms, and p99>20ms fails"; nothing if the limit holds.
+// Throws usage_error for a quantile of too few attempts, and for a figure that the run does not
+// have.
 std::optional<std::string> broken_by(const threshold& t, const report::recorded_run& run);
 
-// Whether a run that still goes on will hardly come back from it: for an upper limit of a quantile,
-// so many attempts lie beyond it that chance would give them once in millions (five standard
-// errors); for violations, at once. Others are judged at the end.
+// True if a run in progress is very unlikely to recover. For an upper limit of a quantile: so many
+// attempts lie beyond it that chance would do so once in millions (five standard errors). For
+// violations: at once. Other figures are judged at the end.
 bool is_lost(const threshold& t, const run::live_view& so_far);
 
 }  // namespace lockmark::gate

@@ -1,4 +1,4 @@
-// --fail: what is understood, what it says of a run, and when a run is given up.
+// --fail: its syntax, its verdict on a run, and when a run is given up.
 #include "harness/gate/threshold.hpp"
 
 #include <gmock/gmock.h>
@@ -73,7 +73,7 @@ TEST(threshold, needs_enough_attempts) {
   }
 }
 
-// A run of so many attempts, of which every n-th takes a second.
+// A run of some attempts, of which every n-th takes a second.
 struct going_on {
   run::result known;
   run::interval totals;
@@ -91,7 +91,7 @@ struct going_on {
 };
 
 TEST(threshold, is_lost_only_beyond_doubt) {
-  // 2 % of 1,000 take a second, where 1 % may: bad luck would do that. Of 10,000 it would not.
+  // 2 % of 1,000 take a second, where 1 % may: that can be chance. Of 10,000 it cannot.
   EXPECT_FALSE(is_lost(of("p99>20ms"), going_on(1'000, 50).view()));
   EXPECT_TRUE(is_lost(of("p99>20ms"), going_on(10'000, 50).view()));
   EXPECT_FALSE(is_lost(of("p99>20ms"), going_on(10'000, 200).view()));

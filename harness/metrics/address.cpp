@@ -24,7 +24,7 @@ bool is_address(int family, const std::string& text) {
   return inet_pton(family, text.c_str(), bytes) == 1;
 }
 
-// What stands before the colon of the port, checked.
+// The checked host, the part before the port's colon.
 std::string read_host(std::string_view text, std::string host) {
   if (host.empty()) return "0.0.0.0";
   if (host == "localhost") return "127.0.0.1";
@@ -38,7 +38,7 @@ std::string read_host(std::string_view text, std::string host) {
 
 using url_handle = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
 
-// A part of a URL, percent-decoded if it is one of the login; empty where there is none.
+// A part of a URL, percent-decoded if it belongs to the login; empty if absent.
 std::string part(const url_handle& url, CURLUPart which, unsigned flags = 0) {
   char* text = nullptr;
   if (curl_url_get(url.get(), which, &text, flags) != CURLUE_OK) return {};

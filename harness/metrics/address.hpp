@@ -1,4 +1,4 @@
-// What the options of the exporter say, as typed values: where to listen, where to push.
+// The exporter's options as typed values: where to listen, where to push.
 #pragma once
 
 #include <string>
@@ -6,21 +6,21 @@
 
 namespace lockmark::metrics {
 
-// "127.0.0.1:9464", "[::1]:9464", ":9464" (every address of this machine); port 0 is any free one.
+// "127.0.0.1:9464", "[::1]:9464", ":9464" (every address of this machine); port 0: any free one.
 struct listen_address {
-  std::string host;  // as a URL has it: IPv6 in brackets
+  std::string host;  // in URL form: IPv6 in brackets
   int port = 0;
 };
 
 // Throws usage_error.
 listen_address parse_listen(std::string_view text);
 
-// Where somebody on this machine finds it.
+// The endpoint's URL for clients on this machine.
 std::string url_of(const listen_address& where);
 
 // "http://[user:password@]host[:port][/path]", or https.
 struct gateway {
-  std::string url;  // without the login and without a slash at its end
+  std::string url;  // without the login and without a trailing slash
   std::string user, password;
 };
 

@@ -1,4 +1,4 @@
-// Holds what is exported to dashboards/METRICS.md, and the page to what is exported.
+// The exported metrics match dashboards/METRICS.md, and the page matches them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,11 +17,11 @@ namespace {
 
 using strings = std::set<std::string>;
 
-// A metric as the page and the program both can say it.
+// A metric in the form that the page and the program have in common.
 struct described {
   std::string type;
   strings labels;  // besides those of every run
-  strings values;  // of its one label; empty where they depend on the run
+  strings values;  // of its one label; empty if they depend on the run
 
   bool operator==(const described&) const = default;
 };
@@ -112,7 +112,7 @@ TEST(contract, is_what_is_exported) {
   expect_same(page, exported(of_everything()));
 }
 
-// The comparison sees a row too few, one too many, another type, label and value.
+// The comparison notices a missing row, an extra row, a wrong type, label or value.
 TEST(contract, is_read_with_its_values) {
   std::istringstream text(
       "| metric | type | unit | labels of its own | meaning |\n"
@@ -139,7 +139,7 @@ TEST(contract, has_the_buckets_of_the_page) {
   EXPECT_EQ(bounds.size(), 25u);
 }
 
-// By the names one can tell what is counted and in which unit.
+// Names show what is counted and in which unit.
 TEST(contract, keeps_to_the_usual_names) {
   for (const prometheus::MetricFamily& f : of_everything()) {
     EXPECT_TRUE(f.name.starts_with("lockmark_")) << f.name;

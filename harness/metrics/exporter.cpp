@@ -17,10 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration look_every = 20ms;
-// A scrape is noticed when it begins; the endpoint would not finish an answer while it closes.
+// A scrape is noticed when it begins; an endpoint that closes would not finish its reply.
 constexpr duration answer_within = 200ms;
 
-// Connects and hangs up; nobody need be there.
+// Connects and hangs up; it does not matter whether anything listens.
 void connect(const std::string& url) {
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
                                                                  curl_easy_cleanup);
@@ -41,7 +41,7 @@ exporter::exporter(const options& o, sentence_sink say) : linger_(o.linger), say
   if (to) pusher_.emplace(*std::move(to), published_, say_);
 }
 
-// The endpoint looks every two seconds whether it is to end, and whenever somebody connects.
+// The endpoint checks whether to stop every two seconds, and on each new connection.
 exporter::~exporter() {
   pusher_.reset();
   if (!endpoint_) return;
@@ -64,7 +64,7 @@ void exporter::listen(const std::string& text) {
     endpoint_.emplace(std::vector<std::string>{
         "listening_ports", fmt::format("{}:{}", where.host, where.port), "num_threads", "2"});
   } catch (const std::exception&) {
-    // The library knows no reason.
+    // The library gives no reason.
     throw usage_error(
         fmt::format("--metrics: cannot listen on {}:{}; the port is in use or not allowed, or the "
                     "address is none of this machine",

@@ -1,8 +1,8 @@
-// Shows runs to Prometheus while they go on: an endpoint that is scraped, a Pushgateway that is
-// pushed to, or both. Measures nothing.
+// Shows runs in progress to Prometheus: by an endpoint that is scraped, by pushing to a
+// Pushgateway, or both. Measures nothing.
 //
 // begin() -> known() -> update() once a second -> end() or forget(), for one run after the other,
-// by one thread. None of them waits for whoever looks.
+// on one thread. None of them waits for a scraper or a gateway.
 #pragma once
 
 #include <prometheus/exposer.h>
@@ -25,9 +25,9 @@ struct options {
 
 class exporter {
  public:
-  // From now on the endpoint answers. Throws usage_error.
+  // The endpoint replies from now on. Throws usage_error.
   exporter(const options& o, sentence_sink say);
-  // Ends the endpoint, and pushes for the last time.
+  // Closes the endpoint, and pushes a last time.
   ~exporter();
   exporter(const exporter&) = delete;
   exporter& operator=(const exporter&) = delete;
@@ -35,16 +35,16 @@ class exporter {
   // "http://127.0.0.1:9464/metrics", with the port in use; empty without an endpoint.
   const std::string& url() const { return url_; }
 
-  // A run is about to begin, or its window has just begun. The series of the last run end.
+  // A run is about to begin, or its window has just begun. Replaces the series of the last run.
   void begin(const run::result& known);
   void update(const run::live_view& v);
-  // The run is over, and these are its final figures.
+  // The run is over, with these final figures.
   void end(const run::result& r);
   // The run ended without a result.
   void forget();
 
-  // Waits until the final figures were scraped, for a time at most, or until an interrupt. Whom
-  // nobody has scraped so far does not wait.
+  // Waits until the final figures have been scraped, for a limited time or until an interrupt. Does
+  // not wait if nothing has scraped so far.
   void linger(const std::atomic<int>& interrupts) const;
 
  private:

@@ -1,5 +1,4 @@
-// The exporter on loopback sockets. Prometheus's own programs read it in the tests of the
-// program.
+// The exporter on loopback sockets. The program's tests read it with Prometheus's own programs.
 #include "harness/metrics/exporter.hpp"
 
 #include <arpa/inet.h>
@@ -27,7 +26,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-// What was said to the user.
+// The messages to the user.
 class told {
  public:
   sentence_sink ear() {
@@ -46,7 +45,7 @@ class told {
   std::vector<std::string> all_;
 };
 
-// A port of 127.0.0.1 that is taken and refuses connections.
+// A bound port of 127.0.0.1 that refuses connections.
 class closed_port {
  public:
   closed_port() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -83,8 +82,7 @@ scrape scraped(const exporter& e) {
   return scrape(http_get(port_of(e), "/metrics"));
 }
 
-// A whole run, as whoever scrapes it sees it; and all series together, the library's own among
-// them.
+// A whole run as a scraper sees it; and all series together, including the library's own.
 TEST(exporter, shows_a_run_from_its_beginning_to_its_end) {
   const run::sample_run sample;
   told said;
@@ -124,7 +122,7 @@ TEST(exporter, refuses_a_port_that_is_taken) {
   }
 }
 
-// Each of these would wait for an hour if it waited.
+// Each of these calls would take an hour if it waited.
 TEST(exporter, waits_for_no_scrape_that_nobody_will_make) {
   const run::sample_run sample;
   const std::atomic<int> none{0}, one{1};
@@ -140,8 +138,8 @@ TEST(exporter, waits_for_no_scrape_that_nobody_will_make) {
   EXPECT_THAT(said.all(), IsEmpty());
 }
 
-// Whoever has scraped the run gets the final figures, and then it is over; an interrupt ends the
-// waiting, too.
+// A scraper that has scraped the run gets the final figures, and then waiting ends; so does an
+// interrupt end it.
 TEST(exporter, waits_for_the_last_scrape) {
   const run::sample_run sample;
   std::atomic<int> interrupts{0};
@@ -167,7 +165,7 @@ TEST(exporter, waits_for_the_last_scrape) {
   user.join();
 }
 
-// A gateway that is not there is told of once, however often it is tried, without the password.
+// A missing gateway is reported once, however often a push is tried, without the password.
 TEST(exporter, tells_of_a_dead_gateway_once) {
   const run::sample_run sample;
   const closed_port port;

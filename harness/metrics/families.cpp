@@ -28,7 +28,7 @@ using run::series;
 
 enum class stage : std::uint8_t { before, measuring, draining, ended };
 
-// What is shown of a run, whether it goes on or is over.
+// The state of a run that is shown, in progress or finished.
 struct moment {
   const run::result& known;
   const run::interval& totals;
@@ -71,14 +71,14 @@ ClientMetric::Histogram cumulative(const stats::histogram& h) {
   return all;
 }
 
-// Gathers families, metric by metric. All series carry the labels that it is made with.
+// Gathers families, metric by metric. All series carry the labels given at construction.
 class page {
  public:
   explicit page(const labels& of_all) : of_all_(of_all) {
     for (label& l : of_all_) l.value = utf8(l.value);
   }
 
-  // The metric that the next series belong to.
+  // Begins the metric that the next series belong to.
   void counter(const char* name, const char* help) { begin(MetricType::Counter, name, help); }
   void gauge(const char* name, const char* help) { begin(MetricType::Gauge, name, help); }
   void histogram(const char* name, const char* help) { begin(MetricType::Histogram, name, help); }
@@ -93,7 +93,7 @@ class page {
     metric(std::move(own)).histogram = cumulative(h);
   }
 
-  // A metric without series is no metric.
+  // A metric without series is left out.
   families take() {
     std::erase_if(all_, [](const prometheus::MetricFamily& f) { return f.metric.empty(); });
     return std::move(all_);
@@ -189,7 +189,7 @@ void add_traffic(page& p, const moment& m) {
   p.add({}, m.sent.reconnects);
 }
 
-// The commands that the server counts by name, the largest first, and in how many there are.
+// The largest of the commands that the server counts by name, and the sum of the rest.
 void add_server(page& p, const server_counters& server) {
   constexpr std::string_view prefix = "cmd.";
   std::vector<std::pair<std::uint64_t, std::string>> named;
@@ -229,7 +229,7 @@ void add_state(page& p, const moment& m) {
   p.add({}, m.server_silent_s);
 }
 
-// One series for each kind of fault, whatever their number.
+// One series per kind of fault, however many faults there are.
 void add_faults(page& p, const moment& m) {
   std::map<std::string, bool> on;
   for (const run::mark& f : m.known.marks) {

@@ -1,8 +1,8 @@
 // A run as Prometheus sees it: the metrics of dashboards/METRICS.md, as values. Knows no socket and
-// keeps nothing, so what a run shows never depends on the one before it.
+// is stateless, so the metrics of a run never depend on the run before it.
 //
-// Every series is there from the beginning, at 0. The label values that only a run can tell, its
-// server's commands and its kinds of faults, come as soon as they are known.
+// Every series exists from the beginning, at 0. Label values that only a run can determine (its
+// server's commands and its kinds of faults) appear as soon as they are known.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -17,7 +17,7 @@ namespace lockmark::metrics {
 
 using families = std::vector<prometheus::MetricFamily>;
 
-// Upper bounds of the histograms' buckets; above the last one there is +Inf.
+// Upper bounds of the histograms' buckets; the bucket above the last one is +Inf.
 inline constexpr std::array<std::int64_t, 25> bucket_bounds_ns = {
     50'000,        100'000,        200'000,        300'000,        500'000,
     1'000'000,     2'000'000,      3'000'000,      5'000'000,      10'000'000,
@@ -25,19 +25,19 @@ inline constexpr std::array<std::int64_t, 25> bucket_bounds_ns = {
     300'000'000,   500'000'000,    1'000'000'000,  2'000'000'000,  3'000'000'000,
     5'000'000'000, 10'000'000'000, 20'000'000'000, 30'000'000'000, 60'000'000'000};
 
-// Of the server's commands so many have a series of their own.
+// The number of server commands with their own series.
 inline constexpr std::size_t most_commands = 20;
 
-// Which build this is: all that there is without a run.
+// Identifies this build: the only metrics without a run.
 families of_build();
 
-// A run that counts nothing yet. Its window has begun if `known` says when.
+// A run without counts yet. Its window has begun if `known` says when.
 families of_known(const run::result& known);
 
-// A run as it goes on; `now_ns` as the stamps of `v.known`.
+// A run in progress; `now_ns` uses the clock of the stamps in `v.known`.
 families of_view(const run::live_view& v, std::int64_t now_ns);
 
-// A run that is over. Agrees with run.json.
+// A finished run. Agrees with run.json.
 families of_result(const run::result& r);
 
 }  // namespace lockmark::metrics

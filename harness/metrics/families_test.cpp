@@ -43,7 +43,7 @@ std::set<std::string> series_of(const scrape& page) {
   return all;
 }
 
-// A run that is over shows what run.json says.
+// A finished run shows the figures of run.json.
 TEST(metrics, of_a_result_agree_with_it) {
   const run::sample_run sample;
   const run::result& r = sample.r;
@@ -67,7 +67,8 @@ TEST(metrics, of_a_result_agree_with_it) {
   EXPECT_NEAR(page.value("lockmark_run_figure", {{"figure", "p50"}}), 0.01003, 2e-5);
 }
 
-// Every series of a run carries what tells it from others; none carries a key, a client or a run.
+// Every series of a run carries the labels that identify its configuration; none carries a key, a
+// client or a run.
 TEST(metrics, carry_the_labels_of_the_run) {
   const run::sample_run sample;
   const scrape page = page_of(of_result(sample.r));
@@ -81,7 +82,7 @@ TEST(metrics, carry_the_labels_of_the_run) {
   }
 }
 
-// Before it counts, a run shows all the series that it shows at its end, at 0.
+// Before it counts, a run shows all the series that it shows at the end, at 0.
 TEST(metrics, begin_at_0) {
   run::sample_run sample;
   sample.r.server.clear();
@@ -97,7 +98,7 @@ TEST(metrics, begin_at_0) {
   }
 }
 
-// Every duration is counted in its bucket and in all above it, as the histogram itself counts.
+// Every duration is counted in its bucket and in all larger ones, as the histogram itself counts.
 TEST(metrics, count_durations_in_buckets) {
   run::sample_run sample;
   stats::histogram& h = sample.r.totals[series::hold];
@@ -122,7 +123,7 @@ TEST(metrics, count_durations_in_buckets) {
   EXPECT_NEAR(page.value("lockmark_hold_duration_seconds_sum"), 149.0003, 1e-4);
 }
 
-// A run that goes on: what it does now, and no verdict yet.
+// A run in progress: its current state, and no verdict yet.
 TEST(metrics, of_a_view_show_the_moment) {
   const run::sample_run sample;
   run::live_view v = view_of(sample.r, run::phase::measuring);
@@ -160,7 +161,7 @@ TEST(metrics, know_one_phase_at_a_time) {
   EXPECT_EQ(phases(of_result(sample.r)), "ended");
 }
 
-// The four verdicts on the figures, and how a run came to its end.
+// The four verdicts on the figures, and how a run ended.
 TEST(metrics, say_whether_to_believe_the_figures) {
   run::sample_run sample;
   run::result& r = sample.r;
@@ -180,7 +181,7 @@ TEST(metrics, say_whether_to_believe_the_figures) {
   EXPECT_EQ(page_of(of_result(r)).value("lockmark_run_info", {{"status", "server_lost"}}), 1);
 }
 
-// Every proof that a lock is none has a series of its own.
+// Each kind of mutual-exclusion violation has its own series.
 TEST(metrics, count_violations_by_kind) {
   run::sample_run sample;
   sample.r.found.certain_violations = 1;
@@ -195,7 +196,8 @@ TEST(metrics, count_violations_by_kind) {
   }
 }
 
-// The largest have their names, the rest a common one, and all of them make up the server's total.
+// The largest commands have their names, the rest a common one; together they are the server's
+// total.
 TEST(metrics, name_the_largest_commands_of_the_server) {
   run::sample_run sample;
   sample.r.server = {{"commands", 1'000'000}, {"bytes", 5}};
@@ -212,7 +214,7 @@ TEST(metrics, name_the_largest_commands_of_the_server) {
   EXPECT_EQ(sum, 1'000'000);
 }
 
-// A server that counts its commands only together.
+// A server that counts only the total of its commands.
 TEST(metrics, take_a_server_that_names_no_command) {
   run::sample_run sample;
   sample.r.server = {{"commands", 77}};
@@ -221,7 +223,7 @@ TEST(metrics, take_a_server_that_names_no_command) {
       77);
 }
 
-// A fault is on from its beginning to its end, and off when the run is over.
+// A fault is active from its beginning to its end, and inactive when the run is over.
 TEST(metrics, show_faults_while_they_are_on) {
   run::sample_run sample;
   sample.r.marks = {{1, 2, "kill_master", ""}, {2, 1, "pause_holder", ""}, {4, 0, "cut", ""}};
@@ -239,7 +241,7 @@ TEST(metrics, show_faults_while_they_are_on) {
   EXPECT_EQ(after.value("lockmark_fault_active", {{"fault", "kill_master"}}), 0);
 }
 
-// However large the load: 10,000 keys, 1,000 clients, every command of a server, all faults.
+// Under any load: 10,000 keys, 1,000 clients, every command of a server, all faults.
 TEST(metrics, stay_under_500_series) {
   run::sample_run sample;
   run::result& r = sample.r;
@@ -261,10 +263,10 @@ TEST(metrics, stay_under_500_series) {
   }
   const std::size_t series = page_of(of_result(r)).samples().size();
   EXPECT_GT(series, 250u);
-  EXPECT_LT(series, 490u);  // the library's own are not among them
+  EXPECT_LT(series, 490u);  // the library's own are not included
 }
 
-// A name of the user's that is not UTF-8 does not spoil the page.
+// A user's name that is not UTF-8 does not spoil the page.
 TEST(metrics, replace_what_is_not_utf8) {
   run::sample_run sample;
   sample.r.scenario = "caf\xe9 \"x\"";
@@ -272,7 +274,7 @@ TEST(metrics, replace_what_is_not_utf8) {
   EXPECT_EQ(page.samples().at(0).labels.at("scenario"), "caf\xef\xbf\xbd \"x\"");
 }
 
-// What the next run shows has nothing of the last one in it.
+// The next run's metrics contain nothing of the last one.
 TEST(published, shows_one_run_at_a_time) {
   run::sample_run first;
   first.r.server["cmd.only_here"] = 3;

@@ -1,4 +1,4 @@
-// What one second of being watched costs: once the view, and once for each who scrapes.
+// The cost of one second of being watched: one view, and one page per scraper.
 #include <benchmark/benchmark.h>
 #include <prometheus/text_serializer.h>
 
@@ -8,7 +8,7 @@
 namespace lockmark::metrics {
 namespace {
 
-// Durations from 1 us to 2 s in every histogram, as a busy run has them.
+// Durations from 1 us to 2 s in every histogram, as in a busy run.
 run::result busy_result() {
   run::sample_run sample;
   for (std::int64_t ns = 1'000; ns < 2'000'000'000; ns += ns / 300) {

@@ -7,7 +7,7 @@ namespace lockmark::metrics {
 void published::show(families now) {
   auto next = std::make_shared<const families>(std::move(now));
   const std::lock_guard guard(mutex_);
-  now_.swap(next);  // the old ones go when the lock is free again
+  now_.swap(next);  // the old ones are freed after the lock is released
   scraped_since_ = false;
 }
 

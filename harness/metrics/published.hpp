@@ -1,5 +1,5 @@
-// What is on show, for whoever asks: replaced as a whole once a second, read at any time, from any
-// thread. Knows how often it was asked.
+// The metrics on show: replaced as a whole once a second, readable at any time from any thread.
+// Records whether they were scraped.
 #pragma once
 
 #include <prometheus/collectable.h>
@@ -21,7 +21,7 @@ class published final : public prometheus::Collectable {
   std::vector<prometheus::MetricFamily> Collect() const override;
 
   bool was_scraped() const;              // at all
-  bool was_scraped_since_shown() const;  // what is on show now
+  bool was_scraped_since_shown() const;  // the metrics now on show
 
  private:
   mutable std::mutex mutex_;

@@ -1,4 +1,4 @@
-// Somebody scrapes while the run goes on. Under TSan, because nothing else sees what is missing.
+// Scrapes while a run is in progress. Run under TSan, because nothing else detects a missing lock.
 #include "harness/metrics/published.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace lockmark::metrics {
 namespace {
 
-// Each page is of one moment: what two of its metrics say of the same thing does not differ.
+// Each page is of one moment: two metrics of the same quantity agree.
 TEST(published, is_read_while_it_changes) {
   run::sample_run sample;
   run::result& r = sample.r;

@@ -19,7 +19,7 @@ constexpr duration push_every = 1s;
 constexpr long push_within_ms = 2'000;
 constexpr std::size_t longest_answer = 200;
 
-// The gateway keeps what is pushed under the names in the path.
+// The gateway groups pushed metrics by the names in the path.
 std::string group_url(const gateway& to) {
   const std::string host = run::describe_host().host_name;
   char* const escaped = curl_easy_escape(nullptr, host.c_str(), static_cast<int>(host.size()));
@@ -29,7 +29,7 @@ std::string group_url(const gateway& to) {
   return url;
 }
 
-// The beginning of an answer, which is an error's text.
+// Keeps the beginning of the reply, which is the text of an error.
 std::size_t keep_answer(char* bytes, std::size_t, std::size_t size, void* into) {
   auto& answer = *static_cast<std::string*>(into);
   answer.append(bytes, std::min(size, longest_answer - std::min(longest_answer, answer.size())));
@@ -40,7 +40,7 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
-// Replaces the group by the text. Empty, or why the gateway did not take it.
+// Replaces the group by the text. Returns why the gateway refused it; empty: it did not.
 std::string put(const std::string& url, const gateway& to, const std::string& text) {
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
                                                                  curl_easy_cleanup);
@@ -104,8 +104,8 @@ void pusher::work() {
   }
 }
 
-// Nothing is pushed before there is something, so that a run that never began leaves what the last
-// one has left.
+// Does not push an empty page, so that a run that never began leaves the last run's metrics in
+// place.
 void pusher::push_shown() {
   const auto now = shown_->shown();
   if (now->empty()) return;

@@ -1,7 +1,7 @@
-// Pushes what is on show to a Pushgateway, once a second, on a thread of its own, so that nobody
-// ever waits for the gateway; and once more at the end, to stay there.
+// Pushes the metrics on show to a Pushgateway, once a second, on a separate thread, so that nothing
+// else waits for the gateway; and once more at the end, to stay there.
 //
-// By libcurl, because the Gateway of prometheus-cpp 1.0 waits without limit for one that is silent.
+// Uses libcurl, because the Gateway of prometheus-cpp 1.0 waits without limit for a silent one.
 #pragma once
 
 #include <condition_variable>
@@ -21,9 +21,9 @@ using sentence_sink = std::function<void(const std::string& sentence)>;
 
 class pusher {
  public:
-  // A gateway that does not take what is pushed is told of once, and once when it does again.
+  // Reports once that a gateway refuses the metrics, and once that it takes them again.
   pusher(gateway to, std::shared_ptr<const published> shown, sentence_sink say);
-  // Pushes for the last time; takes at most four seconds, where the gateway is silent.
+  // Pushes a last time; takes at most four seconds if the gateway is silent.
   ~pusher();
   pusher(const pusher&) = delete;
   pusher& operator=(const pusher&) = delete;

@@ -15,7 +15,7 @@
 namespace lockmark::metrics {
 namespace {
 
-// Reads `a="b",c="d"}` and leaves what follows.
+// Reads `a="b",c="d"}` and leaves the text after it.
 label_values take_labels(std::string_view& text) {
   label_values labels;
   while (!text.empty() && text.front() != '}') {

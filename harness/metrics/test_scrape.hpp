@@ -1,4 +1,4 @@
-// What the tests share: a page of metrics as whoever scrapes it reads it.
+// Test helpers: a page of metrics as a scraper reads it.
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ struct reading {
 
 class scrape {
  public:
-  // The text format; a line that is none of it is a failure of the test.
+  // Parses the text format; a malformed line fails the test.
   explicit scrape(const std::string& text);
 
   const std::vector<reading>& samples() const { return samples_; }
-  // Those of this name that have these labels among theirs.
+  // Samples of this name whose labels include these.
   std::vector<reading> all(const std::string& name, const label_values& labels = {}) const;
-  // The value of the only one; not a number, and a failure, unless there is exactly one.
+  // The value of the only such sample; NaN and a test failure unless there is exactly one.
   double value(const std::string& name, const label_values& labels = {}) const;
-  // The bounds, in seconds, between which a histogram has the rank-th smallest of its values.
+  // The bounds, in seconds, of the histogram bucket with the rank-th smallest value.
   std::pair<double, double> around_rank(const std::string& name, const label_values& labels,
                                         double rank) const;
 
@@ -36,10 +36,10 @@ class scrape {
   std::vector<reading> samples_;
 };
 
-// As it is written for those who scrape.
+// The text that scrapers get.
 std::string text_of(const families& all);
 
-// The answer of 127.0.0.1; empty when nobody answers, or with another status than 200.
+// The reply of 127.0.0.1; empty if there is none, or its status is not 200.
 std::string http_get(int port, const std::string& path);
 
 }  // namespace lockmark::metrics

@@ -1,7 +1,7 @@
 // When the next arrival is due: schedules as pure functions of (rate, seed, worker).
 //
-// An offset is counted from the start of the load; a schedule reads no clock, waits for nobody and
-// never catches up or slows down: what is late stays due at its own time.
+// Offsets count from the start of the load; a schedule reads no clock, waits for nobody and never
+// catches up or slows down: a late arrival stays due at its own time.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@
 
 namespace lockmark::pace {
 
-// Which part of the whole load a worker drives: number `worker` of `workers`.
-// Invariant: worker < workers.
+// The part of the load that one worker drives: number `worker` of `workers`. Invariant:
+// worker < workers.
 struct share {
   std::uint32_t worker = 0;
   std::uint32_t workers = 1;
 };
 
-// The offset of arrival `index` (from 0) of a constant rate: index * per / events, rounded down to
-// the nanosecond and computed exactly, so nothing drifts. Stops at the largest duration.
+// The offset of arrival `index` (from 0) at a constant rate: index * per / events, rounded down to
+// the nanosecond and computed exactly, so nothing drifts. Saturates at the largest duration.
 duration constant_offset(config::rate rate, std::uint64_t index);
 
 // The arrivals of one worker, in order. The same arguments always give the same plan.
 class schedule {
  public:
-  // No arrivals by time: a closed loop begins the next attempt when the last one ends.
+  // No scheduled arrivals: in a closed loop the next attempt begins when the last one ends.
   static schedule closed();
 
   // Arrivals of the whole load at 0, 1/rate, 2/rate, ...; arrival i belongs to worker i mod
@@ -40,7 +40,7 @@ class schedule {
   // which add up to one of rate `total`; each is seeded with (seed, worker).
   static schedule poisson(config::rate total, share mine, std::uint64_t seed);
 
-  // The intended offset of this worker's next arrival; nothing in a closed loop.
+  // The intended offset of this worker's next arrival; nullopt in a closed loop.
   std::optional<duration> next();
 
  private:
@@ -53,8 +53,8 @@ class schedule {
     duration next();
   };
 
-  // mt19937_64 because the standard fixes its every output: a plan does not depend on the library.
-  // The offset is kept in fractions of a nanosecond: rounding each gap would bend the rate.
+  // mt19937_64 because the standard specifies its output: a plan does not depend on the library.
+  // The offset keeps fractions of a nanosecond: rounding each gap would bias the rate.
   struct poisson_arrivals {
     double mean_gap_ns;
     double offset_ns;

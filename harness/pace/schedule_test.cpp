@@ -30,7 +30,7 @@ std::vector<double> gaps_ns(const std::vector<duration>& offsets) {
 }
 
 // Kolmogorov-Smirnov against an exponential distribution of this mean: the asymptotic probability
-// of a greater distance, with Stephens's correction for finite n.
+// of a larger distance, with Stephens's correction for finite n.
 double ks_exponential_p(std::vector<double> sample, double mean) {
   std::sort(sample.begin(), sample.end());
   const auto n = static_cast<double>(sample.size());
@@ -48,21 +48,21 @@ double ks_exponential_p(std::vector<double> sample, double mean) {
   return std::clamp(p, 0.0, 1.0);
 }
 
-// A closed loop has no arrivals by time.
+// A closed loop has no scheduled arrivals.
 TEST(schedule, closed_has_no_arrivals) {
   schedule closed = schedule::closed();
   EXPECT_FALSE(closed.next().has_value());
   EXPECT_FALSE(closed.next().has_value());
 }
 
-// A constant rate is start + i * interval, beginning with the start itself.
+// A constant rate is start + i * interval, from the start itself on.
 TEST(schedule, constant_is_a_ruler) {
   EXPECT_EQ(plan(schedule::constant(two_hundred, {}), 4),
             (std::vector<duration>{0ms, 5ms, 10ms, 15ms}));
 }
 
-// A billion arrivals later the offset is still exact, also where the interval is no whole number
-// of nanoseconds.
+// After a billion arrivals the offset is still exact, even if the interval is not a whole number of
+// nanoseconds.
 TEST(schedule, constant_does_not_drift) {
   EXPECT_EQ(constant_offset(two_hundred, 1'000'000'000), 5'000'000s);
   const config::rate three_per_second{3, 1s};
@@ -71,13 +71,13 @@ TEST(schedule, constant_does_not_drift) {
   EXPECT_EQ(constant_offset(three_per_second, 1'000'000'001), duration{333'333'333'666'666'666});
 }
 
-// Beyond the largest duration an offset stays there instead of wrapping round.
+// Offsets saturate at the largest duration instead of wrapping round.
 TEST(schedule, constant_saturates) {
   const config::rate rare{1, std::chrono::hours{1'000'000}};
   EXPECT_EQ(constant_offset(rare, 1'000'000'000'000), duration::max());
 }
 
-// Arrival i goes to worker i mod R: the workers' plans interleave to the whole plan.
+// Arrival i goes to worker i mod R: the workers' plans interleave into the whole plan.
 TEST(schedule, constant_stripes_over_workers) {
   const auto whole = plan(schedule::constant(two_hundred, {}), 30);
   for (std::uint32_t worker = 0; worker < 3; ++worker) {
@@ -86,7 +86,7 @@ TEST(schedule, constant_stripes_over_workers) {
   }
 }
 
-// The same seed is the same plan; another seed or another worker is another.
+// The same seed gives the same plan; another seed or worker gives another.
 TEST(schedule, poisson_is_its_seed) {
   const auto first = plan(schedule::poisson(two_hundred, {0, 2}, 7), 1000);
   EXPECT_EQ(first, plan(schedule::poisson(two_hundred, {0, 2}, 7), 1000));
@@ -103,7 +103,7 @@ TEST(schedule, poisson_gaps_are_exponential) {
   }
 }
 
-// The test above can fail: evenly spaced gaps and gaps of a wrong mean do not pass it.
+// The test above can fail: evenly spaced gaps, and gaps with a wrong mean, do not pass it.
 TEST(schedule, the_exponential_test_has_teeth) {
   const auto even = gaps_ns(plan(schedule::constant(two_hundred, {}), 4096));
   EXPECT_LT(ks_exponential_p(even, 5e6), 1e-3);
@@ -111,7 +111,7 @@ TEST(schedule, the_exponential_test_has_teeth) {
   EXPECT_LT(ks_exponential_p(fast, 5.5e6), 1e-3);
 }
 
-// Offsets never go back, and the rate of all workers together is kept within 1 %.
+// Offsets never go back, and all workers together keep the rate within 1 %.
 TEST(schedule, poisson_workers_add_up_to_the_rate) {
   constexpr std::uint32_t workers = 4;
   double total_per_second = 0;
@@ -123,7 +123,7 @@ TEST(schedule, poisson_workers_add_up_to_the_rate) {
   EXPECT_NEAR(total_per_second, 200, 2);
 }
 
-// Merged, the workers' parts are again a Poisson process of the whole rate.
+// Merged, the workers' parts form a Poisson process of the whole rate again.
 TEST(schedule, merged_poisson_parts_are_poisson) {
   std::vector<duration> merged;
   for (std::uint32_t worker = 0; worker < 4; ++worker) {

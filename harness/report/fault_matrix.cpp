@@ -59,7 +59,7 @@ void add_run(fault_cell& cell, const json& content) {
   if (last.at("agrees") == true) ++cell.agreeing;
 }
 
-// nlohmann's comparison of text with JSON is not in every version.
+// Not every version of nlohmann can compare JSON with text.
 bool says(const json& value, const std::string& text) {
   return value.is_string() && value.get_ref<const std::string&>() == text;
 }

@@ -58,7 +58,7 @@ TEST(fault_matrix, has_a_dash_where_a_scenario_is_not_for_a_lock) {
   EXPECT_THAT(text, HasSubstr("### half_way"));
 }
 
-// Of many scenarios, those of one backend are none of another's.
+// Scenarios of one backend do not appear in another's matrix.
 TEST(fault_matrix, is_one_for_each_backend) {
   const auto text =
       fault_matrix_markdown(fault_cells({run_of("redis/lua", "redlock_even", 0, 1),

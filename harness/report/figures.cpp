@@ -18,7 +18,7 @@ using json = nlohmann::ordered_json;
 constexpr std::string_view responses = "/quantiles/response/quantiles";
 constexpr std::string_view commands_path = "/cost_per_acquire/client_commands_per_grant";
 
-// What stands at the pointer; null where something on the way is null, or a list is too short.
+// The value at the pointer; null if a value on the way is null, or a list is too short.
 const json& look_up(const json& content, std::string_view path, bool may_lack) {
   static const json none;
   const json* at = &content;
@@ -50,7 +50,7 @@ reading read_quantile(const figure& f, const json& list) {
   return {};
 }
 
-// What all clients sent: by the grants and what each of them cost.
+// Commands of all clients: grants times the cost of each.
 std::optional<double> commands_per_second(const json& content) {
   const reading tps = read_figure(known_figure("tps"), content);
   const reading each = read_figure(known_figure("commands"), content);

@@ -19,7 +19,7 @@ std::string text_of(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
 }
 
-// A lock with an option of its own is a lock of its own.
+// A lock with an option counts as a separate lock.
 std::string name_of(const row& r) {
   const auto option = r.implementation.rfind(" [");
   const std::string options =
@@ -91,7 +91,7 @@ std::vector<suite> suites_of(const std::vector<test_case>& cases) {
   return all;
 }
 
-// What all cases of a suite have.
+// The properties that all cases of a suite share.
 properties common_to(const suite& s) {
   properties common = s.cases.front()->properties;
   std::erase_if(common, [&](const auto& property) {
@@ -161,7 +161,7 @@ std::string suite_xml(const suite& s) {
     const bool earlier = began.empty() || c->started_utc < began;
     if (!c->started_utc.empty() && earlier) began = c->started_utc;
   }
-  // Older readers know no time zone here: UTC is meant.
+  // Older readers accept no time zone here; the time is UTC.
   const std::string at =
       began.empty() ? "" : fmt::format(" timestamp=\"{}\"", xml_text(began.substr(0, 19)));
   std::string xml =

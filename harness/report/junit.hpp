@@ -5,7 +5,7 @@
 //   <error>    the figures are INVALID, the server was lost, the run was killed or never began
 //   <skipped>  interrupted: inconclusive
 //
-// Provenance stands in <properties>: of the suite where all its cases agree, else of the case.
+// Provenance is in <properties>: of the suite where all its cases agree, else of the case.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ struct test_case {
   outcome how = outcome::passed;
   std::string type;     // unless passed: one word, such as "violation"
   std::string message;  // unless passed: one sentence
-  std::string report;   // what a person would read of it
+  std::string report;   // the text shown to a person
   double seconds = 0;
   std::string started_utc;
   std::vector<std::pair<std::string, std::string>> properties;
 };
 
-// Throws usage_error if run.json lacks something.
+// Throws usage_error if run.json is incomplete.
 test_case test_case_of(const recorded_run& run);
 
-// A run that was asked for and could not be measured.
+// A run that was requested but could not be measured.
 test_case unmeasured(std::string scenario, std::string name, std::string why);
 
-// Well-formed whatever the names hold. Suites in the order of their first case.
+// Well-formed whatever the names contain. Suites in the order of their first case.
 std::string junit_xml(const std::vector<test_case>& cases);
 
 }  // namespace lockmark::report

@@ -1,4 +1,4 @@
-// JUnit XML: which run is what, and that any reader of XML can read it (xmllint, of
+// JUnit XML: the outcome for each kind of run, and that XML readers accept it (xmllint, of
 // libxml2-utils).
 #include "harness/report/junit.hpp"
 
@@ -26,7 +26,7 @@ test_case case_of(const run::result& r) {
   return test_case_of({"first", run::to_json(r)});
 }
 
-// What xmllint prints of the document: of an XPath expression its value, without one the errors.
+// xmllint's output for the document: with an XPath expression its value, without one the errors.
 std::string xmllint(const std::string& xml, const std::string& xpath = "") {
   std::string file = (std::filesystem::temp_directory_path() / "lm_junit_XXXXXX").string();
   const int fd = mkstemp(file.data());
@@ -60,7 +60,7 @@ TEST(junit, a_run_that_held_passes) {
       xml, Not(testing::AnyOf(HasSubstr("<failure"), HasSubstr("<error"), HasSubstr("<skipped"))));
 }
 
-// A violation is a failure, and nothing else is; what is wrong with it besides does not hide it.
+// Only a violation is a failure; other errors of the same run do not hide it.
 TEST(junit, a_violation_is_a_failure) {
   run::sample_run s;
   s.r.found.certain_violations = 7;
@@ -94,7 +94,7 @@ TEST(junit, what_cannot_be_believed_is_an_error) {
   EXPECT_EQ(killed.type, "incomplete");
 }
 
-// Interrupted: nobody can say.
+// Interrupted: inconclusive.
 TEST(junit, an_interrupted_run_is_skipped) {
   run::sample_run s;
   s.r.how = run::ending::interrupted;
@@ -103,7 +103,7 @@ TEST(junit, an_interrupted_run_is_skipped) {
   EXPECT_THAT(junit_xml({case_of(s.r)}), HasSubstr("<skipped message=\"interrupted before"));
 }
 
-// A suite per scenario with its sums; what all cases of one share stands at the suite.
+// A suite per scenario with its totals; properties shared by all its cases are on the suite.
 TEST(junit, counts_by_scenario) {
   run::sample_run held, failed, other;
   failed.r.found.certain_violations = 1;
@@ -130,8 +130,8 @@ TEST(junit, counts_by_scenario) {
   EXPECT_EQ(value("count(/testsuites/testsuite[1]/testcase/properties)"), "0");
 }
 
-// Names that try to be markup, control characters, bytes that are no UTF-8: still well-formed, and
-// what can be shown is shown.
+// Names with markup in them, control characters, invalid UTF-8: the XML stays well-formed and keeps
+// what it can.
 TEST(junit, is_well_formed_whatever_it_holds) {
   const std::string hostile =
       "\"><![CDATA[x]]>&'</testsuites>\x01\x02\x1b[2J\x7f \xc2\x85 \xef\xbf\xbe \xed\xa0\x80 "
@@ -146,11 +146,11 @@ TEST(junit, is_well_formed_whatever_it_holds) {
   EXPECT_EQ(xmllint(xml), "");
   EXPECT_THAT(xmllint(xml, "string(/testsuites/testsuite/testcase[1]/system-out)"),
               AllOf(HasSubstr("\"><![CDATA[x]]>&'</testsuites>"), HasSubstr("\xf0\x9f\x94\x92")));
-  // The check can fail.
+  // Shows that the check can fail.
   EXPECT_THAT(xmllint("<a>\x01</a>"), HasSubstr("xmllint: "));
 }
 
-// Character by character: what XML 1.0 allows stays, all else is replaced.
+// Character by character: XML 1.0 characters stay, all others are replaced.
 TEST(xml, escapes_and_replaces) {
   EXPECT_EQ(xml_text("<a b=\"c\">&'"), "&lt;a b=&quot;c&quot;&gt;&amp;&apos;");
   EXPECT_EQ(xml_text("tab\tline\n"), "tab\tline\n");

@@ -8,7 +8,7 @@
 namespace lockmark::report {
 namespace {
 
-// "{}" stands for what differs between runs: a number, a name.
+// "{}" marks the part that differs between runs: a number, a name.
 struct phrase {
   std::string_view english;
   std::string_view chinese;
@@ -68,7 +68,7 @@ constexpr std::array phrases{
 };
 // clang-format on
 
-// What stands for each "{}" of the pattern; nothing if the text is no instance of it.
+// The text for each "{}" of the pattern; nothing if the text does not match.
 std::optional<std::vector<std::string_view>> match(std::string_view pattern,
                                                    std::string_view text) {
   std::vector<std::string_view> parts;

@@ -1,7 +1,7 @@
-// The languages of the comparison table. English is what everything is written in; Chinese is
-// translated from it, because many of those who choose among these locks read it.
+// The languages of the comparison table. Everything is written in English; the table is translated
+// to Chinese, because many people who choose among these locks read it.
 //
-// Names of locks, clients and options stay as they are: they are what one searches for.
+// Names of locks, clients and options stay as they are: people search for them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace lockmark::report {
 
 enum class language : std::uint8_t { english, chinese };
 
-// A heading, a state, a legend or a reason, in `to`. What has no translation stays English.
+// A heading, a state, a legend or a reason, in `to`. Text without a translation stays English.
 std::string translated(std::string_view english, language to);
 
 // Columns that a terminal needs for the text: Chinese characters take two.

@@ -17,7 +17,7 @@ TEST(language, numbers_keep_their_places) {
   EXPECT_EQ(translated("redis/setnx", language::chinese), "redis/setnx");
 }
 
-// A reason that is reworded must be translated anew.
+// A reworded reason needs a new translation.
 TEST(language, every_reason_of_the_verdict_is_translated) {
   run::self_measurement m;
   m.busiest_worker = m.process_cpu = 0.99;

@@ -7,7 +7,7 @@
 namespace lockmark::report {
 namespace {
 
-// "<= 5 ms" is no element, "</details>" and "<b>" are.
+// "<= 5 ms" is not an element, "</details>" and "<b>" are.
 bool begins_element(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '!' || c == '?';
 }
@@ -45,7 +45,7 @@ std::string markdown_cut(std::string text) {
   const std::size_t room = most_markdown_bytes - sentence.size();
   std::size_t end = text.rfind('\n', room);
   if (end == std::string::npos) {
-    // Not in the middle of a character.
+    // Do not cut inside a character.
     end = room;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
   }

@@ -1,4 +1,4 @@
-// Texts of others inside Markdown: what they hold is shown, and never taken for markup.
+// Untrusted text inside Markdown: shown as it is, never taken for markup.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,16 @@
 
 namespace lockmark::report {
 
-// A comment on a pull request may have 65,536 characters; below that with room for what a tool
-// adds to it.
+// A comment on a pull request may have 65,536 characters; this leaves room for what a tool adds.
 inline constexpr std::size_t most_markdown_bytes = 60'000;
 
-// One line, also inside a table: no line break, no cell, no HTML element can come of it.
+// One line, usable in a table: it cannot contain a line break, end a cell or begin an HTML element.
 std::string markdown_text(std::string_view text);
 
 // A block of code that its content cannot end.
 std::string markdown_block(std::string_view text, std::string_view syntax);
 
-// At most most_markdown_bytes: what is longer ends after a whole line with a sentence that says so.
+// At most most_markdown_bytes: longer text is cut after a whole line, with a sentence that says so.
 std::string markdown_cut(std::string text);
 
 }  // namespace lockmark::report

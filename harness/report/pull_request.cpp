@@ -27,7 +27,7 @@ std::string title(const std::vector<row>& rows) {
   return fmt::format("{}, {}", runs(rows.size()), all_known ? "all held" : "none failed");
 }
 
-// "- 2 INVALID: do not use their figures", for what there is.
+// "- 2 INVALID: do not use their figures", for each count above 0.
 std::string counts(const std::vector<row>& rows) {
   std::string text;
   const auto tell = [&](const char* what, auto matches) {
@@ -43,7 +43,7 @@ std::string counts(const std::vector<row>& rows) {
   return text;
 }
 
-// The first `shown` rows as a table, and how many are not there.
+// The first `shown` rows as a table, and the number of rows left out.
 std::string table_of(const std::vector<row>& rows, std::size_t shown) {
   const std::vector<row> part(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown));
   std::string text = shown > 0 ? table_markdown(part) : "";
@@ -58,7 +58,7 @@ std::string table_of(const std::vector<row>& rows, std::size_t shown) {
 
 struct page {
   const std::vector<row>& all;
-  std::vector<row> to_look_at;  // the gravest first
+  std::vector<row> to_look_at;  // the most serious first
 
   std::string text(std::size_t looked_at, std::size_t shown) const {
     std::string t = fmt::format("### lockmark: {}\n\n{}", title(all), counts(all));
@@ -71,7 +71,7 @@ struct page {
   }
 };
 
-// The greatest number up to `most` for which the text is short enough, or 0.
+// The largest number up to `most` for which the text is short enough, or 0.
 template <class Text>
 std::size_t most_that_fit(std::size_t most, Text text) {
   std::size_t fits = 0;

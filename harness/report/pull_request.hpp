@@ -1,5 +1,5 @@
-// Many runs as a comment on a pull request: the verdict first, then what needs a look, and the
-// whole table folded away. Under most_markdown_bytes, however many rows there are.
+// Many runs as a comment on a pull request: the verdict first, then the runs that need a look, and
+// the whole table folded. Under most_markdown_bytes, however many rows there are.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lockmark::report {
 
-// Rows are shown in the order given. Where they do not fit, a sentence says how many were left out.
+// Shows rows in the order given. If not all fit, a sentence says how many were left out.
 std::string runs_markdown(const std::vector<row>& rows);
 
 }  // namespace lockmark::report

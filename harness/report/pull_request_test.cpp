@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// All is well: the verdict, how many of which kind, and the table folded.
+// All is well: the verdict, the number of each kind, and the table folded.
 TEST(pull_request, good_runs_are_said_to_be_good) {
   const std::string text = runs_markdown({measured_row(), measured_row(), bound_row()});
   EXPECT_THAT(text, StartsWith("### lockmark: 3 runs, all held\n"));
@@ -30,7 +30,7 @@ TEST(pull_request, good_runs_are_said_to_be_good) {
                           EndsWith("</details>\n")));
 }
 
-// What failed stands first and unfolded, the gravest on top.
+// Failures come first and unfolded, the most serious on top.
 TEST(pull_request, what_needs_a_look_is_not_folded) {
   const std::string text = runs_markdown({killed_row(), measured_row(), invalid_row()});
   EXPECT_THAT(text, StartsWith("### lockmark: 1 of 3 runs NOT HELD\n"));
@@ -44,7 +44,7 @@ TEST(pull_request, what_needs_a_look_is_not_folded) {
                           HasSubstr("- **1** incomplete"), HasSubstr("- **1** valid\n")));
 }
 
-// Without a verdict, nobody says that all held.
+// Without a verdict, the text does not claim that all held.
 TEST(pull_request, an_unknown_verdict_is_not_good) {
   EXPECT_THAT(runs_markdown({killed_row(), measured_row()}),
               StartsWith("### lockmark: 2 runs, none failed\n"));
@@ -62,7 +62,7 @@ std::size_t lines_with(const std::string& text, std::string_view what) {
   return n;
 }
 
-// 500 rows do not fit: as many as do are there, and how many are not is said.
+// 500 rows do not fit: as many as fit are shown, with the number left out.
 TEST(pull_request, of_500_rows_says_how_many_it_leaves_out) {
   const std::string text = runs_markdown(many(500, measured_row()));
   EXPECT_LT(text.size(), 60'001U);
@@ -73,7 +73,7 @@ TEST(pull_request, of_500_rows_says_how_many_it_leaves_out) {
   EXPECT_THAT(text, EndsWith("</details>\n"));
 }
 
-// 500 failures: the list of them is cut as well, and still the verdict counts them all.
+// 500 failures: their list is cut as well, but the verdict counts them all.
 TEST(pull_request, of_500_failures_says_how_many_it_leaves_out) {
   const std::string text = runs_markdown(many(500, invalid_row()));
   EXPECT_LT(text.size(), 60'001U);
@@ -81,14 +81,14 @@ TEST(pull_request, of_500_failures_says_how_many_it_leaves_out) {
   EXPECT_THAT(text, AllOf(HasSubstr("rows are left out here"), EndsWith("</details>\n")));
 }
 
-// Reasons of any length do not make it longer.
+// Long reasons do not make it longer.
 TEST(pull_request, is_short_whatever_the_reasons) {
   row r = invalid_row();
   r.reasons = {std::string(100'000, 'x')};
   EXPECT_LT(runs_markdown({r, r}).size(), 60'001U);
 }
 
-// Names that try to be markup stay text.
+// Names with markup in them stay text.
 TEST(pull_request, shows_names_as_they_are) {
   row r = invalid_row();
   r.scenario = "</details>\n# big | <script>";
@@ -98,7 +98,7 @@ TEST(pull_request, shows_names_as_they_are) {
   EXPECT_EQ(lines_with(text, "</details>"), 1U);
 }
 
-// A single run: a long provenance is left out, a longer report is cut, and both are said.
+// A single run: a long provenance is left out, a longer report is cut, and both are mentioned.
 TEST(pull_request, a_single_run_is_short_as_well) {
   run::sample_run s;
   s.r.server_is.emplace_back("server.long", std::string(70'000, 'y'));
@@ -111,7 +111,7 @@ TEST(pull_request, a_single_run_is_short_as_well) {
   EXPECT_THAT(cut, AllOf(StartsWith("### redis/lua"), EndsWith("left out here for its length.\n")));
 }
 
-// A block of code ends where it ends, and a cut falls between characters.
+// The content cannot end a code block, and a cut falls between characters.
 TEST(markdown, blocks_and_cuts) {
   EXPECT_EQ(markdown_block("a: 1\n", "yaml"), "```yaml\na: 1\n```\n");
   EXPECT_EQ(markdown_block("```\n</details>", "yaml"), "````yaml\n```\n</details>\n````\n");

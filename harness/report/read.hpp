@@ -1,4 +1,4 @@
-// Reads what a run has left in its folder.
+// Reads a run's folder.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@ struct recorded_run {
   nlohmann::ordered_json content;  // of run.json, schema version 1.x
 };
 
-// `path` is a run's folder or its run.json. A run that was killed can be read and says itself that
-// it is not complete. Throws usage_error: no such file, no JSON, a schema version not known here.
+// `path` is a run's folder or its run.json. A killed run can be read; its content says that it is
+// incomplete. Throws usage_error: no such file, not JSON, an unknown schema version.
 recorded_run read_run(const std::filesystem::path& path);
 
-// The same of a run.json whose text is this; `file` is what it is called, and is not read.
+// The same from the text of a run.json; `file` only names it and is not read.
 recorded_run run_in(std::string_view text, const std::filesystem::path& file);
 
 }  // namespace lockmark::report

@@ -54,7 +54,7 @@ TEST_F(read_test, by_folder_or_file) {
   }
 }
 
-// A folder can have the name of a file.
+// A folder may be called run.json.
 TEST_F(read_test, a_folder_called_run_json) {
   fs::create_directories(path_ / "run.json");
   EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
@@ -87,7 +87,7 @@ TEST_F(read_test, row_of_a_complete_run) {
   EXPECT_TRUE(r.reasons.empty());
 }
 
-// A killed run can be read; its row is not valid, knows nothing and says why.
+// A killed run can be read; its row is not valid, has no figures and says why.
 TEST_F(read_test, killed_run) {
   const run::sample_run s;
   run::run_folder(path_, s.r.job).begin(s.known());
@@ -112,16 +112,16 @@ TEST_F(read_test, interrupted_run) {
   EXPECT_THAT(r.reasons, ElementsAre("incomplete: interrupted"));
 }
 
-// What drifts is told.
+// Drift is reported.
 TEST_F(read_test, drifting_run) {
   run::sample_run s;
-  s.r.steady = {true, true, 0.6};  // a minute, and the run takes five seconds
+  s.r.steady = {true, true, 0.6};  // per minute, and the run takes five seconds
   write(s.r);
   EXPECT_THAT(row_of(read_run(path_)).reasons,
               ElementsAre("not stationary: p50 changed by 5.0 % over the run"));
 }
 
-// Nothing there, no JSON, no run, a version from the future, something missing: one sentence each.
+// Missing file, not JSON, not a run, a future version, a missing key: one sentence each.
 TEST_F(read_test, refusals) {
   EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
   fs::create_directories(path_);
@@ -136,7 +136,7 @@ TEST_F(read_test, refusals) {
   EXPECT_THAT(refusal(), HasSubstr("is not as lockmark writes it"));
 }
 
-// A later minor version has more keys; they do no harm.
+// A later minor version has more keys; they are ignored.
 TEST_F(read_test, later_minor_version) {
   nlohmann::ordered_json content = run::to_json(run::sample_run{}.r);
   content["schema_version"] = "1.9";

@@ -1,7 +1,7 @@
-// A run.json in which anything may stand anywhere: every report of it is text, or a usage_error.
+// A run.json with any value anywhere: every report of it is text, or a usage_error.
 //
-// Each three bytes of the input change one value of a real run.json: which one, and to what. An
-// input that begins with '{' is a whole run.json itself.
+// Every three bytes of the input change one value of a real run.json: which one, and to what. An
+// input that begins with '{' is itself a whole run.json.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -43,7 +43,7 @@ const std::array<json, 24>& odd_values() {
   return all;
 }
 
-// In the order of the text, so that what lies in a value comes after it.
+// In text order, so that a value comes before the values inside it.
 void collect(json& value, std::vector<json*>& into) {
   into.push_back(&value);
   if (!value.is_structured()) return;
@@ -59,7 +59,7 @@ json changed(std::string_view bytes) {
     const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
     changes.emplace_back((byte(0) * 256U + byte(1)) % values.size(), byte(2));
   }
-  // From the end, so that none takes away what another one is to change.
+  // From the end, so that no change removes a value that another one changes.
   std::ranges::stable_sort(changes, std::greater<>{}, &decltype(changes)::value_type::first);
   for (const auto& [which, kind] : changes) {
     json& value = *values[which];

@@ -27,13 +27,13 @@ std::vector<std::string> reasons_of(const json& content) {
   }
   const json& drifting = verdict.at("drifting");
   if (drifting.at("drifts") == true) {
-    // Of seconds, so many percent a minute would be an extrapolation.
+    // For a run of seconds, a change per minute would be an extrapolation.
     const double minutes = run.at("window_s").get<double>() / 60;
     const double change = drifting.at("change_per_minute").get<double>() * minutes;
     reasons.push_back(
         fmt::format("not stationary: p50 changed by {} over the run", share_text(change)));
   }
-  // Younger than the first version of the schema.
+  // Added after the first version of the schema.
   const json& durations = content.at("durations");
   if (durations.contains("pipe") && durations.at("pipe").at("count") != 0) {
     reasons.push_back(fmt::format("in a process of its own: {} a call for the pipe, taken out",
@@ -42,7 +42,7 @@ std::vector<std::string> reasons_of(const json& content) {
   return reasons;
 }
 
-// What makes another lock of it: " [indexed=false]".
+// The options that make it a different lock: " [indexed=false]".
 std::string options_of(const json& content) {
   std::string text;
   for (const auto& [name, value] : content.at("provenance").at("lock_options").items()) {

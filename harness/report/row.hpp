@@ -1,7 +1,7 @@
 // One run as one row of the comparison table.
 //
-// Reads what run.json says and computes nothing new. A row that is INVALID or incomplete keeps its
-// figures, says so, and never takes part in a ranking.
+// Reads run.json and computes nothing new. An INVALID or incomplete row keeps its figures, says so,
+// and is never ranked.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct row {
   std::string scenario;
   std::string safety_class;
   bool complete = false;
-  bool valid = false;  // an incomplete run is not
-  bool bound = false;  // the harness was the limit: rates are at least, times are at most
+  bool valid = false;  // false for an incomplete run
+  bool bound = false;  // the harness was the limit: rates are lower, times upper bounds
   std::vector<std::string> reasons;
   std::vector<reading> values = std::vector<reading>(figures().size());  // as figures() has them
 
@@ -34,11 +34,11 @@ struct row {
   std::uint64_t samples() const;
 };
 
-// Throws usage_error if run.json lacks something.
+// Throws usage_error if run.json is incomplete.
 row row_of(const recorded_run& run);
 
-// Rows of a scenario together, in the order of their first one; among them the fastest first, and
-// at the end those that are not ranked, as they came.
+// Groups rows by scenario, in the order of each scenario's first row; within one the fastest first,
+// and unranked rows at the end in their given order.
 std::vector<row> ranked(std::vector<row> rows);
 
 // By scenario, backend, lock and topology: backends in this order, the others in that of their

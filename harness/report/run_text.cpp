@@ -21,7 +21,7 @@ struct line {
   tone shade = tone::plain;
 };
 
-// One run's content, and how its figures are to be shown.
+// One run's content, and how to show its figures.
 struct subject {
   const json& content;
   row in_table;
@@ -146,7 +146,7 @@ std::string cost_text(const subject& s) {
       decimal(c.at("wakeups_per_grant"), 2), decimal(c.at("server_commands_per_grant"), 2));
 }
 
-// Younger than the first version of the schema, like preflight and pipe below.
+// Added after the first version of the schema, like preflight and pipe below.
 std::string gap_text(const subject& s) {
   if (!s.content.contains("longest_gap")) return "";
   const json& gap = s.at("longest_gap");
@@ -155,7 +155,7 @@ std::string gap_text(const subject& s) {
                      time_text(gap.at("length_ns")), gap.at("began_ns").get<double>() / 1e9);
 }
 
-// What was done to the run, or happened to it.
+// Faults and other events during the run.
 std::vector<line> mark_lines(const subject& s) {
   std::vector<line> lines;
   if (!s.content.contains("marks")) return lines;

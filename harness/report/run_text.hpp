@@ -1,4 +1,4 @@
-// One run, told to a person: the verdict first, then the figures.
+// One run as text for a person: the verdict first, then the figures.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace lockmark::report {
 
-// What `lockmark run` prints at the end: about fifteen lines of at most `width` columns. Throws
-// usage_error if run.json lacks something.
+// The final output of `lockmark run`: about fifteen lines of at most `width` columns. Throws
+// usage_error if run.json is incomplete.
 std::string run_summary_terminal(const recorded_run& run, std::size_t width = 100,
                                  const style& look = {});
 
@@ -18,7 +18,7 @@ std::string run_summary_terminal(const recorded_run& run, std::size_t width = 10
 std::string verdict_sentence(const recorded_run& run);
 
 // The report of a single run as Markdown, for a comment on a pull request: under
-// most_markdown_bytes, whatever run.json holds.
+// most_markdown_bytes, whatever run.json contains.
 std::string run_markdown(const recorded_run& run);
 
 }  // namespace lockmark::report

@@ -1,4 +1,4 @@
-// One run told to a person.
+// One run as text for a person.
 #include "harness/report/run_text.hpp"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST(run_text, complete_run) {
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 15);
 }
 
-// "Fewer than 1 in 1" would be no statement.
+// "Fewer than 1 in 1" would say nothing.
 TEST(run_text, says_nothing_of_how_rare_a_violation_is_after_a_few_chances) {
   run::sample_run s;
   s.r.found.transfers = 5;
@@ -51,7 +51,7 @@ TEST(run_text, says_nothing_of_how_rare_a_violation_is_after_a_few_chances) {
   EXPECT_THAT(summary(s.r), HasSubstr("fewer than 1 in 2)"));
 }
 
-// Nobody was granted or refused anything.
+// No client was granted or refused the lock.
 TEST(run_text, without_an_answer_of_the_lock_has_no_verdict) {
   run::sample_run s;
   s.r.grants_in_all = 0;
@@ -95,7 +95,7 @@ TEST(run_text, invalid_run) {
   EXPECT_LT(text.find("- debug build"), text.find("980"));
 }
 
-// Bounds: at least so fast, at most so slow.
+// Bounds: at least this fast, at most this slow.
 TEST(run_text, bound_run) {
   run::sample_run s;
   s.r.verdict.bound = true;
@@ -104,7 +104,7 @@ TEST(run_text, bound_run) {
                           HasSubstr("p99 > 1.0 s")));
 }
 
-// A run that was killed says only that.
+// The text for a killed run says only that.
 TEST(run_text, killed_run) {
   const std::string text =
       run_summary_terminal({"first", run::to_json_while_running(run::sample_run{}.known())});
@@ -135,7 +135,7 @@ TEST(run_text, markdown) {
   EXPECT_LT(text.size(), 60'000U);
 }
 
-// Nobody knows whether it held, and nobody says why.
+// It is unknown whether the lock held, and no reason is given.
 TEST(run_text, unknown_without_a_reason) {
   nlohmann::ordered_json content = run::to_json(run::sample_run{}.r);
   content["verdict"]["held"] = nullptr;
@@ -143,7 +143,7 @@ TEST(run_text, unknown_without_a_reason) {
   EXPECT_EQ(verdict_sentence({"first", content}), "unknown");
 }
 
-// Something missing is wrong usage, with the run's name.
+// A missing key is a usage error that names the run.
 TEST(run_text, damaged_run) {
   nlohmann::ordered_json content = run::to_json(run::sample_run{}.r);
   content.erase("durations");

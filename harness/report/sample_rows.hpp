@@ -1,4 +1,4 @@
-// For tests: rows of every kind that the table must tell apart.
+// For tests: rows of every kind that the table must distinguish.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
-// run.json, as it is written, agrees with results/schema/run.schema.json.
+// The written run.json conforms to results/schema/run.schema.json.
 //
-// Debian 12 has no validator for C++, so this knows the part of JSON Schema that the file uses:
-// type, required, properties, items, enum, pattern, minimum, anyOf and $ref into $defs.
+// Debian 12 has no validator for C++, so this implements the part of JSON Schema that the file
+// uses: type, required, properties, items, enum, pattern, minimum, anyOf and $ref into $defs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <regex.h>
@@ -118,7 +118,7 @@ validator run_schema() {
   return validator(json::parse(in));
 }
 
-// Everything filled in, with a violation, a floor and server counters.
+// All keys set, with a violation, a floor and server counters.
 TEST(run_schema, accepts_a_complete_run) {
   run::sample_run s;
   s.r.found.violations = {run::sample_violation(s.r)};
@@ -137,7 +137,7 @@ TEST(run_schema, accepts_what_is_unknown) {
   EXPECT_THAT(run_schema().complaints(run::to_json(s.r)), IsEmpty());
 }
 
-// The checker complains, or the tests above would say nothing.
+// The checker must be able to fail, or the tests above would prove nothing.
 TEST(run_schema, refuses_what_is_wrong) {
   const json good = run::to_json(run::sample_run{}.r);
   json bad = good;

@@ -1,5 +1,4 @@
-// Emphasis in a text for people. What it looks like, and whether there is any, is for the one who
-// prints: by default there is none.
+// Emphasis in a text for people. The caller that prints chooses it; the default is none.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@ namespace lockmark::report {
 
 enum class tone : std::uint8_t { plain, good, doubtful, bad };
 
-// What is written before a text of each tone, and after it.
+// The text written before and after each tone.
 struct style {
   std::string_view good{};
   std::string_view doubtful{};

@@ -1,4 +1,4 @@
-// Emphasis: on what is worth it, nowhere by default, and never in the way of columns.
+// Emphasis: only on what deserves it, none by default, and without disturbing columns.
 #include "harness/report/style.hpp"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ TEST(style, paints_only_where_it_knows_how) {
   EXPECT_EQ(marks.paint("x", tone::plain), "x");
 }
 
-// The verdict: good, bad, and neither for what nobody knows.
+// The verdict: good, bad, and neither if unknown.
 TEST(style, of_the_verdict) {
   run::sample_run s;
   EXPECT_THAT(summary(s.r, marks), HasSubstr("verdict    <good>held"));
@@ -52,21 +52,21 @@ TEST(style, of_the_verdict) {
               HasSubstr("verdict    <doubtful>unknown"));
 }
 
-// Of the table: violations and what is not valid. The columns are where they are without.
+// The table: violations and invalid rows. The columns do not move.
 TEST(style, of_the_table) {
   const std::string painted = table_terminal(all_kinds(), 200, language::english, marks);
   EXPECT_THAT(painted, HasSubstr("    3<end>  <doubtful>INVALID"));
   EXPECT_THAT(painted, Not(HasSubstr("0<end>")));
   std::string plain = table_terminal(all_kinds(), 200);
   std::string stripped = without_marks(painted);
-  // Blanks at the end of a painted cell stay.
+  // Trailing blanks of a painted cell stay.
   for (std::string* text : {&plain, &stripped}) {
     for (auto at = text->find(" \n"); at != text->npos; at = text->find(" \n")) text->erase(at, 1);
   }
   EXPECT_EQ(stripped, plain);
 }
 
-// Without a style there is none.
+// The default has no emphasis.
 TEST(style, is_not_the_default) {
   EXPECT_EQ(summary(run::sample_run{}.r, style{}),
             without_marks(summary(run::sample_run{}.r, marks)));

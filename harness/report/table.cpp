@@ -19,7 +19,7 @@ constexpr std::string_view legend =
     "not known; >= and <=: the harness was the limit. Hand-off: from a release to the grant of "
     "another client. Fairness: Jain's index in short windows, 1 is even.";
 
-// What is wrong with rows, numbered in the order of the first of each kind.
+// Reasons against rows, numbered in the order of the first of each kind.
 class footnotes {
  public:
   explicit footnotes(language in) : in_(in) {}
@@ -43,11 +43,11 @@ class footnotes {
 
 struct column {
   std::string head;
-  int keep;  // the higher, the later it is left out; `always_shown` never
+  int keep;  // columns with lower values are left out first; `always_shown` never
   bool left_aligned = true;
   std::function<std::string(const row&)> text;
-  const figure* of = nullptr;  // null: no figure
-  bool has_notes = false;      // the numbers of the footnotes stand here
+  const figure* of = nullptr;  // null: not a figure
+  bool has_notes = false;      // shows the numbers of the footnotes
 };
 
 std::string state_text(const row& r) {
@@ -146,7 +146,7 @@ void add_json(json& one, const row& r, bool of_verdict) {
   }
 }
 
-// Cells of a table for the terminal, and how wide their columns must be.
+// Cells of a table for the terminal, and the column widths they need.
 struct grid {
   std::vector<column> shown;
   std::vector<std::vector<std::string>> cells;
@@ -161,7 +161,7 @@ struct grid {
     for (std::size_t c = 0; c < shown.size(); ++c) sum += width_of(c) + (c > 0 ? 2 : 0);
     return sum;
   }
-  // Returns the head of the least important column, taken out; nothing if all are needed.
+  // Removes the least important column and returns its head; nothing if all are needed.
   std::string leave_one_out() {
     const auto least =
         std::min_element(shown.begin(), shown.end(),
@@ -186,7 +186,7 @@ struct grid {
   }
 };
 
-// A lock with an option of its own is a lock of its own.
+// A lock with an option counts as a separate lock.
 std::string name_in_overview(const row& r) {
   const auto option = r.implementation.rfind(" [");
   return option == std::string::npos ? r.lock : r.lock + r.implementation.substr(option);

@@ -1,7 +1,7 @@
-// The comparison table, in the formats that people and programs read.
+// The comparison table, in formats for people and programs.
 //
-// Prints rows in the order given (see ranked()). Reasons why a row is INVALID, incomplete or a
-// bound stand as footnotes below the table.
+// Prints rows in the order given (see ranked()). The reasons for an INVALID or incomplete row or a
+// bound are footnotes below the table.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace lockmark::report {
 
 std::string table_markdown(const std::vector<row>& rows, language in = language::english);
 
-// TPS by lock and topology, one table per scenario, a dash where a lock does not run. For rows on
-// more than one topology.
+// TPS by lock and topology, one table per scenario, a dash if a lock does not run on a topology.
+// For rows on more than one topology.
 std::string overview_markdown(const std::vector<row>& rows, language in = language::english);
 
-// RFC 4180 with a header; nanoseconds and shares as numbers, "> N" for censored times, nothing for
-// the unknown, reasons separated by "; ".
+// RFC 4180 with a header; nanoseconds and shares as numbers, "> N" for censored times, empty if
+// unknown, reasons separated by "; ".
 std::string table_csv(const std::vector<row>& rows);
 
 // An array of objects; the keys are the contract of `lockmark table --format json`.
 std::string table_json(const std::vector<row>& rows);
 
 // Aligned text under a heading per scenario. Columns that do not fit are left out, the least
-// important first, and named; those that say which lock, how fast and whether to believe it stay.
+// important first, and named; lock, speed and validity always stay.
 std::string table_terminal(const std::vector<row>& rows, std::size_t width,
                            language in = language::english, const style& look = {});
 

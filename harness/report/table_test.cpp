@@ -1,4 +1,4 @@
-// The table in its four formats, of rows of every kind.
+// The table in its four formats, with rows of every kind.
 #include "harness/report/table.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Every cell of the four kinds of rows, reasons once each below.
+// Every cell of the four kinds of rows; each reason appears once below.
 TEST(table, markdown) {
   const auto lines = lines_of(table_markdown(all_kinds()));
   ASSERT_EQ(lines.size(), 12U);
@@ -66,7 +66,7 @@ TEST(table, in_chinese) {
   EXPECT_THAT(table_terminal(all_kinds(), 200, language::chinese), HasSubstr("获取成功率"));
 }
 
-// A dash where a lock does not run, and a lock with an option is another lock.
+// A dash if a lock does not run there; a lock with an option is a separate lock.
 TEST(table, overview) {
   row other = measured_row();
   other.topology = "redis-cluster";
@@ -90,7 +90,7 @@ TEST(table, by_backend) {
   EXPECT_EQ(rows[2].lock, "redis/lua");
 }
 
-// Numbers as numbers, quotes where a comma needs them, nothing for the unknown.
+// Numbers as numbers, quotes where a comma needs them, empty if unknown.
 TEST(table, csv) {
   row quoted = bound_row();
   quoted.implementation = "the \"first\", and best";
@@ -159,7 +159,7 @@ TEST(table, wide_terminal) {
   EXPECT_EQ(lines[5].substr(end_of_tps - 2, 2), " -");
 }
 
-// Narrow terminals lose columns, which are named, and never those that matter.
+// Narrow terminals lose columns, which are named, but never the important ones.
 TEST(table, narrow_terminal) {
   for (const std::size_t width : {80U, 100U, 120U, 160U}) {
     const std::string text = table_terminal(all_kinds(), width);
@@ -172,7 +172,7 @@ TEST(table, narrow_terminal) {
   }
 }
 
-// A heading for each scenario, once.
+// One heading per scenario.
 TEST(table, terminal_groups_scenarios) {
   row other = measured_row();
   other.scenario = "uncontended";

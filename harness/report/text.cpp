@@ -9,7 +9,7 @@
 namespace lockmark::report {
 namespace {
 
-// Three digits, but below ten no zeros at the end beyond the first decimal.
+// Three digits, but below ten no trailing zeros beyond the first decimal.
 std::string three_digits(double value) {
   if (value >= 99.95) return fmt::format("{:.0f}", value);
   if (value >= 9.995) return fmt::format("{:.1f}", value);

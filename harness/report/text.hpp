@@ -1,4 +1,4 @@
-// Figures as people read them: short, with a unit, "-" for what is not known.
+// Figures as text for people: short, with a unit, "-" if unknown.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lockmark::report {
 
-// Nanoseconds or, if `censored`, only known to be more than so many.
+// Nanoseconds; if `censored`, a lower bound.
 struct time_value {
   std::int64_t ns = 0;
   bool censored = false;
@@ -24,11 +24,11 @@ std::string duration_text(std::int64_t ns);
 std::string time_text(const std::optional<time_value>& t, bool bound = false);
 // "1234", "56.7", "0.123".
 std::string rate_text(double per_s);
-// "99.98 %"; nothing but 0 and 1 is shown as "0 %" and "100 %".
+// "99.98 %"; only exactly 0 and 1 are shown as "0 %" and "100 %".
 std::string share_text(double share);
 std::string number_text(const std::optional<double>& value, int decimals);
 
-// A whole number in run.json, or one from 0. Throws json's exception for anything else: to convert
+// A whole number in run.json, or one from 0. Throws json's exception for anything else: converting
 // 1e300, or a negative fraction to a count, would be undefined.
 std::int64_t whole_number(const nlohmann::ordered_json& value);
 std::uint64_t whole_count(const nlohmann::ordered_json& value);
@@ -37,7 +37,7 @@ std::uint64_t whole_count(const nlohmann::ordered_json& value);
 std::optional<time_value> time_of(const nlohmann::ordered_json& value);
 std::string time_text(const nlohmann::ordered_json& value, bool bound = false);
 
-// Lines of at most `width` columns, broken at spaces; words that are longer stay whole.
+// Lines of at most `width` columns, broken at spaces; longer words stay whole.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 }  // namespace lockmark::report

@@ -10,7 +10,7 @@ namespace {
 using json = nlohmann::ordered_json;
 using testing::ElementsAre;
 
-// Three digits, the next unit where they would need a fourth.
+// Three digits; the next unit if a fourth would be needed.
 TEST(text, durations) {
   EXPECT_EQ(duration_text(0), "0 ns");
   EXPECT_EQ(duration_text(853), "853 ns");
@@ -25,7 +25,7 @@ TEST(text, durations) {
   EXPECT_EQ(duration_text(3'600'000'000'000), "3600 s");
 }
 
-// A censored time stays one in a bound row; without a value there is a dash.
+// A censored time stays censored in a bound row; without a value there is a dash.
 TEST(text, times) {
   EXPECT_EQ(time_text(time_value{1'200'000, false}), "1.2 ms");
   EXPECT_EQ(time_text(time_value{1'200'000, false}, true), "<= 1.2 ms");
@@ -44,7 +44,7 @@ TEST(text, times_of_json) {
   EXPECT_THROW(time_of(json(true)), json::exception);
 }
 
-// What does not fit is refused, not converted.
+// Numbers that do not fit are refused, not converted.
 TEST(text, numbers_of_json) {
   EXPECT_EQ(whole_number(json(-5)), -5);
   EXPECT_EQ(whole_count(json(UINT64_MAX)), UINT64_MAX);
@@ -68,7 +68,7 @@ TEST(text, shares) {
   EXPECT_EQ(share_text(0.95), "95.0 %");
 }
 
-// Rates keep three digits or all before the point.
+// Rates keep three digits, or all before the point.
 TEST(text, rates) {
   EXPECT_EQ(rate_text(123'456.7), "123457");
   EXPECT_EQ(rate_text(56.78), "56.8");
@@ -76,7 +76,7 @@ TEST(text, rates) {
   EXPECT_EQ(rate_text(0), "0.000");
 }
 
-// Broken at spaces; what has none stays whole.
+// Broken at spaces; text without spaces stays whole.
 TEST(text, wraps) {
   EXPECT_THAT(wrapped("one two three", 7), ElementsAre("one two", "three"));
   EXPECT_THAT(wrapped("one", 7), ElementsAre("one"));

@@ -22,10 +22,10 @@ constexpr const char* quantiles[] = {"response_p50_ns", "response_p99_ns", "resp
 
 struct column {
   std::string name;
-  bool counts;  // 0 where it is not there
+  bool counts;  // 0 if absent
 };
 
-// A run that was killed leaves the name with ".part", and perhaps half a line at the end.
+// A killed run leaves the name with ".part", and perhaps half a line at the end.
 std::vector<json> read_lines(const fs::path& folder) {
   fs::path file = folder / "timeline.jsonl";
   const bool whole = fs::exists(file);

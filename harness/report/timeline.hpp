@@ -6,10 +6,9 @@
 
 namespace lockmark::report {
 
-// RFC 4180 with a header, a line per interval. The columns are always the same; what timeline.jsonl
-// holds besides follows them. Counters that are not there are 0, other figures are left empty.
-// `path` is a run's folder or its run.json; of a run that was killed, what it left is read. Throws
-// usage_error.
+// RFC 4180 with a header, one line per interval. The known columns are always the same; other keys
+// of timeline.jsonl follow them. Missing counters are 0, other missing figures are empty. `path` is
+// a run's folder or its run.json; of a killed run, reads what it left. Throws usage_error.
 std::string timeline_csv(const std::filesystem::path& path);
 
 }  // namespace lockmark::report

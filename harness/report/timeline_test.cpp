@@ -75,7 +75,7 @@ TEST_F(timeline, of_a_run) {
   }
 }
 
-// A killed run leaves half a line; nulls are empty; what is not known here comes last.
+// A killed run leaves half a line; nulls are empty; unknown keys come last.
 TEST_F(timeline, of_a_killed_run) {
   write(
       "timeline.jsonl.part",
@@ -86,7 +86,7 @@ TEST_F(timeline, of_a_killed_run) {
   EXPECT_TRUE(csv.ends_with(",\"a,b\"\r\n")) << csv;
 }
 
-// Nothing there, or something else: one sentence.
+// Missing or not a run: one sentence.
 TEST_F(timeline, refusals) {
   EXPECT_THROW(timeline_csv(path_), usage_error);
   write("timeline.jsonl", "{}\n[]\n");

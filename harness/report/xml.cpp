@@ -10,10 +10,10 @@ constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
 
 struct character {
   std::uint32_t code = 0;
-  std::size_t length = 0;  // in bytes; 0: these are no UTF-8
+  std::size_t length = 0;  // in bytes; 0: invalid UTF-8
 };
 
-// The character at the beginning of a text that is not empty (RFC 3629).
+// The first character of a non-empty text (RFC 3629).
 character first_of(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::uint32_t lead = byte(0);

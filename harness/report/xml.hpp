@@ -1,4 +1,4 @@
-// Texts of others inside XML 1.0.
+// Untrusted text inside XML 1.0.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace lockmark::report {
 
-// For element content and for attributes in double quotes: markup is escaped, and what XML cannot
-// hold at all (control characters, bytes that are no UTF-8) becomes U+FFFD.
+// For element content and for attributes in double quotes: markup is escaped; control characters
+// and invalid UTF-8, which XML cannot hold, become U+FFFD.
 std::string xml_text(std::string_view text);
 
 }  // namespace lockmark::report

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A client whose server cannot even be asked does not hammer the network.
+// A client without a reachable server must not hammer the network.
 constexpr duration least_pause_when_unavailable = 10ms;
 
 counter counter_of(refusal r) {
@@ -55,7 +55,7 @@ void actor::end() {
   in_attempt_ = false;
 }
 
-// A request that threw may have gone through: it ends in doubt. A hold ends now, since nobody will
+// A request that threw may have succeeded: it ends in doubt. The hold ends now, since nobody will
 // release it before the run's names are wiped.
 void actor::give_up() {
   if (!in_attempt_) return;
@@ -85,7 +85,7 @@ void actor::note(check::event_kind kind, time_point at, check::answer how) {
   note(kind, at, static_cast<std::uint64_t>(how));
 }
 
-// Of a call that does not wait for others: all it needs is an answer.
+// For a call that does not wait for other clients: it only needs an answer.
 request actor::prompt_request(time_point now) {
   return due_by({plan_.key, within_, stage_.job.lease, now + stage_.job.command_timeout, {}});
 }

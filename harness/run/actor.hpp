@@ -1,7 +1,7 @@
-// One simulated client: stamps, counts and notes what its workload reports.
+// One simulated client: stamps, counts and notes the reports of its workload.
 //
-// The hot path of the harness: per complete cycle five reads of the clock, four histogram counts
-// and three events, no allocation and no lock.
+// The hot path of the harness: a complete cycle takes five clock reads, four histogram counts and
+// three events, no allocation and no lock.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace lockmark::run {
 
-// What all actors of one worker share. Everything must outlive the actors.
+// State shared by all actors of one worker. Everything must outlive the actors.
 struct stage {
   loop& where;
   const config::job& job;
@@ -30,11 +30,11 @@ struct stage {
   run::gauges& gauges;
   run::recorder& recorder;
   check::journal& journal;
-  bool notes_answers = false;     // of releases, which only a history of the run needs
-  check::guard* guard = nullptr;  // what holders read and write; null: nothing
+  bool notes_answers = false;     // of releases; needed only for a history of the run
+  check::guard* guard = nullptr;  // the resource that holders read and write; null: none
 };
 
-// Where an attempt's lateness came from: the harness's timer, or no client being free.
+// The cause of an attempt's lateness: the harness's timer, or no free client.
 enum class lateness : std::uint8_t { timer, queue };
 
 class actor final : public client {
@@ -42,13 +42,14 @@ class actor final : public client {
   // `number` counts over all clients of the run, `within` within the session's instance.
   actor(const stage& s, session& lock, std::uint32_t number, std::uint32_t within);
 
-  // An attempt that was due at `intended` begins; between the two the workload's coroutine runs.
+  // Begin an attempt that was due at `intended`, and end it; the workload's coroutine runs in
+  // between.
   void begin(time_point intended, lateness why);
   void end();
-  // A call threw instead of ending: what the client held or waited for is over.
+  // A driver call threw: the client's hold or wait is over.
   void give_up();
 
-  // When the last attempt ended.
+  // The end of the last attempt.
   time_point finished_at() const { return finished_; }
   // Draws a think time.
   duration think() { return stage_.job.think.sample(random_); }
@@ -56,10 +57,10 @@ class actor final : public client {
   // Pauses until `when`, or until wake() is called.
   task<void> pause_until(time_point when);
   void wake() { wake_.set(); }
-  // From now on holds are cut short, so that every lock is given back soon.
+  // From now on holds are cut short, so that every lock is released soon.
   void hurry();
   bool in_attempt() const { return in_attempt_; }
-  // By when the call of the driver that it is in has to end; max: it is in none.
+  // The time by which the current driver call has to end; max: none.
   time_point due() const { return in_attempt_ ? due_ : time_point::max(); }
   bool counts_now() const { return counted_; }
 

@@ -1,5 +1,5 @@
-// Whatever call of a driver throws or never returns, a run ends: every session closes, the server
-// is wiped, and what was measured is a result. Under simulated time; participants_test does the
+// Whichever driver call throws or never returns, the run ends: every session closes, the server is
+// wiped, and the measurements so far are a result. Under simulated time; participants_test does the
 // same with real processes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -75,7 +75,7 @@ struct broken {
 
 struct broken_run {
   std::optional<result> got;  // empty: the run threw
-  std::string sentence;       // what it threw, or why it ended
+  std::string sentence;       // its exception, or why it ended
   std::vector<std::string> stuck;
   tally counts;
   duration lasted{};
@@ -85,7 +85,7 @@ lock_kind faulty_lock() {
   return faulty::kinds().front();
 }
 
-// Four instances of two clients on one key each, which hold long enough to renew.
+// Four instances of two clients with a key each, holding long enough to renew.
 constexpr const char* steady_load = R"(
 load: {loop: closed, instances: 4, clients: 2}
 keys: own
@@ -154,7 +154,7 @@ void expect_left_nothing(const broken_run& e) {
   EXPECT_EQ(e.counts.wipes, 1);
 }
 
-// Before the load: there is nothing to report of, and the run throws the sentence.
+// Before the load: there is nothing to report, and the run throws the sentence.
 class a_call_before_the_load : public testing::TestWithParam<broken> {};
 
 TEST_P(a_call_before_the_load, that_throws_is_what_the_run_throws) {
@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(table, a_call_before_the_load,
                                          broken{"open", "3"}, broken{"open", "1", "2"}),
                          as_words);
 
-// Under load: the run ends at once, for all clients, and with what was measured.
+// Under load: the run ends at once, for all clients, and keeps its measurements.
 class a_call_under_load : public testing::TestWithParam<broken> {};
 
 TEST_P(a_call_under_load, that_throws_ends_the_run) {
@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(table, a_call_under_load,
                                          broken{"release", "10"}, broken{"release", "1", "2"}),
                          as_words);
 
-// What was measured until then counts.
+// Measurements up to the failure count.
 TEST(a_run_that_fails, keeps_what_it_has_measured) {
   const broken_run e = run_on({"acquire", "200"});
   ASSERT_TRUE(e.got.has_value());
@@ -201,7 +201,7 @@ TEST(a_run_that_fails, keeps_what_it_has_measured) {
   EXPECT_GT(e.got->window_s(), 0.9);
 }
 
-// After the load: everything was measured, and the run still says what went wrong.
+// After the load: everything was measured, and the run still reports the failure.
 TEST(a_call_after_the_load, that_throws_spoils_no_other) {
   for (const broken& what : {broken{"close"}, broken{"close", "3"}, broken{"close", "1", "2"}}) {
     const broken_run e = run_on(what);
@@ -226,7 +226,7 @@ TEST(a_wipe, that_throws_is_told_beside_a_result_that_stands) {
   expect_left_nothing(e);
 }
 
-// The tenth of what is called once never comes.
+// The tenth call of something called once never happens.
 TEST(a_call_that_breaks_later, breaks_nothing_where_it_never_comes) {
   for (const char* call : {"prepare", "wipe", "counters", "open", "close"}) {
     const broken_run e = run_on({call, "10"});

@@ -1,4 +1,4 @@
-// Which build of lockmark this is, for the provenance of its results.
+// Identifies this build of lockmark, for the provenance of its results.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct build_info {
   std::string compiler;
   std::string build_type;   // "Release", "Debug", ...
   std::string sanitizers;   // empty: none
-  bool assertions = false;  // a debug build, whose figures are never ranked
+  bool assertions = false;  // debug build; its figures are never ranked
 };
 
 build_info this_build();

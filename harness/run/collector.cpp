@@ -5,10 +5,11 @@
 namespace lockmark::run {
 namespace {
 
-// Shorter stretches, at the edges of the window, count in the totals but are no point of a series.
+// Shorter intervals, at the edges of the window, count in the totals but are not points of a
+// series.
 constexpr double least_point_s = 0.25;
 constexpr std::int64_t same_moment_ns = interval_length.count() / 2;
-// Intervals of a worker that wait for another's.
+// Intervals of one worker that wait for another worker's.
 constexpr std::size_t most_waiting = 4;
 
 std::vector<check::journal*> journals_of(const std::vector<pool_member*>& workers) {
@@ -52,8 +53,8 @@ void collector::merge_whole_intervals() {
   }
 }
 
-// The end of the next stretch of time that all workers have measured; never: not yet. Those who
-// have died are not waited for, and those who are kept from running not for long.
+// The end of the next interval that all workers have measured; never: not yet. Dead workers are not
+// waited for, and stalled ones not for long.
 std::int64_t collector::next_end_ns() const {
   std::int64_t earliest_ns = window::never;
   std::size_t most = 0;
@@ -70,8 +71,8 @@ std::int64_t collector::next_end_ns() const {
   return missing && most <= most_waiting ? window::never : earliest_ns;
 }
 
-// Workers end their intervals at the same moments, give or take a little. One that was kept from
-// running has a long one, which counts where it ends; if it comes too late for that, in the next.
+// Workers end their intervals at about the same moments. A worker that was stalled has a long one,
+// which counts where it ends; if it is too late for that, in the next.
 void collector::merge_until(std::int64_t end_ns) {
   std::unique_ptr<interval> merged;
   run::recorder* lender = nullptr;
@@ -148,7 +149,7 @@ std::int64_t collector::latest(std::atomic<std::int64_t> gauges::*which) const {
 
 void collector::finish(std::int64_t end_ns) {
   collect();
-  // Workers that were stopped at different moments may have ended one interval more than others.
+  // Workers stopped at different moments may have one interval more than others.
   for (auto& queue : waiting_) {
     for (; !queue.empty(); queue.pop_front()) take(*queue.front());
   }

@@ -1,4 +1,4 @@
-// Collects what the workers of a run measure, while they measure it: intervals, events, gauges.
+// Collects the measurements of a run's workers while it goes on: intervals, events, gauges.
 #pragma once
 
 #include <deque>
@@ -22,26 +22,27 @@ class collector {
   collector(worker_pool& workers, const history_checker::shape& shape, const window& w,
             interval_sink sink, event_sink events = {});
 
-  // Reads the events and intervals that the workers have handed over so far.
+  // Reads the events and intervals handed over so far.
   void collect();
-  // Adds a sample of the clients in flight. Taken independently of all stamps (Little's law).
+  // Adds a sample of the clients in flight. Independent of all stamps (Little's law).
   void sample_in_flight();
 
-  // REQUIRES: the workers are quiet. Reads the rest; `end_ns` is the end of the run.
+  // REQUIRES: the workers are quiet. Reads the rest; `end_ns`: the end of the run.
   void finish(std::int64_t end_ns);
 
   std::int64_t sum(std::atomic<std::int64_t> gauges::*which) const;
   std::int64_t latest(std::atomic<std::int64_t> gauges::*which) const;
   const std::vector<double>& in_flight_samples() const { return in_flight_samples_; }
   history_checker& history() { return checker_; }
-  // Of the whole intervals so far, also of those before the window; their counts are of it alone.
+  // Of the whole intervals so far, including those before the window; their counts are only those
+  // of the window.
   const interval& totals() const { return totals_; }
-  // The latest interval of the window; null before there was one.
+  // The latest interval of the window; null before the first one.
   const timeline_point* last_point() const {
     return timeline_.empty() ? nullptr : &timeline_.back();
   }
 
-  // What has been collected, for the result.
+  // Adds what has been collected to the result.
   void fill(result& into) const;
   std::vector<double> p50_series() const;
 

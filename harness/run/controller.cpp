@@ -17,14 +17,14 @@ using namespace std::chrono_literals;
 
 constexpr duration tick_length = 10ms;
 constexpr duration punctual = 500us;
-// With the start of the program and the farewell, a server that never answers whole is refused
-// within 5 s.
+// Including program start and farewell, a server that never completes an answer is refused within
+// 5 s.
 constexpr duration first_contact_within = 4s;
 constexpr duration farewell_within = 500ms;
 constexpr int ticks_per_collection = 4;
 constexpr int ticks_per_progress = 20;
 constexpr int ticks_per_warmup_sample = 10;
-// Warm-up that does not settle is cut off here, in multiples of what was asked for.
+// Warm-up that does not settle is cut off here, as a multiple of the requested length.
 constexpr int longest_warmup = 3;
 
 history_checker::shape shape_of(const setup& s) {
@@ -87,7 +87,7 @@ task<void> run_controller::conduct(result& r) {
   if (failure && !has_window) std::rethrow_exception(failure);
 }
 
-// What comes before the load. What it throws leaves nothing to report of.
+// Steps before the load. An exception here leaves nothing to report.
 task<void> run_controller::begin(result& r) {
   const time_point by = loop_.now() + first_contact_within;
   r.server_is = co_await calls_.wait_for(setup_.behind.prepare(loop_, by), by, "prepare");
@@ -96,7 +96,7 @@ task<void> run_controller::begin(result& r) {
   co_await open();
 }
 
-// Whoever writes down what is measured may fail, on a full disk; the measuring does not.
+// Writing results can fail (a full disk); measuring goes on.
 template <class Call>
 void run_controller::pass_on(Call call) {
   if (!not_passed_on_.empty()) return;
@@ -107,7 +107,7 @@ void run_controller::pass_on(Call call) {
   }
 }
 
-// What would make the run pointless ends it here, before its load does harm.
+// Anything that would make the run pointless ends it here, before its load does harm.
 task<void> run_controller::look_ahead(result& r) {
   demand d;
   d.instances = static_cast<std::uint32_t>(job_.instances);
@@ -117,7 +117,7 @@ task<void> run_controller::look_ahead(result& r) {
   const time_point by = loop_.now() + first_contact_within;
   auto found = co_await calls_.wait_for(setup_.behind.preflight(loop_, d, by), by, "preflight");
   if (setup_.injector != nullptr && setup_.injector->has_proxies()) {
-    // Lockmark's own program as well, which has the same limit.
+    // The proxy process runs lockmark's own program, and inherits its limit.
     auto few = judge_proxies(setup_.behind.connections(d), descriptor_limit());
     if (few) found.push_back(std::move(*few));
   }
@@ -137,7 +137,7 @@ task<void> run_controller::open() {
   time_point last_login = since;
   for (std::int64_t connected = 0; !pool_.all_ready();) {
     if (const auto why = pool_.failure()) throw_with_count(why, loop_.now() - since);
-    if (interrupts() > 0) co_return;  // a measurement without a window says so
+    if (interrupts() > 0) co_return;  // a measurement without a window reports it
     const std::int64_t now_connected = collector_->sum(&gauges::connected);
     if (std::exchange(connected, now_connected) != now_connected) last_login = loop_.now();
     if (loop_.now() > last_login + first_contact_within + calls_.patience()) {
@@ -146,14 +146,14 @@ task<void> run_controller::open() {
     co_await next_tick();
     run_tick(phase::opening, since);
   }
-  // Who failed is ready, too: it has nothing left to open.
+  // Workers that failed are also ready: they have nothing left to open.
   if (const auto why = pool_.failure()) throw_with_count(why, loop_.now() - since);
   const time_point counted_by = loop_.now() + first_contact_within;
   server_before_ =
       co_await calls_.wait_for(setup_.behind.counters(loop_, counted_by), counted_by, "counters");
 }
 
-// What kept a session from opening, and how far the others had come by then.
+// Rethrows why a session could not open, with the number of clients connected by then.
 void run_controller::throw_with_count(const std::exception_ptr& why, duration elapsed) const {
   const std::int64_t connected = collector_->sum(&gauges::connected);
   if (connected == 0) std::rethrow_exception(why);
@@ -180,15 +180,15 @@ void run_controller::run_tick(phase now, time_point since) {
   watch_->look(now, elapsed_s, now == phase::measuring ? done_fraction(elapsed_s) : 0);
 }
 
-// Ticks come at random distances: arrivals at a constant rate would otherwise always be sampled at
-// the same moment of their lives.
+// Ticks come at random intervals: otherwise arrivals at a constant rate would always be sampled at
+// the same phase.
 task<void> run_controller::next_tick() {
   const duration random{static_cast<std::int64_t>(jitter_.below(tick_length.count()))};
   tick_at_ = std::max(tick_at_ + tick_length / 2 + random, loop_.now());
   co_await loop_.sleep_until(tick_at_);
 }
 
-// At least as long as asked for, and then until the throughput has settled.
+// At least as long as requested, and then until the throughput has settled.
 task<void> run_controller::warm_up(result& r) {
   load_began_ = true;
   went_ = loop_.now();
@@ -222,7 +222,7 @@ task<void> run_controller::measure(result& r) {
   faults_.begin(start, start + job_.stop_at_most);
   while (!enough(loop_.now()) && !must_end(r)) {
     co_await next_tick();
-    // A sample that comes late came when some thread had just let go of its core: not at random.
+    // A late sample was taken just after some thread gave up its core: not at random.
     if (loop_.now() - tick_at_ < punctual) collector_->sample_in_flight();
     mark_faults(r);
     run_tick(phase::measuring, start);
@@ -230,7 +230,7 @@ task<void> run_controller::measure(result& r) {
   end_window(r);
 }
 
-// Also where no window ever began: the load ends with it.
+// Also called if no window ever began: ends the load too.
 void run_controller::end_window(result& r) {
   const time_point end = loop_.now();
   faults_.stop();
@@ -249,7 +249,7 @@ void run_controller::end_window(result& r) {
       host_after.times_throttled.value_or(0) - window_began_.host.times_throttled.value_or(0);
 }
 
-// Whether something ends the measurement before it is complete; the result says what.
+// Whether something ends the measurement early; the result says what.
 bool run_controller::must_end(result& r) const {
   if (interrupts() > 0) {
     r.how = ending::interrupted;
@@ -275,12 +275,12 @@ std::string run_controller::ways_lost() const {
   return setup_.injector == nullptr ? std::string() : setup_.injector->trouble();
 }
 
-// What went wrong with lockmark itself.
+// Trouble of lockmark itself.
 std::string run_controller::own_trouble() const {
   return not_passed_on_.empty() ? ways_lost() : not_passed_on_;
 }
 
-// Why the load cannot go on: what a member threw, or what became of all of them.
+// Why the load cannot go on: a member's exception, or the fate of all members.
 std::string run_controller::load_failure() const {
   const auto why = pool_.failure();
   if (!why) return pool_.trouble();
@@ -291,16 +291,16 @@ std::string run_controller::load_failure() const {
   }
 }
 
-// A silence that the job itself brings about is what it wants to see, and so is the time after it
-// that the clients need to come back.
+// A silence caused by the job itself is intended, and so is the time that the clients then need to
+// recover.
 bool run_controller::server_is_lost() const {
   if (watch_->server_silent() <= job_.give_up_after) return false;
   const time_point disturbed = faults_.last_active();
   return disturbed == time_point::min() || loop_.now() - disturbed > job_.give_up_after;
 }
 
-// What was done to the run on purpose. The mark of what is on still reaches a little into the
-// future, so that whoever looks at it next finds it on.
+// Deliberate disturbances of the run. The mark of an active one extends a little into the future,
+// so that the next look still finds it active.
 void run_controller::mark_faults(result& r) const {
   const auto seconds = [](duration d) { return std::chrono::duration<double>(d).count(); };
   r.marks.clear();
@@ -321,8 +321,8 @@ bool run_controller::enough(time_point now) const {
          collector_->history().transfers_so_far() >= job_.stop_owner_changes;
 }
 
-// Lets what is in flight end by itself, then cuts holds short. Every call of a driver has a
-// deadline, so this ends; and where a driver does not keep it, all the same.
+// Lets attempts in flight end by themselves, then cuts holds short. Every driver call has a
+// deadline, so this ends, even if a driver misses it.
 task<void> run_controller::drain(result& r) {
   if (window_.end_ns.load() == window::never) end_window(r);
   const time_point since = loop_.now();
@@ -344,7 +344,7 @@ task<void> run_controller::drain(result& r) {
   collector_->finish(to_ns(loop_.now()));
 }
 
-// False: nothing can end them, and the run goes on without.
+// False: nothing can end them, and the run goes on without them.
 bool run_controller::give_up_on_clients(result& r) {
   if (r.how == ending::complete) {
     r.how = ending::failed;

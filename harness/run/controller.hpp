@@ -1,8 +1,8 @@
-// Takes one run from the first contact with the server to the last trace removed:
-// prepare -> open -> warm up -> measure -> drain -> count -> close -> wipe.
+// Takes one run from the first contact with the server to the final clean-up: prepare -> open ->
+// warm up -> measure -> drain -> count -> close -> wipe.
 //
-// Decides when phases begin and end. Whatever throws or never returns on the way, the phases behind
-// it follow: the load ends, the sessions close, the server is wiped, and what was measured counts.
+// Decides when phases begin and end. If a phase throws or never returns, the later phases still
+// follow: the load ends, the sessions close, the server is wiped, and the measurements count.
 #pragma once
 
 #include <functional>
@@ -22,14 +22,14 @@ namespace lockmark::run {
 
 class run_controller {
  public:
-  // Called once everything else has ended, with all that was measured, where a call of the driver
-  // has not. Returns only if it will end after all.
+  // Called with all measurements when a driver call has not ended but everything else has. Returns
+  // only if the call will end after all.
   using stuck_handler = std::function<void(result&, const std::string& sentence)>;
 
   run_controller(const setup& s, loop& l, worker_pool& workers, window& w, stuck_handler on_stuck);
 
-  // Throws what kept the window from beginning. What ended it later is in the result, as `how` and
-  // `why`; so is all that was measured by then.
+  // Throws the error that kept the window from beginning. A later error is in the result, as `how`
+  // and `why`; so are all measurements up to it.
   task<void> conduct(result& r);
 
  private:
@@ -80,7 +80,7 @@ class run_controller {
   int ticks_ = 0;
   time_point tick_at_;
   time_point went_;
-  std::string not_passed_on_;  // why; empty: everything was
+  std::string not_passed_on_;  // the reason; empty: everything was
   server_counters server_before_;
   struct at_start {
     std::int64_t busy_ns = 0;

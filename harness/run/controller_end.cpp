@@ -1,5 +1,4 @@
-// The end of a run: what the server counted, the sessions, the wiping, and what follows from it
-// all.
+// The end of a run: the server's counts, the sessions, the wiping, and the conclusions.
 #include <fmt/core.h>
 
 #include "harness/faults/injector.hpp"
@@ -13,10 +12,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// In which a session has to end its connections.
+// Time for a session to close its connections.
 constexpr duration closing_within = 5s;
 
-// The first thing that went wrong is the one that is told: what follows may come of it.
+// Only the first error is reported: later ones may be its consequences.
 void end_as(result& r, ending how, const std::string& why) {
   if (r.how != ending::complete) return;
   r.how = how;
@@ -31,7 +30,7 @@ void note_end_of_faults(result& r, const faults::schedule& planned) {
   }
 }
 
-// What the lock was really told.
+// The options that the lock really got.
 config::job with_presets(config::job j, const lock_kind& lock) {
   for (const lock_option& o : lock.options) {
     j.options.emplace(std::string{o.name}, std::string{o.preset});
@@ -41,8 +40,8 @@ config::job with_presets(config::job j, const lock_kind& lock) {
 
 }  // namespace
 
-// After the last client and before the sessions close, so that exactly the load is in it. A server
-// that has gone by now takes its own counts with it, and nothing of what the clients saw.
+// After the last client and before the sessions close, so that it covers exactly the load. If the
+// server is gone by now, only its own counts are lost.
 task<void> run_controller::count_on_server(result& r) {
   r.grants_in_all = static_cast<std::uint64_t>(collector_->sum(&gauges::granted));
   if (!pool_.all_quiet()) co_return;
@@ -73,12 +72,12 @@ task<void> run_controller::ask_server(result& r, time_point deadline) {
 task<void> run_controller::close(result& r, duration wipe_within) {
   co_await faults_.join();
   co_await watch_->end();
-  // Where nothing was begun, cleaning up is no news.
+  // If nothing was begun, cleaning up is not worth showing.
   if (pool_started_) {
     watch_->look(phase::cleaning, 0, 0);
     co_await end_workers(r);
   }
-  // A server that is lost is asked once more, in case it is back, but not waited for.
+  // A lost server is asked once more, in case it is back, but not waited for.
   const bool is_lost = r.how == ending::server_lost || !ways_lost().empty();
   co_await wipe(r, is_lost ? job_.command_timeout : wipe_within);
 }
@@ -87,7 +86,7 @@ task<void> run_controller::end_workers(result& r) {
   pool_.stop();
   pool_.hurry();
   pool_.close();
-  // Clients that were given up on will not end any sooner now; the other sessions close.
+  // Clients already given up on will not end any sooner now; the other sessions close.
   const duration more = pool_.all_quiet() ? calls_.patience() : duration::zero();
   pool_ended_ = co_await pool_.join(loop_, closing_within + more);
   if (!pool_ended_) end_as(r, ending::failed, calls_.sentence("close"));
@@ -102,12 +101,12 @@ task<void> run_controller::wipe(result& r, duration within) {
   } catch (const std::exception& e) {
     wrong = e.what();
   }
-  // Nothing can be removed from a server that is gone; the run's own ending says so.
+  // Nothing can be removed from a lost server; the run's own ending says so.
   if (wrong.empty() || r.how == ending::server_lost) co_return;
   r.preflight.push_back(fmt::format("what the run created could not be removed: {}", wrong));
 }
 
-// By now everything else has ended, and all that was measured is in the result.
+// Everything else has ended by now, and all measurements are in the result.
 task<void> run_controller::end_the_stuck(result& r) {
   const bool all_ended = pool_ended_ && !calls_.any_left();
   if (!all_ended) on_stuck_(r, r.why.empty() ? calls_.sentence("wipe") : r.why);

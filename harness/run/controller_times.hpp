@@ -1,11 +1,11 @@
-// What the phases of a run share.
+// Times shared by the phases of a run.
 #pragma once
 
 #include "harness/time/clock.hpp"
 
 namespace lockmark::run {
 
-// Counting on the server after the load, and wiping it.
+// Limit for the server's counts after the load, and for wiping it.
 inline constexpr duration cleaning_within = std::chrono::seconds{10};
 
 }  // namespace lockmark::run

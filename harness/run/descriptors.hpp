@@ -1,4 +1,4 @@
-// File descriptors: how many a process may have, and whether they suffice for the proxies.
+// File descriptors: the limit of a process, and whether it suffices for the proxies.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace lockmark::run {
 
-// Raises this process's own limit as far as it may: what is below that is a default for programs
-// that use select(), and no decision of anybody's. What this process starts inherits it.
+// Raises this process's own limit as far as permitted: the lower default is meant for programs that
+// use select(), and was not chosen by anyone. Child processes inherit it.
 void raise_descriptor_limit();
 
-// The largest number there is: no limit.
+// The largest number: no limit.
 std::uint64_t descriptor_limit();
 
-// Whether proxies, which may have so many descriptors, can carry so many connections, with two
-// sockets for each. `connections`: 0 is not known.
+// Whether proxies limited to `limit` descriptors can carry `connections`, with two sockets each.
+// `connections` 0: unknown.
 std::optional<finding> judge_proxies(std::uint64_t connections, std::uint64_t limit);
 
 }  // namespace lockmark::run

@@ -8,7 +8,7 @@
 namespace lockmark::run {
 namespace {
 
-// The limit of a shell is 1,024 nearly everywhere, and what may be is far more.
+// Nearly every shell has a soft limit of 1,024, and a far higher hard limit.
 TEST(descriptors, are_as_many_as_may_be) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

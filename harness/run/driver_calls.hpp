@@ -1,7 +1,7 @@
-// The calls of a driver that a run makes by itself, outside its load: none of them can hold it up.
+// Driver calls that a run makes itself, outside its load: none of them can hold it up.
 //
-// Every call of a driver has a deadline, and a driver that keeps its contract ends by then. One
-// that does not is left behind some time after that, and told of by an exception.
+// Every driver call has a deadline, and a driver that keeps its contract ends by then. A call that
+// does not is abandoned some time later, and reported by an exception.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 
 namespace lockmark::run {
 
-// A call did not end: one sentence, which names the call.
+// A call did not end: one sentence with the name of the call.
 struct stuck_call : std::runtime_error {
   using runtime_error::runtime_error;
 };
@@ -32,13 +32,13 @@ inline std::string stuck_sentence(std::string_view what, std::string_view lock, 
 
 class driver_calls {
  public:
-  // `lock`: its name, for the sentence. `patience`: how long after its deadline a call is taken for
-  // a defect of its driver, and no more for a machine that is busy.
+  // `lock`: its name, for the sentence. `patience`: for this long after its deadline a call may
+  // mean a busy machine; after that, a defect of its driver.
   driver_calls(loop& l, std::string lock, duration patience)
       : loop_(l), lock_(std::move(lock)), patience_(patience), calls_(l) {}
 
-  // What the call ends with; throws what it throws. Throws stuck_call where it
-  // has not ended by `by` and the patience. `what`: the call's name.
+  // Returns or throws the result of the call. Throws stuck_call if it has not ended by `by` plus
+  // the patience. `what`: the call's name.
   template <class T>
   task<T> wait_for(task<T> call, time_point by, std::string what) {
     auto mine = std::make_shared<pending<T>>(loop_);
@@ -55,9 +55,9 @@ class driver_calls {
   }
 
   duration patience() const { return patience_; }
-  // Whether a call that was left behind is still under way.
+  // Whether an abandoned call is still in progress.
   bool any_left() const { return under_way_ > 0; }
-  // Until those have ended after all. REQUIRED before the end of this object.
+  // Waits for the abandoned calls to end. REQUIRED before destruction.
   task<void> join() { return calls_.join(); }
 
  private:

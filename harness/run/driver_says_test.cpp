@@ -1,4 +1,4 @@
-// What a driver says of itself and its calls, and what the harness makes of it.
+// A driver's reports about itself and its calls, and their use by the harness.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A lock client in a process of its own: each grant has come through a pipe.
+// A lock client in a process of its own: each grant has passed a pipe.
 class piped_session final : public session {
  public:
   explicit piped_session(std::unique_ptr<session> inner, loop& l)

@@ -7,14 +7,14 @@
 namespace lockmark::run {
 namespace {
 
-// Instances are dealt to the participants in turn (run/worker.hpp), clients to instances in rows.
+// Instances are dealt to participants in turn (run/worker.hpp), clients to instances in blocks.
 bool was_hit(const faults::infliction& i, std::uint32_t client, const config::job& job) {
   if (!i.participant) return false;
   return client / job.clients % job.participants == *i.participant;
 }
 
-// How long the client that was hit had held its key by then. A grant to another client ended that,
-// unless each has its own key.
+// How long the affected client had held its key by then. A grant to another client ended its hold,
+// unless each client has its own key.
 std::optional<duration> held_by_then(const faults::infliction& i, const findings& found,
                                      const config::job& job) {
   const std::int64_t at_ns = to_ns(i.began);
@@ -27,7 +27,7 @@ std::optional<duration> held_by_then(const faults::infliction& i, const findings
   return held;
 }
 
-// What the victim was granted after the disruption is a hold like any other.
+// A hold granted to the victim after the disruption is a hold like any other.
 bool is_of_the_hold_that_was_hit(const faults::infliction& i, const findings& found,
                                  const config::job& job, const check::overlap& o) {
   if (!was_hit(i, o.first_client, job)) return false;
@@ -91,7 +91,7 @@ std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& i
     f.predicted = faults::predict(plans.at(i.plan), lock, job, held_by_then(i, found, job));
     if (f.predicted) {
       const auto took = f.recovery_ns ? std::optional{duration{*f.recovery_ns}} : std::nullopt;
-      // What should come after the end of the observation cannot be missed.
+      // A recovery predicted for after the end of the observation is not missing.
       const bool too_early = f.predicted->least >= duration{end_ns - disruptions[n].at_ns};
       f.agrees = (!took && too_early) || faults::agrees(*f.predicted, took);
     }

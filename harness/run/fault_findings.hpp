@@ -1,4 +1,4 @@
-// What each fault of a run did to its lock, measured and held against theory.
+// The effect of each fault of a run on its lock, measured and compared with theory.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ struct fault_finding {
   std::string text;
   double at_s = 0;   // since the window began
   double for_s = 0;  // 0: a moment
-  // From the fault to the grant that ended the time without one (check/aftermath.hpp); none: no
-  // grant came any more.
+  // From the fault to the grant that ended the time without one (check/aftermath.hpp); nullopt: no
+  // further grant.
   std::optional<std::int64_t> recovery_ns;
   std::uint64_t violations = 0;               // certain ones, until the next fault
-  std::uint64_t violations_among_others = 0;  // of these, without the hold that was hit
+  std::uint64_t violations_among_others = 0;  // of these, those without the affected hold
   std::optional<faults::prediction> predicted;
   bool agrees = false;  // REQUIRES: predicted
 };
 
-// `participants`: in how many processes the clients are, to know whom a fault on one of them hit.
+// `job`: its number of participants tells which clients a fault on one of them hit.
 std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& inflicted,
                                         const findings& found, const config::job& job,
                                         features lock, const window& measured);

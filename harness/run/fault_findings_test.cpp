@@ -1,4 +1,4 @@
-// What is said of each fault: recovery, violations, those of others, theory and whether it agrees.
+// The findings on each fault: recovery, violations, those among others, theory and agreement.
 #include "harness/run/fault_findings.hpp"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t start_ns = 1'000 * ms;
 
-// Three participants with one instance of two clients each: 0 and 1 live in the first, and so on.
+// Three participants with one instance of two clients each: 0 and 1 in the first, and so on.
 class findings_of_faults : public testing::Test {
  protected:
   findings_of_faults() {
@@ -20,7 +20,7 @@ class findings_of_faults : public testing::Test {
     window_.end_ns.store(start_ns + 10'000 * ms);
   }
 
-  // At so many milliseconds of the window.
+  // A time, in milliseconds of the window.
   static std::int64_t at(std::int64_t window_ms) { return start_ns + window_ms * ms; }
   void grant(std::int64_t window_ms, std::uint32_t client) {
     found_.grant_stamps.push_back({at(window_ms), client});
@@ -54,7 +54,7 @@ class findings_of_faults : public testing::Test {
   std::vector<faults::infliction> inflicted_;
 };
 
-// Killed 500 ms after its grant: the next grant comes with the rest of the lease, as theory says.
+// Killed 500 ms after its grant: the next grant comes with the rest of the lease, as predicted.
 TEST_F(findings_of_faults, recovery_is_held_against_theory) {
   grant(500, 2);
   kill(1'000);
@@ -85,7 +85,7 @@ TEST_F(findings_of_faults, a_recovery_unlike_theory_does_not_agree) {
   }
 }
 
-// No grant came any more: that agrees only with a lock that nobody gives back.
+// No further grant: that agrees only with a lock that nobody releases.
 TEST_F(findings_of_faults, no_recovery_is_none) {
   grant(500, 2);
   kill(1'000);
@@ -96,8 +96,8 @@ TEST_F(findings_of_faults, no_recovery_is_none) {
   EXPECT_TRUE(judged("holder", {}).at(0).agrees);
 }
 
-// Of the grants before the disruption only the last one counts: another's ended what the victim
-// held, and one of the victim's other client is the victim's, too.
+// Of the grants before the disruption only the last one counts: a grant to another client ended the
+// victim's hold, and one to the victim's second client belongs to the victim, too.
 TEST_F(findings_of_faults, only_the_last_holder_held) {
   grant(500, 2);
   grant(800, 5);
@@ -111,7 +111,7 @@ TEST_F(findings_of_faults, only_the_last_holder_held) {
   EXPECT_FALSE(judged().at(0).agrees);
 }
 
-// Theory is asked of the plan that was carried out; nothing is said of a server here.
+// Theory is asked about the plan that was carried out; for a server it predicts nothing here.
 TEST_F(findings_of_faults, without_theory_nothing_is_predicted) {
   grant(500, 2);
   kill(1'000, std::nullopt);
@@ -120,8 +120,8 @@ TEST_F(findings_of_faults, without_theory_nothing_is_predicted) {
   EXPECT_FALSE(judged("master").at(0).agrees);
 }
 
-// Violations belong to the last fault before them; those without the hold that was hit are counted
-// apart. A victim that was granted the key afterwards is somebody like others.
+// Violations belong to the last fault before them; those without the affected hold are counted
+// separately. A victim granted the key afterwards counts like any other client.
 TEST_F(findings_of_faults, violations_are_those_until_the_next_fault) {
   overlap(900, 0, 4);
   kill(1'000);
@@ -131,7 +131,7 @@ TEST_F(findings_of_faults, violations_are_those_until_the_next_fault) {
   kill(2'000, 0);
   overlap(2'000, 2, 4);
   overlap(2'100, 1, 4);
-  overlap(12'000, 2, 5);  // when the window was over
+  overlap(12'000, 2, 5);  // after the window
   const auto all = judged();
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].violations, 3u);
@@ -140,8 +140,8 @@ TEST_F(findings_of_faults, violations_are_those_until_the_next_fault) {
   EXPECT_EQ(all[1].violations_among_others, 1u);
 }
 
-// A paused holder comes back, frees the lock of the next one, and takes it anew: the overlap of the
-// pause is its own, the one that its release brought is not.
+// A paused holder resumes, frees its successor's lock, and takes it again: the overlap of the pause
+// is its own, the overlap caused by its release is not.
 TEST_F(findings_of_faults, a_victim_that_is_granted_anew_is_a_third_holder) {
   grant(500, 2);
   kill(1'000);
@@ -156,7 +156,7 @@ TEST_F(findings_of_faults, a_victim_that_is_granted_anew_is_a_third_holder) {
   EXPECT_EQ(all.at(0).violations_among_others, 2u);
 }
 
-// A fault on a server hits no client, so all are others.
+// A fault on a server hits no client, so all violations are among others.
 TEST_F(findings_of_faults, all_are_others_where_a_server_was_hit) {
   kill(1'000, std::nullopt);
   overlap(1'500, 2, 4);
@@ -165,7 +165,8 @@ TEST_F(findings_of_faults, all_are_others_where_a_server_was_hit) {
   EXPECT_EQ(judged("master").at(0).violations_among_others, 2u);
 }
 
-// Answers that were on their way when a server was hit are no recovery; after a client they are.
+// After a fault on a server, answers already on their way are no recovery; after one on a client
+// they are.
 TEST_F(findings_of_faults, recovery_depends_on_what_was_hit) {
   kill(1'000, std::nullopt);
   grant(1'002, 0);
@@ -175,7 +176,7 @@ TEST_F(findings_of_faults, recovery_depends_on_what_was_hit) {
   EXPECT_EQ(judged().at(0).recovery_ns, 2 * ms);
 }
 
-// Overlaps are noted in the order of their ends.
+// Overlaps are noted in order of their ends.
 TEST_F(findings_of_faults, overlaps_may_come_in_any_order) {
   kill(1'000);
   kill(2'000);

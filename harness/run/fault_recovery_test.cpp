@@ -1,4 +1,4 @@
-// What a fault is said to have done, from stamps as a run would have left them.
+// The reported effects of a fault, from stamps such as a run would leave.
 #include <gtest/gtest.h>
 
 #include "harness/run/fault_findings.hpp"
@@ -31,7 +31,7 @@ class recoveries : public testing::Test {
   std::string keys_ = "one";
 };
 
-// The sweeper comes when nobody looks any more; one that should have come by then is missed.
+// The sweeper's grant may come after the end of the run; one due earlier is missed.
 TEST_F(recoveries, do_not_miss_what_comes_after_the_end) {
   found_.grant_stamps = {{1000 * ms, 0}};
   const std::string kill = "{do: kill, who: holder, at: 2s}";
@@ -40,7 +40,7 @@ TEST_F(recoveries, do_not_miss_what_comes_after_the_end) {
   EXPECT_FALSE(judge(kill, 0s, true).agrees);
 }
 
-// A grant to another means that one's hold was over, unless they hold different keys.
+// A grant to another client means that the first hold was over, unless they hold different keys.
 TEST_F(recoveries, know_who_held_a_key_of_its_own) {
   found_.grant_stamps = {{1500 * ms, 0}, {1800 * ms, 1}};
   const std::string pause = "{do: pause, who: holder, at: 2s, for: 3s}";

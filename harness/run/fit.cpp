@@ -1,4 +1,4 @@
-// Whether a job, a lock and a machine go together; declared in run_job.hpp.
+// Whether a job, a lock and a machine fit together; declared in run_job.hpp.
 #include <fmt/core.h>
 
 #include <algorithm>

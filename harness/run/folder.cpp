@@ -17,7 +17,7 @@ using json = nlohmann::ordered_json;
 constexpr const char* latency_name = "latency.hlog";
 constexpr const char* timeline_name = "timeline.jsonl";
 constexpr const char* history_name = "history.edn";
-// So much of the history is written at once.
+// Bytes of history per write.
 constexpr std::size_t history_block = 1 << 18;
 
 void create_empty(const fs::path& path) {
@@ -107,7 +107,7 @@ void run_folder::add(const interval& whole, std::int64_t at_ns) {
   first_.reset();
 }
 
-// Ends of different threads' last intervals may come in any order; the file's lines may not.
+// The last intervals of different threads may end in any order; lines of the file must not.
 void run_folder::write_interval(const interval& whole, std::int64_t at_ns, std::int64_t length_ns) {
   at_ns = last_at_ns_ = std::max(at_ns, last_at_ns_);
   for (std::size_t s = 0; s < series_names.size(); ++s) {

@@ -1,4 +1,4 @@
-// The life of a run folder: written whole, killed half-way, refused, out of space.
+// The life of a run folder: complete, killed half-way, refused, out of space.
 #include "harness/run/folder.hpp"
 
 #include <fcntl.h>
@@ -58,7 +58,7 @@ class run_folder_test : public testing::Test {
     for (const auto& line : hlog()) sums[line.tag].merge(line.values);
     return sums;
   }
-  // What this process still writes to the file finds no room.
+  // From now on this process's writes to the file fail: no space.
   static void fill_the_disk_of(const fs::path& file) {
     const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
     int filled = 0;
@@ -91,7 +91,7 @@ class run_folder_test : public testing::Test {
   fs::path root_, path_;
 };
 
-// A run that ends in order leaves four files and no temporary name.
+// A run that ends normally leaves four files and no temporary name.
 TEST_F(run_folder_test, complete_run_has_whole_files) {
   const sample_run s;
   write_run(s);
@@ -100,7 +100,7 @@ TEST_F(run_folder_test, complete_run_has_whole_files) {
   EXPECT_EQ(config::parse_job(read("job.yaml"), "job.yaml"), s.r.job);
 }
 
-// What the .hlog adds up to is what run.json says: untagged lines are the granted attempts.
+// The .hlog adds up to run.json: untagged lines are the granted attempts.
 TEST_F(run_folder_test, hlog_adds_up_to_the_totals) {
   const sample_run s;
   write_run(s);
@@ -124,7 +124,7 @@ TEST_F(run_folder_test, hlog_adds_up_to_the_totals) {
   EXPECT_EQ(sums.at("hiccup").count(), 5'000);
 }
 
-// The stretch before the first whole second belongs to it, and lines do not overlap.
+// The time before the first whole second is added to it, and lines do not overlap.
 TEST_F(run_folder_test, hlog_intervals_begin_with_the_window) {
   write_run(sample_run{});
   std::vector<std::int64_t> starts, lengths;
@@ -137,7 +137,7 @@ TEST_F(run_folder_test, hlog_intervals_begin_with_the_window) {
   EXPECT_THAT(lengths, ElementsAre(1010, 1000, 1000, 1000, 1000));
 }
 
-// One JSON line per interval, which add up to the attempts.
+// One JSON line per interval; they add up to the attempts.
 TEST_F(run_folder_test, timeline_has_a_line_per_interval) {
   const sample_run s;
   write_run(s);
@@ -151,7 +151,7 @@ TEST_F(run_folder_test, timeline_has_a_line_per_interval) {
   EXPECT_EQ(attempts, s.r.attempts());
 }
 
-// Killed in mid-run: what was measured is there, readable, and called incomplete.
+// Killed in mid-run: the measurements are there, readable, and marked incomplete.
 TEST_F(run_folder_test, killed_run_is_readable_and_incomplete) {
   const sample_run s;
   const auto killed_in_mid_run = [&] {
@@ -173,7 +173,7 @@ TEST_F(run_folder_test, killed_run_is_readable_and_incomplete) {
   EXPECT_EQ(config::parse_job(read("job.yaml"), "job.yaml"), s.r.job);
 }
 
-// A run that was interrupted has whole files, and says that it is not complete, and why.
+// An interrupted run has complete files, and says that it is not complete, and why.
 TEST_F(run_folder_test, interrupted_run_says_so) {
   sample_run s;
   s.r.how = ending::interrupted;
@@ -196,7 +196,7 @@ TEST_F(run_folder_test, finish_without_a_window) {
   EXPECT_TRUE(run_json()["tps"].is_null());
 }
 
-// A window shorter than an interval: its only interval is still written.
+// A window shorter than an interval: its only interval is written.
 TEST_F(run_folder_test, window_within_one_interval) {
   const sample_run s;
   run_folder folder(path_, s.r.job);
@@ -206,7 +206,7 @@ TEST_F(run_folder_test, window_within_one_interval) {
   EXPECT_EQ(hlog_sums().at("").count(), 19);
 }
 
-// The last intervals of several threads may come out of order; lines of the file never do.
+// The last intervals of several threads may arrive out of order; lines of the file never do.
 TEST_F(run_folder_test, hlog_lines_are_in_order_of_time) {
   const sample_run s;
   {
@@ -222,7 +222,7 @@ TEST_F(run_folder_test, hlog_lines_are_in_order_of_time) {
   }
 }
 
-// A folder with something in it is somebody's result.
+// A non-empty folder is someone's result.
 TEST_F(run_folder_test, refuses_a_folder_that_is_not_empty) {
   write_run(sample_run{});
   EXPECT_THROW(run_folder(path_, config::default_job()), usage_error);
@@ -238,7 +238,7 @@ TEST_F(run_folder_test, takes_an_empty_folder) {
   EXPECT_THAT(files(), ElementsAre("job.yaml"));
 }
 
-// A file in the place of the folder, or of a parent, is wrong usage.
+// A file in place of the folder, or of a parent, is a usage error.
 TEST_F(run_folder_test, refuses_a_place_that_is_no_folder) {
   fs::create_directories(root_);
   std::ofstream(root_ / "runs") << "a file";
@@ -247,7 +247,7 @@ TEST_F(run_folder_test, refuses_a_place_that_is_no_folder) {
   EXPECT_THROW(run_folder("/proc/lockmark/run", config::default_job()), usage_error);
 }
 
-// A full disk is one sentence, and what was written stays.
+// A full disk gives one sentence, and what was written stays.
 TEST_F(run_folder_test, full_disk_is_a_sentence) {
   const sample_run s;
   run_folder folder(path_, s.r.job);
@@ -261,8 +261,8 @@ TEST_F(run_folder_test, full_disk_is_a_sentence) {
   EXPECT_EQ(run_json()["run"]["complete"], false);
 }
 
-// What could not be written to once stays unfinished, even where there is room again: only run.json
-// says how it ended.
+// A file with a write error stays unfinished, even if there is space again: only run.json says how
+// the run ended.
 TEST_F(run_folder_test, nothing_is_called_whole_after_a_full_disk) {
   sample_run s;
   run_folder folder(path_, s.r.job);
@@ -280,7 +280,7 @@ TEST_F(run_folder_test, nothing_is_called_whole_after_a_full_disk) {
   EXPECT_EQ(run_json()["run"]["why"], s.r.why);
 }
 
-// The disk is full only at the end: run.json is the one that was there, and no half of a new one.
+// The disk is full only at the end: the old run.json stays, and there is no half of a new one.
 TEST_F(run_folder_test, a_run_json_without_room_is_the_old_one) {
   const sample_run s;
   run_folder folder(path_, s.r.job);
@@ -290,7 +290,7 @@ TEST_F(run_folder_test, a_run_json_without_room_is_the_old_one) {
   EXPECT_EQ(run_json()["run"]["complete"], false);
 }
 
-// The password of a target, redacted in the result, is in no file.
+// The target's password, redacted in the result, is in no file.
 TEST_F(run_folder_test, no_file_holds_a_password) {
   write_run(sample_run{});
   for (const std::string& name : files()) {

@@ -1,4 +1,4 @@
-// The guarded resource of a job: whether there can be one, and the one of a job whose instances
+// The guarded resource of a job: whether it may have one, and the resource for jobs whose instances
 // live in this process.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace lockmark::run {
 
-// Refuses, with a usage_error, a guard for a lock that several may hold at once, or nobody holds.
+// Refuses, with a usage_error, a guard for a lock with several concurrent holders, or none.
 void check_guard(const config::job& job, const lock_kind& lock, std::uint32_t holders);
 
 class own_guard {
@@ -21,7 +21,7 @@ class own_guard {
   own_guard(const own_guard&) = delete;
   own_guard& operator=(const own_guard&) = delete;
 
-  // Null: the job has none.
+  // Null: the job has no guard.
   check::guard* get() { return guard_ ? &*guard_ : nullptr; }
 
  private:

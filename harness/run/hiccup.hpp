@@ -1,6 +1,5 @@
-// How long this machine kept a thread that had nothing to do from running: the noise floor of every
-// latency measured at the same time. After jHiccup (Gil Tene): if the meter saw a stall, the load
-// suffered at least that.
+// How long this machine delayed an idle thread: the noise floor of every latency measured at the
+// same time. After jHiccup (Gil Tene): if the meter saw a stall, the load suffered at least that.
 #pragma once
 
 #include <atomic>

@@ -23,7 +23,7 @@ history_checker::history_checker(const shape& s, const window& w)
   found_.grants_by_client.resize(s.clients);
 }
 
-// Whatever lasts is cut at the window's edges, also where no event comes near them.
+// Periods are cut at the window's edges, even without an event near them.
 void history_checker::cross_edges(std::int64_t at_ns) {
   const std::int64_t start_ns = window_.start_ns.load(std::memory_order_relaxed);
   const std::int64_t end_ns = window_.end_ns.load(std::memory_order_relaxed);
@@ -96,7 +96,7 @@ void history_checker::released(const event& e) {
   if (in_window_) found_.held_ns += held_ns;
 }
 
-// The hold ends with its client, though its lock may stand on the server until the lease is over.
+// The hold ends with its client, though the server may keep the lock until the lease expires.
 void history_checker::died(const event& e) {
   ++found_.orphaned;
   exclusion_.released(e);
@@ -115,7 +115,7 @@ void history_checker::see_gap(std::int64_t until_ns) {
 }
 
 void history_checker::count_grant(const event& e) {
-  // Also those before the window: what a fault hits may have been held since then.
+  // Including those before the window: a hold hit by a fault may have begun then.
   if (keeps_grants_) found_.grant_stamps.push_back({e.at_ns, e.client});
   if (!in_window_) return;
   see_gap(e.at_ns);

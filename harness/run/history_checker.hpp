@@ -1,4 +1,4 @@
-// Reads the merged history of a run and draws from it everything that needs the order of events:
+// Reads the merged history of a run and derives everything that depends on the order of events:
 // exclusion, tokens, lost updates, hand-off, fairness, and the time integral of clients in flight.
 //
 // Exclusion, tokens and lost updates are checked over the whole history; the figures come from the
@@ -31,13 +31,13 @@ struct findings {
   std::uint64_t possible_violations = 0;
   std::vector<check::violation> violations;  // the first ones in full
   std::vector<check::overlap> overlaps;      // the first 10,000 certain ones
-  std::vector<grant_stamp> grant_stamps;     // all, also before the window; if asked for
+  std::vector<grant_stamp> grant_stamps;     // all, including those before the window; if requested
   std::uint64_t stale_tokens = 0;
   std::uint64_t lost_updates = 0;
   std::optional<check::guard_counts> guard;  // of a job with a guarded resource
   std::uint64_t orphaned = 0;                // holds whose client died
   std::int64_t longest_orphaned_ns = 0;      // from such a death to the next grant of the key
-  std::uint64_t transfers = 0;  // changes of owner in the whole history: chances to go wrong
+  std::uint64_t transfers = 0;  // changes of owner in the whole history: chances of a violation
 
   // In the window:
   std::uint64_t grants = 0;    // optimistic: commits
@@ -48,9 +48,9 @@ struct findings {
   stats::histogram self_reacquire;
   stats::fairness_totals fairness;
   std::vector<std::uint64_t> grants_by_client;
-  std::int64_t longest_gap_ns = 0;  // without a grant of any key
+  std::int64_t longest_gap_ns = 0;  // without a grant on any key
   std::int64_t gap_began_ns = 0;
-  double clients_in_flight = 0;  // mean, by the stamps; 0 without a finished window
+  double clients_in_flight = 0;  // mean, from the stamps; 0 without a finished window
 };
 
 class history_checker {
@@ -62,18 +62,18 @@ class history_checker {
     features lock_has;
     std::uint32_t holders = 1;  // of a key at once; 0: any number
     std::int64_t clock_error_ns = 0;
-    bool keeps_grants = false;  // for jobs with faults: when was the next grant?
+    bool keeps_grants = false;  // for jobs with faults, to find the next grant
   };
   history_checker(const shape& s, const window& w);
 
-  // The next event, in the order of time.
+  // The next event, in order of time.
   void see(const check::event& e);
 
-  // The last event was seen. `end_ns`: when the run ended.
+  // No further events. `end_ns`: the end of the run.
   void finish(std::int64_t end_ns);
 
   check::lost_updates& updates() { return updates_; }
-  // So far; whole after finish().
+  // So far; complete after finish().
   std::uint64_t violations_so_far() const { return exclusion_.certain(); }
   std::uint64_t transfers_so_far() const { return exclusion_.transfers(); }
   findings result() const;
@@ -106,7 +106,7 @@ class history_checker {
   std::int64_t integrated_until_ns_ = 0;
   __int128 in_flight_area_ns_ = 0;
   std::int64_t idle_before_window_ns_ = 0;
-  std::int64_t last_grant_ns_ = 0;  // or the window's begin
+  std::int64_t last_grant_ns_ = 0;  // or the beginning of the window
   bool in_window_ = false;
   bool past_window_ = false;
 };

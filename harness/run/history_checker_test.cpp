@@ -1,5 +1,5 @@
-// What is drawn from a history, event by event: each check is asked, over the whole of it, and its
-// answer stands in the findings.
+// The findings from a history, event by event: each check runs over the whole history, and its
+// result is in the findings.
 #include "harness/run/history_checker.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class analysis : public testing::Test {
     s.keeps_grants = true;
     return {s, window_};
   }
-  // A client takes key 0 for a while; its token is given.
+  // A client is granted key 0, with the given token.
   static void take(history_checker& a, std::uint32_t client, std::int64_t at_ns,
                    std::uint64_t token = 0) {
     a.see({at_ns, 0, 0, client, began});
@@ -39,7 +39,7 @@ class analysis : public testing::Test {
   window window_;
 };
 
-// Also where the window has not begun, or is over: a lock must hold in warm-up and drain, too.
+// Also before and after the window: a lock must hold in warm-up and drain, too.
 TEST_F(analysis, finds_two_holders_anywhere) {
   for (const std::int64_t at_ns : {100, 1'100, 2'100}) {
     history_checker a = of({});
@@ -76,7 +76,7 @@ TEST_F(analysis, finds_nothing_in_holds_one_after_another) {
   EXPECT_EQ(f.transfers, 99u);
 }
 
-// Holds that nobody ends, end with the run.
+// Holds without an end, end with the run.
 TEST_F(analysis, finds_holds_that_never_end) {
   history_checker a = of({});
   take(a, 1, 1'100);
@@ -108,7 +108,7 @@ TEST_F(analysis, a_semaphore_is_held_to_its_number) {
   }
 }
 
-// Only of locks that say they have tokens; others give none.
+// Only for locks that declare tokens; others give none.
 TEST_F(analysis, finds_tokens_that_do_not_grow) {
   for (const bool has_tokens : {true, false}) {
     history_checker a = of(has_tokens ? features{feature::fencing_token} : features{});
@@ -121,7 +121,7 @@ TEST_F(analysis, finds_tokens_that_do_not_grow) {
   }
 }
 
-// However far from the window's edges the events are, nothing is idle for longer than the window.
+// However far the events are from the window's edges, nothing is idle for longer than the window.
 TEST_F(analysis, cuts_idle_time_at_the_windows_edges) {
   struct wait {
     std::int64_t from, to, in_window;
@@ -136,7 +136,7 @@ TEST_F(analysis, cuts_idle_time_at_the_windows_edges) {
   }
 }
 
-// As long as its response, which counts where the attempt began.
+// The wait is as long as the response, which counts where the attempt began.
 TEST_F(analysis, sees_the_longest_wait_though_it_ends_after_the_window) {
   for (const auto ending : {granted, ended}) {
     history_checker a = of({});
@@ -147,7 +147,7 @@ TEST_F(analysis, sees_the_longest_wait_though_it_ends_after_the_window) {
   }
 }
 
-// Two commits of one version; and the server's count, of which those in doubt may be a part.
+// Two commits of one version; and the server's count, which may include those in doubt.
 TEST_F(analysis, finds_lost_updates) {
   history_checker a = of(feature::optimistic);
   for (const std::uint32_t client : {0U, 1U}) {
@@ -165,7 +165,8 @@ TEST_F(analysis, finds_lost_updates) {
   EXPECT_EQ(a.result().lost_updates, 2u);
 }
 
-// The dead hold nothing, so the next grant is no violation: it tells how long the key was orphaned.
+// Dead clients hold nothing, so the next grant is no violation: it tells how long the key was
+// orphaned.
 TEST_F(analysis, the_holds_of_the_dead_are_orphaned) {
   history_checker a = of({});
   take(a, 1, 1'100);
@@ -187,7 +188,7 @@ TEST_F(analysis, the_holds_of_the_dead_are_orphaned) {
   EXPECT_EQ(f.grant_stamps[1].client, 2u);
 }
 
-// From the last grant on nothing happened any more: the gap lasts to the window's end.
+// Nothing happens after the last grant: the gap lasts to the end of the window.
 TEST_F(analysis, a_gap_may_last_to_the_end) {
   history_checker a = of({});
   take(a, 1, 1'100);
@@ -197,7 +198,7 @@ TEST_F(analysis, a_gap_may_last_to_the_end) {
   EXPECT_EQ(a.result().gap_began_ns, 1'100);
 }
 
-// What it did before it died can be a violation all the same.
+// A client's actions before its death can still be a violation.
 TEST_F(analysis, the_dead_are_not_forgiven) {
   history_checker a = of({});
   take(a, 1, 1'100);

@@ -1,4 +1,4 @@
-// The history of a run for Jepsen's checkers: well-formed, and what a checker makes of it.
+// The history of a run for Jepsen's checkers: its form, and a checker's verdict.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,10 +23,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// An op map as it was written, every value as text: {":type", ":ok"}, {":value", "[0 nil]"}.
+// An op map as written, every value as text: {":type", ":ok"}, {":value", "[0 nil]"}.
 using op_map = std::map<std::string, std::string>;
 
-// Reads as much EDN as an op needs: a map of keywords to keywords, numbers, nil and flat vectors.
+// Reads the subset of EDN that ops use: maps of keywords to keywords, numbers, nil and flat
+// vectors.
 std::optional<op_map> read_op(const std::string& line) {
   if (!line.starts_with("{") || !line.ends_with("}")) return std::nullopt;
   std::istringstream words(line.substr(1, line.size() - 2));
@@ -76,7 +77,7 @@ std::vector<op> read_history(const std::string& edn) {
   return all;
 }
 
-// What is wrong with the form of a history; empty: nothing.
+// The flaw in the form of a history; empty: none.
 std::string flaw_of(const std::vector<op>& history) {
   std::map<long, const op*> open;
   std::set<long> retired;
@@ -102,7 +103,7 @@ std::string flaw_of(const std::vector<op>& history) {
   return "";
 }
 
-// An operation of one key, as a checker sees it: it takes effect between the two, if at all.
+// An operation on one key, as a checker sees it: it takes effect between the two, if at all.
 struct operation {
   bool acquire;
   long process;
@@ -129,7 +130,7 @@ std::vector<operation> operations(const std::vector<op>& history, const std::str
 }
 
 // Wing and Gong's search for an order in which the operations are those of a mutex that only its
-// owner can release. Tries them all.
+// owner can release. Tries all orders.
 class search {
  public:
   explicit search(std::vector<operation> all) : all_(std::move(all)), done_(all_.size()) {}
@@ -139,7 +140,7 @@ class search {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (!done_[i]) first_answer = std::min(first_answer, all_[i].answered);
     }
-    if (first_answer == LONG_MAX) return true;  // what is left may never have happened
+    if (first_answer == LONG_MAX) return true;  // the rest may never have happened
     if (!seen_.emplace(done_, holder).second) return false;
     for (std::size_t i = 0; i < all_.size(); ++i) {
       const operation& o = all_[i];
@@ -210,7 +211,7 @@ warmup: 0s
 stop: {duration: 40ms, at_most: 40ms}
 )";
 
-// Every grant and release of the run is there, well-formed, and it is a mutex's history.
+// Every grant and release of the run is there, well-formed, and the history is that of a mutex.
 TEST(history, of_a_lock_is_linearizable) {
   const told t = simulate_history("memory/lock", history_load);
   const std::vector<op> history = read_history(t.edn);
@@ -225,7 +226,7 @@ TEST(history, of_a_lock_is_linearizable) {
   EXPECT_THAT(t.edn, AllOf(Not(HasSubstr(":info")), Not(HasSubstr(":fail"))));
 }
 
-// Two holders at once: no order of the operations is a mutex's.
+// Two concurrent holders: no order of the operations is that of a mutex.
 TEST(history, of_two_holders_is_rejected) {
   const told t = simulate_history("faulty/lock", history_load + "options: {two_holders: 10}\n");
   EXPECT_GT(t.r.violations(), 0U);
@@ -234,7 +235,7 @@ TEST(history, of_two_holders_is_rejected) {
   EXPECT_FALSE(linearizable(history));
 }
 
-// Attempts that are refused fail, and their client keeps its process.
+// Refused attempts fail, and their client keeps its process.
 TEST(history, has_attempts_that_fail) {
   const told t = simulate_history("memory/lock", R"(
 load: {loop: closed, instances: 1, clients: 3}
@@ -250,7 +251,7 @@ stop: {duration: 40ms, at_most: 40ms}
   EXPECT_TRUE(linearizable(history)) << t.edn;
 }
 
-// Lost answers, of acquires and of releases: the process is never used again.
+// Lost replies, to acquires and to releases: the process is never used again.
 TEST(history, gives_clients_in_doubt_a_new_process) {
   const told t = simulate_history("faulty/lock", history_load + "options: {lost_replies: 0.2}\n");
   const std::vector<op> history = read_history(t.edn);
@@ -264,8 +265,8 @@ TEST(history, gives_clients_in_doubt_a_new_process) {
   EXPECT_TRUE(linearizable(history)) << t.edn;
 }
 
-// A lease that ran out while its holder worked: its release fails, so the mutex is lost to a
-// checker, as it is to the clients.
+// A lease that expired during the hold: its release fails, so the mutex is lost to a checker, as it
+// is to the clients.
 TEST(history, has_releases_that_fail) {
   const told t = simulate_history("memory/lock", R"(
 load: {loop: closed, instances: 2, clients: 1}
@@ -280,7 +281,8 @@ stop: {duration: 40ms, at_most: 40ms}
   EXPECT_FALSE(linearizable(read_history(t.edn)));
 }
 
-// A holder that died: its release was invoked and never answered, and its process is used no more.
+// A holder that died: its release was invoked and never answered, and its process is not used
+// again.
 TEST(history, of_a_holder_that_died_ends_in_doubt) {
   check::edn_history history(2, false);
   std::string edn;
@@ -296,7 +298,7 @@ TEST(history, of_a_holder_that_died_ends_in_doubt) {
   EXPECT_EQ(ops[4].process, 3);
 }
 
-// The test's own eyes: histories that are not in form are seen as such.
+// Tests the test: malformed histories are recognised.
 TEST(history, its_reader_sees_what_is_wrong) {
   const auto line = [](const char* type, const char* f, int process, int index) {
     return fmt::format("{{:type :{}, :f :{}, :value [0 7], :process {}, :time {}, :index {}}}\n",

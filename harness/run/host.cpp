@@ -21,7 +21,7 @@ std::string first_line(const char* path) {
   return line;
 }
 
-// The value behind `key` in a file of "key value" or "key : value" lines.
+// The value of `key` in a file of "key value" or "key : value" lines.
 std::string value_of(const char* path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

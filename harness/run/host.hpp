@@ -1,4 +1,4 @@
-// What the operating system says about the machine under the harness, before and after a window.
+// The operating system's figures about the harness's machine, before and after a window.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct host_sample {
 
 host_sample sample_host();
 
-// Share of the machine that the hypervisor gave to others between two samples; 0 where unknown.
+// Share of the machine that the hypervisor gave to others between two samples; 0: unknown.
 double steal_share(const host_sample& before, const host_sample& after);
 
 // Cores that this process may use: affinity, then the cgroup's quota.
 double usable_cores();
 
-// For the run's provenance; empty where the system does not say.
+// For the run's provenance; empty: not reported by the system.
 struct host_facts {
   std::string host_name, kernel, cpu_model, clock_source;
   unsigned cores = 0;

@@ -9,7 +9,7 @@
 namespace lockmark::run {
 namespace {
 
-// The number of random arrivals in a window varies by its square root.
+// The standard deviation of the number of random arrivals in a window is its square root.
 double chance_per_s(const config::job& job, double offered, double window_s) {
   if (job.loop == config::loop_kind::closed || job.loop == config::loop_kind::open) return 0;
   const bool sessions = job.loop == config::loop_kind::partly_open;
@@ -17,7 +17,7 @@ double chance_per_s(const config::job& job, double offered, double window_s) {
   return window_s > 0 ? 3 * std::sqrt(offered * each / window_s) : 0;
 }
 
-// Why there is nothing to judge, for a run whose lock answered no attempt of the window.
+// Why there is nothing to judge, for a run whose lock answered no attempt in the window.
 std::string nothing_measured(const result& r) {
   const tally& counts = r.totals.counts;
   if (r.attempts() == 0) return "nothing was measured: no attempt ended";

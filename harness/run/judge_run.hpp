@@ -1,4 +1,4 @@
-// The validity verdict of a finished run, from what the run measured of its own harness.
+// The validity verdict on a finished run, from its measurements of its own harness.
 #pragma once
 
 #include "harness/run/result.hpp"
@@ -6,7 +6,7 @@
 namespace lockmark::run {
 
 // Completes `r.self` from the other parts of `r` and sets `r.verdict`. `cores`: how many cores the
-// harness may use; its CPU is told as a share of them.
+// harness may use; its CPU time is reported as a share of them.
 void judge_run(result& r, double cores);
 
 }  // namespace lockmark::run

@@ -1,7 +1,7 @@
-// A run as it stands while it goes on, for those who watch it: a progress line, Prometheus.
+// The state of a run in progress, for its observers: a progress line, Prometheus.
 //
-// Made by the run controller on its own thread, a few times a second; nothing here is on the hot
-// path.
+// Filled in by the run controller on its own thread, a few times a second; nothing here is on the
+// hot path.
 #pragma once
 
 #include <cstdint>
@@ -14,42 +14,42 @@ namespace lockmark::run {
 
 enum class phase : std::uint8_t { opening, warming_up, measuring, draining, cleaning };
 
-// A glance, five times a second.
+// A brief look, five times a second.
 struct progress {
   run::phase now = phase::opening;
   double elapsed_s = 0;        // of the phase
   double fraction = 0;         // of the measurement that is done, 0 to 1
   double remaining_s = 0;      // of the measurement, an estimate
-  double tps = 0;              // grants since the last glance, counted or not
+  double tps = 0;              // grants since the last look, counted or not
   std::int64_t connected = 0;  // clients
   std::int64_t clients = 0;    // in all
   std::int64_t in_flight = 0;
   std::int64_t attempts = 0;  // counted so far
   std::uint64_t violations = 0;
 
-  // Of the last whole interval of the window; nothing before there was one.
+  // Of the last whole interval of the window; unset before the first one.
   bool has_point = false;
   double success_rate = 0;           // 0 to 1
-  std::int64_t response_p50_ns = 0;  // of granted attempts; 0: none was
+  std::int64_t response_p50_ns = 0;  // of granted attempts; 0: none
   std::int64_t response_p99_ns = 0;
 
-  // How long no server has answered although it was asked; 0 while one answers.
+  // Time since a server last answered although it was asked; 0 while one answers.
   double server_silent_s = 0;
 };
 
-// Everything that is known so far, once a second. Cumulative since the window began, of counted
-// attempts, unless it says otherwise; so the last view agrees with the result.
+// Everything known so far, once a second. Cumulative since the window began, over counted attempts,
+// unless stated otherwise; so the last view agrees with the result.
 struct live_view {
   run::phase now = phase::opening;
   const result& known;     // identity of the run, as in setup::on_window
   const interval& totals;  // of the whole intervals
   const findings& found;
-  server_counters server;      // grown since the load began, as of the last look (every 5 s)
+  server_counters server;      // growth since the load began, as of the last look (every 5 s)
   std::int64_t in_flight = 0;  // attempts between first try and end or release, now
-  std::int64_t holding = 0;    // of these, the ones that hold their key, now
+  std::int64_t holding = 0;    // of these, those that hold their key, now
   double offered_per_s = 0;    // 0: a closed loop
   double server_silent_s = 0;
-  std::vector<std::string> faults{};  // kinds of those that are on now (mark::kind), each once
+  std::vector<std::string> faults{};  // kinds of the active ones (mark::kind), each once
 };
 
 }  // namespace lockmark::run

@@ -1,4 +1,4 @@
-// What those who watch a run are shown while it goes on.
+// The output that observers see while a run goes on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ struct glance {
   std::uint64_t attempts = 0;
 };
 
-// Three seconds of warm-up, then five that count.
+// Three seconds of warm-up, then five of measurement.
 std::vector<glance> watch_a_run() {
   const lock_kind kind = memory::kinds().front();
   const config::job job = config::parse_job(
@@ -41,7 +41,7 @@ std::vector<glance> watch_a_run() {
   return seen;
 }
 
-// Once a second from the beginning of the window, however long the warm-up was.
+// Once a second from the beginning of the window, however long the warm-up.
 TEST(live, is_shown_once_a_second) {
   const std::vector<glance> seen = watch_a_run();
   ASSERT_THAT(seen.size(), testing::AllOf(testing::Ge(4u), testing::Le(6u)));
@@ -53,7 +53,7 @@ TEST(live, is_shown_once_a_second) {
   }
 }
 
-// Redis lists a command from its first call on. Other counters that were not there are unknown.
+// Redis lists a command from its first call on. For other counters a missing value is unknown.
 TEST(server_counters, grow_from_what_they_were) {
   const server_counters before = {{"commands", 10}, {"cmd.get", 4}, {"reset", 9}};
   const server_counters after = {

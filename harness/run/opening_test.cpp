@@ -1,5 +1,5 @@
-// How the sessions of a run are opened and closed: side by side, but not all at once, each within a
-// time of its own. Under simulated time.
+// How the sessions of a run are opened and closed: concurrently, but not all at once, each with its
+// own time limit. Under simulated time.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,18 +17,18 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// A server to which a login takes a while, and that notes how many came at once.
+// A server with slow logins, which notes how many run at once.
 struct slow_door {
   duration takes = 100ms;
   duration leaving_takes = 100ms;
-  std::uint32_t silent_to = 1'000'000;  // this instance is never answered
-  bool counts_clients = false;          // and its sessions tell of each of theirs
+  std::uint32_t silent_to = 1'000'000;  // the instance that never gets an answer
+  bool counts_clients = false;          // its sessions report each of their clients
 
   int under_way = 0;
   int most = 0;
   int opened = 0;
   duration each_allowed{};        // of a session's connections
-  std::vector<duration> allowed;  // until the deadline of each session, when it was asked for
+  std::vector<duration> allowed;  // until the deadline of each session, at its open()
 
   task<void> pass(loop& l, duration how_long) {
     most = std::max(most, ++under_way);
@@ -93,7 +93,7 @@ class slow_driver final : public driver {
 };
 
 struct opening : testing::Test {
-  // Returns what the run threw, if it did.
+  // Returns the sentence of the run's exception, or "".
   std::string run(int instances, int clients, std::atomic<int>* interrupts = nullptr) {
     const lock_kind kind = memory::kinds().front();
     const config::job job = config::parse_job(
@@ -130,7 +130,7 @@ struct opening : testing::Test {
   time_point started = clock.now();
   duration began{};  // the window, since the run was started
   std::optional<ending> how;
-  std::vector<std::int64_t> connected;  // as it was shown meanwhile
+  std::vector<std::int64_t> connected;  // as shown meanwhile
 };
 
 // 480 logins of 100 ms take a second, not 48.
@@ -142,7 +142,7 @@ TEST_F(opening, takes_forty_eight_at_a_time) {
   EXPECT_LT(clock.now() - started, 6s);
 }
 
-// Sessions that have to wait for others have no less time to connect.
+// Sessions that have to wait for others get no less time to connect.
 TEST_F(opening, gives_each_session_its_own_time) {
   door.takes = 4s;
   EXPECT_EQ(run(480, 1), "");
@@ -151,7 +151,7 @@ TEST_F(opening, gives_each_session_its_own_time) {
   EXPECT_GT(began, 40s);
 }
 
-// So have those that are closed.
+// The same holds for closing.
 TEST_F(opening, is_not_stuck_while_sessions_close) {
   door.leaving_takes = 4s;
   EXPECT_EQ(run(480, 1), "");
@@ -167,7 +167,7 @@ TEST_F(opening, gives_a_large_session_more_time) {
   EXPECT_EQ(door.each_allowed, 5s);
 }
 
-// Whoever watches sees how far it has come, also within a session.
+// Observers see the progress, also within a session.
 TEST_F(opening, shows_how_far_it_is) {
   door.takes = 500ms;
   EXPECT_EQ(run(96, 2), "");
@@ -178,14 +178,14 @@ TEST_F(opening, shows_how_far_it_is) {
   EXPECT_THAT(connected, testing::IsSupersetOf({1, 5, 19}));
 }
 
-// One client a second, and 20 s in all: no call hangs that still connects somebody.
+// One client a second for 40 s: an open() that still connects clients is not stuck.
 TEST_F(opening, is_not_stuck_while_clients_connect) {
   door.counts_clients = true;
   EXPECT_EQ(run(1, 40), "");
   EXPECT_GT(began, 40s);
 }
 
-// The sentence says how far the others had come; and no more is begun.
+// The sentence tells how many had connected; and no further login starts.
 TEST_F(opening, says_how_many_were_connected) {
   door.silent_to = 100;
   const std::string sentence = run(2000, 1);
@@ -195,7 +195,7 @@ TEST_F(opening, says_how_many_were_connected) {
   EXPECT_LT(clock.now() - started, 12s);
 }
 
-// Nobody else was connected: there is nothing to add.
+// No client was connected: there is nothing to add.
 TEST_F(opening, keeps_the_sentence_of_a_server_that_is_silent) {
   door.silent_to = 0;
   EXPECT_EQ(run(1, 1), "the server did not answer in time");

@@ -1,4 +1,4 @@
-// What the run controller of a run and its workers tell each other while the load is on.
+// State shared by the run controller and its workers during the load.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 namespace lockmark::run {
 
 // The measured window, set by the run controller. An attempt counts when its intended start lies in
-// it; it is then followed to its end, also beyond the window.
+// the window; it is then followed to its end, even beyond it.
 struct window {
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> start_ns{never};
@@ -20,13 +20,13 @@ struct window {
   }
 };
 
-// What the run controller may look at while a worker works. Written by the worker only, so that an
+// Gauges that the run controller may read while a worker works. Written by the worker only, so an
 // increment is a plain load and store; on a cache line of its own.
 struct alignas(64) gauges {
   std::atomic<std::int64_t> in_flight{0};   // attempts between first try and end or release
-  std::atomic<std::int64_t> holding{0};     // of these, the ones that hold their key
+  std::atomic<std::int64_t> holding{0};     // of these, those that hold their key
   std::atomic<std::int64_t> finished{0};    // attempts that ended, counted or not
-  std::atomic<std::int64_t> counted{0};     // of these, the ones that count
+  std::atomic<std::int64_t> counted{0};     // of these, those that count
   std::atomic<std::int64_t> granted{0};     // grants, counted or not
   std::atomic<std::int64_t> reached_ns{0};  // when a server last answered anything
   std::atomic<std::int64_t> failed_ns{0};   // when an attempt last ended unanswered

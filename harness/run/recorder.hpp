@@ -1,7 +1,7 @@
-// What one worker thread measures: histograms and counts of the current interval.
+// The measurements of one worker thread: histograms and counts of the current interval.
 //
 // The worker is the only writer and takes no lock to record. Once per interval it swaps the whole
-// set for a fresh one; the full one then belongs to the reader, who gives it back empty.
+// set for a fresh one; the full one then belongs to the reader, who returns it empty.
 #pragma once
 
 #include <array>
@@ -20,15 +20,15 @@ namespace lockmark::run {
 
 // The durations that a worker stamps, of counted attempts.
 enum class series : std::uint8_t {
-  response,   // granted - intended: what a user of the lock waits
-  service,    // granted - sent: what the lock needs
-  timer_lag,  // sent late although a client was free: the harness's own error
+  response,   // granted - intended: how long a user of the lock waits
+  service,    // granted - sent: how long the lock takes
+  timer_lag,  // sent late despite a free client: the harness's own error
   queue_lag,  // sent late because every client was busy: the load's concurrency
   hold,       // from grant to the sending of the release
   release,    // from there to the release's answer
   loop_lag,   // overshoot of the worker's own heartbeat
-  pipe,       // taken out of response and service: what it took to reach a client's own process
-  renewal,    // from when a lease was due to be renewed to the server's answer
+  pipe,       // subtracted from response and service: time to reach a client in another process
+  renewal,    // from when a renewal was due to the server's answer
 };
 inline constexpr std::array<std::string_view, 9> series_names{"response",  "service", "timer_lag",
                                                               "queue_lag", "hold",    "release",
@@ -39,7 +39,7 @@ struct interval {
   std::int64_t end_ns = 0;
   std::array<stats::histogram, series_names.size()> durations;
   tally counts;
-  traffic sent;  // on the wire meanwhile, for whatever attempt
+  traffic sent;  // during the interval, for any attempt
 
   stats::histogram& operator[](series s) { return durations[static_cast<std::size_t>(s)]; }
   const stats::histogram& operator[](series s) const {
@@ -82,7 +82,7 @@ class recorder {
     current_->start_ns = now_ns;
   }
 
-  // Instead of a writer here: one that another process has recorded.
+  // For an interval that another process has recorded, instead of a writer here.
   void deliver(std::unique_ptr<interval> whole) {
     const std::lock_guard guard(mutex_);
     full_.push_back(std::move(whole));
@@ -103,7 +103,7 @@ class recorder {
     return std::exchange(full_, {});
   }
 
-  // Reader: gives an interval back to be used again.
+  // Reader: returns an interval for reuse.
   void give_back(std::unique_ptr<interval> used) {
     used->reset();
     const std::lock_guard guard(mutex_);

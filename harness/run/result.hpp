@@ -1,4 +1,4 @@
-// Everything that one run found out, as values. Writing it down is harness/report's business.
+// All findings of one run, as values. Reporting them is up to harness/report.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 
 namespace lockmark::run {
 
-// How the run came to its end.
+// How the run ended.
 enum class ending : std::uint8_t { complete, interrupted, server_lost, failed };
 
-// As run.json calls it.
+// The name in run.json.
 constexpr std::string_view name_of(ending e) {
   switch (e) {
     case ending::complete: return "complete";
@@ -45,15 +45,15 @@ struct timeline_point {
   std::int64_t timer_lag_p99_ns = 0;
 };
 
-// Something that was done to the run on purpose, or happened to it: a stretch of its timeline.
+// A deliberate or accidental event of the run: a stretch of its timeline.
 struct mark {
   double at_s = 0;   // since the window began
   double for_s = 0;  // 0: a moment
-  std::string kind;  // "kill_server", "pause_client": few different ones, a label in Prometheus
+  std::string kind;  // "kill_server", "pause_client": few distinct values, a label in Prometheus
   std::string text;  // one sentence for people
 };
 
-// What the harness does with the memory lock in place of a server.
+// The harness's performance with the memory lock instead of a server.
 struct floor_measurement {
   double cycles_per_s = 0;
   std::int64_t response_p50_ns = 0;
@@ -67,12 +67,12 @@ struct stability {
 };
 
 struct result {
-  // What was run.
+  // The subject of the run.
   std::string run_id;
   config::job job;
   std::string scenario;  // the job's short name: the stem of its file
   std::string lock;
-  std::string implementation;  // the source of the lock's algorithm, in a few words
+  std::string implementation;  // the source of the lock's algorithm, in brief
   std::string workload;
   std::string target;  // redacted
   std::string topology;
@@ -85,31 +85,31 @@ struct result {
   ending how = ending::failed;
   std::string why;  // a sentence, unless complete
   std::int64_t started_wall_ns = 0;
-  std::int64_t window_start_ns = 0;  // monotonic, as the stamps of `found`
+  std::int64_t window_start_ns = 0;  // monotonic, like the stamps of `found`
   std::int64_t window_ns = 0;
   double warmup_s = 0;
 
-  // What was measured.
+  // The measurements.
   interval totals;  // counted attempts
   findings found;
   std::vector<timeline_point> timeline;
   std::vector<mark> marks;            // in the order of time
-  std::vector<fault_finding> faults;  // what each fault did to the lock
+  std::vector<fault_finding> faults;  // the effect of each fault on the lock
   stats::interval_bootstrap bootstrap;
   std::optional<floor_measurement> floor;
   stats::histogram hiccup;
 
-  // What it cost, over the whole life of the load (warm-up to drain).
+  // The cost, over the whole life of the load (warm-up to drain).
   std::uint64_t grants_in_all = 0;
   traffic sent;
   server_counters server;  // deltas
   description server_is;
-  std::vector<std::string> preflight;  // what may spoil the run, found before it
+  std::vector<std::string> preflight;  // possible problems of the run, found before it
   host_facts host;
   double harness_cpu = 0;     // cores used, in the window
   double busiest_worker = 0;  // share of a core
   std::uint32_t workers = 1;
-  double absent_share = 0;  // of the load that participants owed, who had died in the window
+  double absent_share = 0;  // of the load due from participants, lost by deaths in the window
 
   self_measurement self;
   validity verdict;
@@ -126,9 +126,9 @@ struct result {
     return {totals[series::response], static_cast<std::int64_t>(totals.counts.not_granted()),
             job.wait.count()};
   }
-  // Whether the lock has said anything at all: only then may it be said to have held.
+  // Whether the lock has answered at all: only then can it be said to have held.
   bool tested() const { return grants_in_all > 0 || totals.counts.answered() > 0; }
-  // Times that the lock was proved to be none.
+  // Times that the lock was proved not to be one.
   std::uint64_t violations() const {
     // A grant to a second holder usually shows more than once: as an overlap, by its token, and in
     // the guarded resource.

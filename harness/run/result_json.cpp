@@ -15,7 +15,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// Beyond so many clients the list would be most of the file.
+// With more clients the list would be most of the file.
 constexpr std::size_t most_clients_listed = 1000;
 constexpr std::array<double, 6> quantiles{0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
 
@@ -67,9 +67,8 @@ json run_section(const result& r) {
   return j;
 }
 
-// The rule of three: after n chances without a failure, its probability is below 3/n with 95 %
-// confidence. An optimistic lock has a chance to fail at each commit, a lock when the owner
-// changes.
+// The rule of three: after n opportunities without a failure, its probability is below 3/n with
+// 95 % confidence. An optimistic lock can fail at each commit, other locks at each change of owner.
 json exposure(const result& r) {
   const bool optimistic = r.lock_has.has(feature::optimistic);
   const std::uint64_t chances = optimistic ? r.grants_in_all : r.found.transfers;
@@ -119,7 +118,7 @@ json estimate_json(double q, std::int64_t n, bool supported, const stats::quanti
           {"high_ns", supported ? time_ns(interval.high) : json()}};
 }
 
-// Of all attempts. A mean with censored attempts in it is a lower bound as well.
+// Over all attempts. A mean that includes censored attempts is a lower bound as well.
 json over_all_attempts(const stats::attempts& all, const stats::interval_bootstrap& series,
                        std::uint64_t seed) {
   json j;
@@ -145,7 +144,7 @@ json over_all_attempts(const stats::attempts& all, const stats::interval_bootstr
   return j;
 }
 
-// The longest time in the window in which nobody was granted anything: what a failover costs.
+// The longest time in the window without a grant: the cost of a failover.
 json gap_section(const result& r) {
   const bool known = r.window_ns > 0;
   return {{"length_ns", known ? json(r.found.longest_gap_ns) : json()},
@@ -162,7 +161,7 @@ json quantiles_section(const result& r) {
   return j;
 }
 
-// Quantiles that the count supports; the maximum in any case.
+// Quantiles that the count supports; the maximum always.
 json distribution(const stats::histogram& h) {
   const auto at = [&](double q) {
     return stats::is_supported(q, h.count()) ? json(h.value_at_quantile(q)) : json();
@@ -186,10 +185,10 @@ json durations_section(const result& r) {
   return j;
 }
 
-// Shares of the time of all keys together. On one key that is always wanted,
-// X * (mean hold + mean hand-off) = 1: a check of the books, not a finding.
+// Shares of the time of all keys together. On one key with constant demand,
+// X * (mean hold + mean hand-off) = 1: a check of the bookkeeping, not a finding.
 json handoff_section(const result& r) {
-  // What several clients may hold at once is not handed from one to the next.
+  // A lock with several concurrent holders is not handed from one to the next.
   const bool has = !r.lock_has.has(feature::optimistic) && r.holders == 1;
   const auto keys = static_cast<double>(keys_of(r));
   const double time_ns = static_cast<double>(r.window_ns) * keys;
@@ -232,11 +231,11 @@ json fairness_section(const result& r) {
   return j;
 }
 
-// Over the whole life of the load, warm-up and drain included, because servers count so.
+// Over the whole life of the load, warm-up and drain included, because server counters cover it.
 json cost_section(const result& r) {
   const auto grants = static_cast<double>(r.grants_in_all);
   const auto each = [&](std::uint64_t n) { return ratio(static_cast<double>(n), grants); };
-  // What a client in a process of its own sends is known to itself alone.
+  // The traffic of a client in a process of its own is unknown here.
   const bool seen = r.totals[series::pipe].empty();
   const auto seen_each = [&](std::uint64_t n) { return seen ? each(n) : json(); };
   const auto commands = r.server.find("commands");

@@ -1,9 +1,9 @@
-// What run.json says: a result as JSON, schema_version 1.0 (results/schema/run.schema.json).
+// The contents of run.json: a result as JSON, schema_version 1.2 (results/schema/run.schema.json).
 //
-// Units come last in names. What is unknown is null and never left out; not a number is null too. A
-// duration that is only known to exceed N nanoseconds is the string "> N". Holds that violate
-// exclusion are told in nanoseconds since the window began, so they may be negative in warm-up.
-// The target is written as the result has it: redacted.
+// Units come last in names. Unknown values are null and never left out; NaN is null too. A duration
+// that is only known to exceed N nanoseconds is the string "> N". Holds that violate exclusion are
+// given in nanoseconds since the window began, so they may be negative in warm-up. The target is
+// written as in the result: redacted.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// What run.json says of a result whose figures are known.
+// The contents of run.json for a result with known figures.
 #include "harness/run/result_json.hpp"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ TEST(result_json, quantiles_are_over_all_attempts) {
   EXPECT_EQ(j["quantiles"]["response"]["max_ns"], "> 1000000000");
 }
 
-// What the sample does not support is null, not a guess.
+// A quantile that the sample does not support is null, not a guess.
 TEST(result_json, unsupported_quantiles_are_null) {
   const json j = to_json(sample_run{}.r);
   const json p9999 = quantile(j, "response", 0.9999);
@@ -58,7 +58,7 @@ TEST(result_json, unsupported_quantiles_are_null) {
   EXPECT_TRUE(p9999["high_ns"].is_null());
 }
 
-// Five transfers say nothing of their p99, and not even of their median.
+// Five transfers tell nothing about their p99, nor even about their median.
 TEST(result_json, few_handoffs_have_a_maximum_only) {
   sample_run s;
   s.r.found.transfer.reset();
@@ -88,7 +88,7 @@ TEST(result_json, several_keys_share_the_time) {
   EXPECT_TRUE(j["saturated_identity"].is_null());
 }
 
-// Costs are per grant of the whole load, also the grants of warm-up.
+// Costs are per grant of the whole load, including warm-up.
 TEST(result_json, cost_per_acquire) {
   const json j = to_json(sample_run{}.r)["cost_per_acquire"];
   EXPECT_DOUBLE_EQ(j["client_commands_per_grant"].get<double>(), 2);
@@ -121,7 +121,7 @@ TEST(result_json, optimistic_locks) {
   EXPECT_TRUE(j["handoff"]["held_share"].is_null());
 }
 
-// Both holders by number and name, and their intervals since the window began.
+// Both holders by number and name, with their intervals since the window began.
 TEST(result_json, violations_name_both_holders) {
   sample_run s;
   s.r.found.violations = {sample_violation(s.r)};
@@ -134,7 +134,7 @@ TEST(result_json, violations_name_both_holders) {
   EXPECT_EQ(v["second"]["release_sent_ns"], 155'000'000);
 }
 
-// A job without a guarded resource has nothing to say of it; in one that has, two holders show.
+// Without a guarded resource the section is null; with one, two holders show.
 TEST(result_json, the_guarded_resource) {
   sample_run s;
   EXPECT_TRUE(to_json(s.r)["safety"]["guard"].is_null());
@@ -147,7 +147,7 @@ TEST(result_json, the_guarded_resource) {
   EXPECT_EQ(j["verdict"]["held"], false);
 }
 
-// INVALID is no bound, whatever else the judge said.
+// INVALID is not a bound, whatever else the verdict says.
 TEST(result_json, invalid_is_never_a_bound) {
   sample_run s;
   s.r.verdict.bound = true;
@@ -156,7 +156,7 @@ TEST(result_json, invalid_is_never_a_bound) {
   EXPECT_TRUE(to_json(s.r)["verdict"]["bound"].is_null());
 }
 
-// What is unknown is null and there; a number that is none is null.
+// Unknown values are present as null; NaN is null.
 TEST(result_json, unknown_is_null_and_never_left_out) {
   const json whole = to_json(sample_run{}.r);
   result blank;
@@ -176,7 +176,7 @@ TEST(result_json, unknown_is_null_and_never_left_out) {
   EXPECT_TRUE(empty["provenance"]["server"].is_null());
 }
 
-// Arguments may hold any bytes; the file is UTF-8 all the same.
+// Arguments may contain any bytes; the file is still UTF-8.
 TEST(result_json, bytes_that_are_no_text) {
   sample_run s;
   s.r.arguments = {"lockmark", "\xff\xfe"};

@@ -1,4 +1,4 @@
-// What one complete, fully recorded lock cycle costs the harness, and one stamp of it.
+// The harness's cost of one complete, fully recorded lock cycle, and of one of its stamps.
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 

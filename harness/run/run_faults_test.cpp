@@ -1,4 +1,4 @@
-// Faults as part of a run: when they happen, what is noted of them, and how they end it.
+// Faults as part of a run: when they happen, how they are recorded, and how they end it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Hurts nobody.
+// An injector that does no harm.
 class mild_injector final : public faults::injector {
  public:
   void check(const config::fault_plan&) const override {}
@@ -99,7 +99,7 @@ TEST_F(faulted_runs, show_what_was_done_to_them) {
   EXPECT_TRUE(injector_.ended_all);
 }
 
-// Whoever holds a key since before the window is hit as one who holds it.
+// A client that has held a key since before the window is hit as its holder.
 TEST_F(faulted_runs, know_what_was_held_since_before_the_window) {
   std::vector<std::string> why;
   for (const std::uint32_t hit : {0U, 1U}) {
@@ -130,7 +130,7 @@ TEST_F(faulted_runs, end_where_a_fault_fails) {
   EXPECT_TRUE(injector_.ended_all);
 }
 
-// The injector's own proxies die: the run ends with its sentence, and keeps what it had measured.
+// The injector's own proxies die: the run ends with its sentence, and keeps its measurements.
 TEST_F(faulted_runs, ends_with_the_trouble_of_the_injector) {
   injector_.breaks_at = time_point{} + 4s;
   const result r = simulate("  - {do: pause, who: master, at: 2s, for: 1s}\n", &injector_);
@@ -141,7 +141,7 @@ TEST_F(faulted_runs, ends_with_the_trouble_of_the_injector) {
   EXPECT_TRUE(injector_.ended_all);
 }
 
-// It dies while the last attempts end: what they met is in the figures, so they are not whole.
+// It dies while the last attempts end: they may have been affected, so the figures are incomplete.
 TEST_F(faulted_runs, are_not_complete_when_the_arena_breaks_at_their_end) {
   injector_.breaks_at = time_point{} + 10'600ms;
   const result r = simulate("  - {do: pause, who: master, at: 9s, for: 1s}\n", &injector_);
@@ -149,7 +149,7 @@ TEST_F(faulted_runs, are_not_complete_when_the_arena_breaks_at_their_end) {
   EXPECT_GT(r.window_s(), 9.9);
 }
 
-// What takes the intervals cannot do so any more: told once, and the rest is measured.
+// The interval sink starts to fail: reported once, and measuring goes on.
 TEST_F(faulted_runs, survive_those_they_pass_intervals_to) {
   int calls = 0;
   on_interval_ = [&calls](const interval&, std::int64_t at_ns) {

@@ -1,4 +1,4 @@
-// The engine as a whole, under simulated time: whole runs on the memory and the faulty lock.
+// The engine as a whole under simulated time: complete runs on the memory and the faulty lock.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,8 +57,8 @@ warmup: 100ms
 stop: {duration: 5s}
 )";
 
-// Sixteen clients, one fair lock, 1 ms of hold: the lock is the only limit, and everybody gets his
-// turn.
+// Sixteen clients, one fair lock, 1 ms of hold: the lock is the only limit, and every client gets
+// its turn.
 TEST(closed_loop, a_fair_lock_is_handed_around_at_the_rate_of_its_hold) {
   const result r = run_simulated("memory/lock", contended);
   EXPECT_EQ(r.how, ending::complete);
@@ -82,7 +82,7 @@ TEST(closed_loop, the_saturated_lock_identity_holds) {
   EXPECT_GT(r.found.transfer.value_at_quantile(0.5), 250'000);
 }
 
-// A queue longer than the wait timeout: the attempts that fail are in the quantiles.
+// A queue longer than the wait time-out: failed attempts count in the quantiles.
 TEST(closed_loop, attempts_that_time_out_censor_the_upper_quantiles) {
   const result r = run_simulated("memory/lock", R"(
 load: {loop: closed, instances: 1, clients: 20}
@@ -100,8 +100,8 @@ stop: {duration: 10s}
   EXPECT_EQ(r.totals.counts[counter::refused_deadline], r.totals.counts.not_granted());
 }
 
-// The experiment of wrk2's README: one stall of 1.4 s in 30 s at 2,000/s shows in the response
-// times, which count from the intended start, and not in the service times.
+// The experiment in wrk2's README: one stall of 1.4 s in 30 s at 2,000/s shows in the response
+// times, which count from the intended start, but not in the service times.
 TEST(open_loop, a_stall_shows_in_response_and_not_in_service) {
   const std::string load = R"(
 load: {loop: open, instances: 1, clients: 20, rate: 2000/s}
@@ -122,7 +122,7 @@ options: {delay: 1ms, stall_at: 10s, stall_for: )";
   EXPECT_NEAR(static_cast<double>(stalled.found.gap_began_ns - stalled.window_start_ns), 10e9, 2e7);
 }
 
-// The achieved rate is the offered one, constant and Poisson.
+// The achieved rate equals the offered one, constant and Poisson.
 TEST(open_loop, achieves_the_rate_it_was_asked_for) {
   for (const char* loop : {"open", "poisson"}) {
     const result r = run_simulated("faulty/lock", std::string("load: {loop: ") + loop + R"(,
@@ -137,7 +137,8 @@ options: {delay: 2ms}
   }
 }
 
-// More is offered than one lock can do: the run says so, drops, and does not hide the waiting.
+// More load than one lock can serve: the run reports it, drops arrivals, and does not hide the
+// waiting.
 TEST(open_loop, an_overloaded_lock_is_saturated_and_drops) {
   const result r = run_simulated("memory/lock", R"(
 load: {loop: poisson, instances: 1, clients: 50, rate: 150/s, backlog: 100}
@@ -165,7 +166,7 @@ stop: {duration: 60s}
   EXPECT_NEAR(static_cast<double>(r.attempts()) / r.window_s(), 150, 10);
 }
 
-// The same seed gives the same plan, and another one another.
+// The same seed gives the same plan, another seed another.
 TEST(seed, decides_the_plan) {
   const std::string job = R"(
 load: {loop: poisson, instances: 1, clients: 10, rate: 300/s}
@@ -182,7 +183,7 @@ stop: {duration: 5s}
   EXPECT_NE(once.totals[series::hold], other.totals[series::hold]);
 }
 
-// Two holders on purpose: the run says who, on which key, and when.
+// Two holders on purpose: the run reports the clients, the key and the time.
 TEST(safety, two_holders_are_found_and_named) {
   const result r = run_simulated("faulty/lock", contended + "options: {two_holders: 50}\n");
   EXPECT_GT(r.violations(), 0U);
@@ -200,7 +201,7 @@ TEST(safety, stale_tokens_are_counted) {
   EXPECT_GE(r.violations(), r.found.stale_tokens);
 }
 
-// Optimistic clients never lose an update on a correct lock, and are caught when they do.
+// On a correct lock optimistic clients never lose an update; on a broken one losses are found.
 TEST(safety, lost_updates_are_counted) {
   const std::string job = R"(
 load: {loop: closed, instances: 2, clients: 4}
@@ -216,7 +217,7 @@ stop: {duration: 5s}
   EXPECT_GT(bad.found.lost_updates, 0U);
 }
 
-// Polling clients pause as the retry policy says, and count every try.
+// Polling clients pause according to the retry policy, and count every try.
 TEST(retry, a_polling_lock_is_tried_again) {
   const result r = run_simulated("memory/try_lock", R"(
 load: {loop: closed, instances: 1, clients: 4}
@@ -232,7 +233,7 @@ stop: {duration: 5s}
   EXPECT_EQ(r.violations(), 0U);
 }
 
-// A lease of 100 ms is kept over a hold of 1 s by renewal; without it the next client comes in.
+// Renewal keeps a lease of 100 ms over a hold of 1 s; without it the next client gets in.
 TEST(lease, renewal_keeps_a_long_hold_safe) {
   const std::string job = R"(
 load: {loop: closed, instances: 2, clients: 1}
@@ -251,7 +252,8 @@ renew: )";
   EXPECT_TRUE(not_renewed.totals[series::renewal].empty());
 }
 
-// Reentrant depth: inner acquires and releases are granted, and stamps are the outer ones'.
+// Reentrant depth: inner acquires and releases are granted, and the stamps are those of the outer
+// ones.
 TEST(reentrancy, the_outer_level_is_what_counts) {
   const result r = run_simulated("memory/lock", contended + "reentrancy: 3\n");
   EXPECT_NEAR(r.tps(), 1000, 10);
@@ -272,7 +274,7 @@ stop: )";
               0.5);
 }
 
-// One client alone never hands its key on; two who must wait for it do so each time.
+// A single client never hands its key on; two that wait for each other do so each time.
 TEST(stop, by_changes_of_owner) {
   const std::string job = R"(
 load: {loop: closed, instances: 2, clients: 1}
@@ -284,7 +286,7 @@ keys: )";
   EXPECT_NEAR(run_simulated("memory/lock", job + "own").window_s(), 20, 0.5);
 }
 
-// What a workload needs and a lock lacks is refused at the start, by name.
+// A feature that a workload needs and a lock lacks is refused at the start, by name.
 TEST(fit, a_missing_feature_is_named) {
   config::job job = config::default_job();
   const auto refusal_of = [&](std::string_view lock, const workload_kind& w) {

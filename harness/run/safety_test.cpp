@@ -1,5 +1,5 @@
-// Broken locks in whole runs under simulated time: each check sees what it is for, and nothing
-// where the lock is correct.
+// Broken locks in whole runs under simulated time: each check finds its defect, and nothing on a
+// correct lock.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ lock_kind kind_of(std::string_view name) {
   throw std::logic_error("no such lock in this test");
 }
 
-// A lock behind a server that may be gone, or miscount.
+// A lock whose server may be gone, or miscount.
 class odd_session final : public session {
  public:
   odd_session(std::unique_ptr<session> inner, loop& l, time_point gone_from)
@@ -81,7 +81,7 @@ class odd_driver final : public driver {
   std::unique_ptr<driver> inner_;
 };
 
-// Eight clients at one key; `holders`: what the run is told of the lock.
+// Eight clients on one key; `holders`: the number that the run is given.
 result simulate(const lock_kind& kind, const std::string& more, std::uint32_t holders = 1,
                 const std::function<void(odd_driver&)>& hurt = {}) {
   const config::job job =
@@ -120,8 +120,7 @@ TEST(guarded_runs, a_lock_with_two_holders_loses_updates) {
   EXPECT_GE(r.violations(), r.found.guard->proofs());
 }
 
-// Held for longer than its lease: whoever comes next has a higher token, and the first one writes
-// after it.
+// Held beyond its lease: the next client has a higher token, and the first one writes after it.
 TEST(guarded_runs, a_fence_would_have_refused_who_outstays_his_lease) {
   const result r = simulate(kind_of("memory/lock"), "guard: register\nhold: 3ms\nlease: 2ms\n");
   ASSERT_TRUE(r.found.guard.has_value());
@@ -141,7 +140,7 @@ TEST(guarded_runs, a_lock_that_holds_loses_nothing) {
   EXPECT_FALSE(simulate(kind_of("memory/lock"), "").found.guard.has_value());
 }
 
-// Three places: as a semaphore of three it holds, and of two, or as a mutex, it does not.
+// A semaphore with three places: it passes as one of three, but not as one of two, or as a mutex.
 TEST(shared_runs, a_semaphore_is_held_to_its_number) {
   const lock_kind kind = kind_of("memory/semaphore");
   ASSERT_FALSE(kind.options.empty());
@@ -152,7 +151,7 @@ TEST(shared_runs, a_semaphore_is_held_to_its_number) {
   EXPECT_GT(simulate(kind, places, 1).violations(), 0u);
 }
 
-// A lock that claims to be reentrant and is not.
+// A lock that falsely claims to be reentrant.
 TEST(reentrant_runs, a_broken_promise_is_counted) {
   lock_kind kind = kind_of("memory/try_lock");
   kind.has = kind.has | feature::reentrant;
@@ -161,7 +160,7 @@ TEST(reentrant_runs, a_broken_promise_is_counted) {
   EXPECT_GT(r.violations(), 0u);
 }
 
-// Lost replies of acquires: neither granted nor refused.
+// Lost replies to acquires: neither granted nor refused.
 TEST(doubtful_runs, grants_in_doubt_are_counted_as_such) {
   const result r = simulate(kind_of("faulty/lock"), "lease: 20ms\noptions: {lost_replies: 0.1}\n");
   EXPECT_GT(r.totals.counts[counter::doubt_deadline] + r.totals.counts[counter::doubt_lost], 0u);
@@ -188,7 +187,7 @@ TEST(untested_runs, are_not_said_to_have_held) {
   }
 }
 
-// One that was refused by a lock that others held has been told something.
+// A run with refusals alone has an answer from its lock.
 TEST(untested_runs, are_not_those_with_refusals_alone) {
   result r;
   ++r.totals.counts[counter::refused_deadline];
@@ -197,7 +196,7 @@ TEST(untested_runs, are_not_those_with_refusals_alone) {
   EXPECT_TRUE(r.verdict.valid);
 }
 
-// Every commit was confirmed, and the server has fewer: it lost some.
+// Every commit was confirmed, but the server counts fewer: it lost some.
 TEST(optimistic_runs, the_servers_own_count_is_asked) {
   const lock_kind kind = kind_of("memory/optimistic");
   EXPECT_EQ(simulate(kind, "").found.lost_updates, 0u);
@@ -206,7 +205,7 @@ TEST(optimistic_runs, the_servers_own_count_is_asked) {
   EXPECT_EQ(r.violations(), 3u);
 }
 
-// Nobody answers any more: the run ends long before its time, as what it is.
+// The server falls silent: the run ends early, as server_lost.
 TEST(lost_runs, a_silent_server_ends_the_run) {
   const result r = simulate(kind_of("memory/lock"), "give_up_after: 200ms\n", 1,
                             [](odd_driver& d) { d.gone_from = time_point{} + 500ms; });
@@ -217,7 +216,7 @@ TEST(lost_runs, a_silent_server_ends_the_run) {
   EXPECT_EQ(r.violations(), 0u);
 }
 
-// It goes when the last attempt has been answered: its own counts are gone, the figures are not.
+// It dies after the last attempt was answered: its own counts are gone, the figures are not.
 TEST(lost_runs, a_server_that_dies_after_the_load_takes_no_figures_along) {
   for (const char* lock : {"memory/lock", "memory/optimistic"}) {
     const result r = simulate(kind_of(lock), "", 1,

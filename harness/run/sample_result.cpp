@@ -81,7 +81,7 @@ sample_run::sample_run() {
   find(r);
 }
 
-// Of 20 attempts, 19 get the lock after 1 to 19 ms of waiting, and one never.
+// Of every 20 attempts, 19 get the lock after 1 to 19 ms of waiting, and one never does.
 void sample_run::add_interval(std::int64_t start_ns, std::int64_t end_ns, int attempts) {
   interval i;
   i.start_ns = start_ns;

@@ -1,5 +1,5 @@
-// For tests of what is written and reported: a result of a run that never took place, with every
-// figure filled in, and the intervals that make up its totals.
+// For tests of reports and other output: the result of a fictitious run with every figure filled
+// in, and the intervals that make up its totals.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct sample_run {
   std::vector<std::int64_t> at_ns;  // since the window began
 
   sample_run();
-  // What is known when the window begins.
+  // The result as known when the window begins.
   result known() const;
 
  private:

@@ -1,4 +1,4 @@
-// How the attempts of a run ended, counted.
+// Counts how the attempts of a run ended.
 #pragma once
 
 #include <array>
@@ -11,20 +11,20 @@ namespace lockmark::run {
 enum class counter : std::uint8_t {
   granted,            // optimistic: committed
   refused_busy,       // one try, no retry policy
-  refused_deadline,   // not granted within the wait timeout
-  refused_conflict,   // optimistic: lost to others until the wait timeout
-  unavailable,        // no server could be asked within the wait timeout
-  doubt_deadline,     // asked, never answered
-  doubt_lost,         // asked, connection lost
+  refused_deadline,   // not granted within the wait time-out
+  refused_conflict,   // optimistic: lost to other clients until the wait time-out
+  unavailable,        // no server was reachable within the wait time-out
+  doubt_deadline,     // sent, never answered
+  doubt_lost,         // sent, connection lost
   in_flight_at_end,   // still waiting when the run was over
   dropped,            // open loop: due, but the backlog was full; not an attempt
-  tries,              // calls of acquire, also the refused ones of polling locks
-  release_not_owner,  // the lock was gone when its holder gave it up
+  tries,              // calls of acquire, including refused ones of polling locks
+  release_not_owner,  // the lock was gone when its holder released it
   release_doubt,
   release_unavailable,
   renewals,
-  renewals_lost,    // the lease could not be extended: the hold went on without the lock
-  renewals_late,    // came after the lease could have ended, also those of a lock's own watchdog
+  renewals_lost,    // the lease could not be extended: the hold continued without the lock
+  renewals_late,    // after the lease could have ended; includes those of a lock's own watchdog
   broken_promises,  // a nested acquire or release that the lock refused
 };
 
@@ -59,7 +59,7 @@ class tally {
   // Attempts that ended without the lock, whatever the reason.
   std::uint64_t not_granted() const { return attempts() - (*this)[counter::granted]; }
 
-  // Attempts of which the lock itself said how they end.
+  // Attempts whose outcome came from the lock itself.
   std::uint64_t answered() const {
     return (*this)[counter::granted] + (*this)[counter::refused_busy] +
            (*this)[counter::refused_deadline] + (*this)[counter::refused_conflict];

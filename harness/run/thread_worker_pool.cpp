@@ -24,7 +24,7 @@ struct thread_worker_pool::member final : pool_member {
   const run::gauges& gauges() const override { return work.gauges(); }
   traffic sent() const override { return work.sent(); }
 
-  // Runs the worker to its end. What it throws is what it tells as its failure.
+  // Runs the worker to its end. An exception becomes its failure.
   task<void> live() {
     try {
       co_await work.live();
@@ -39,7 +39,7 @@ struct thread_worker_pool::member final : pool_member {
   }
   bool started() const { return thread.joinable() || here != nullptr; }
 
-  std::unique_ptr<loop> own_loop;  // null: on somebody else's loop
+  std::unique_ptr<loop> own_loop;  // null: on a loop given by the caller
   loop& where;
   worker work;
   std::thread thread;

@@ -1,5 +1,4 @@
-// Workers in this process, each on a thread and loop of its own, or all of the load on one given
-// loop.
+// Workers in this process, each with its own thread and loop, or the whole load on one given loop.
 #pragma once
 
 #include <exception>
@@ -15,7 +14,7 @@ class thread_worker_pool final : public worker_pool {
  public:
   // `workers` threads. The worker_setup must outlive the pool.
   thread_worker_pool(const real_clock& clock, const worker_setup& c, std::uint32_t workers);
-  // One worker on the caller's loop: what runs under simulated time.
+  // One worker on the caller's loop: for simulated time.
   thread_worker_pool(loop& l, const worker_setup& c);
   // REQUIRES: join() has returned true, or start() was never called.
   ~thread_worker_pool() override;

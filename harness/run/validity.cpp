@@ -20,7 +20,7 @@ double ms(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
 }
 
-// What made the harness slow, in words.
+// Why the harness was slow, in words.
 std::vector<std::string> harness_limits(const self_measurement& m) {
   std::vector<std::string> limits;
   if (m.busiest_worker > most_busy_worker) {
@@ -55,7 +55,7 @@ std::vector<std::string> harness_limits(const self_measurement& m) {
   return limits;
 }
 
-// What makes numbers wrong whatever the loop.
+// Defects that make the numbers of any loop wrong.
 std::vector<std::string> defects(const self_measurement& m) {
   std::vector<std::string> found;
   if (m.debug_build) found.push_back("debug build");

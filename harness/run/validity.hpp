@@ -1,10 +1,10 @@
-// Can the numbers of a run be believed? Rules over what the harness measured of itself.
+// Are the numbers of a run credible? Rules over the harness's measurements of itself.
 //
-// Two ways to fall short, kept apart on purpose:
+// Two kinds of failure, kept apart on purpose:
 //   * INVALID: the numbers are wrong. Never ranked.
 //   * a bound: a closed loop that the harness itself slowed down. Each of its delays can only have
 //     lowered the throughput and raised the latencies, so they stand as bounds (">=", "<=").
-// An open loop has no such excuse: what the harness adds is charged to the lock, so it is INVALID.
+// An open loop has no such excuse: the harness's delays are charged to the lock, so it is INVALID.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ struct self_measurement {
   bool closed_loop = true;
   bool debug_build = false;
   std::int64_t reported_p99_ns = 0;   // response, granted attempts
-  std::int64_t timer_lag_p99_ns = 0;  // sends that were late although a client was free
+  std::int64_t timer_lag_p99_ns = 0;  // late sends despite a free client
   std::int64_t hiccup_p999_ns = 0;
   double offered_per_s = 0;   // open loops: the job's rate
   double achieved_per_s = 0;  // open loops: attempts begun
-  double chance_per_s = 0;    // arrivals at random: what chance may take from them (3 sigma)
+  double chance_per_s = 0;    // random arrivals: the shortfall that chance explains (3 sigma)
   std::uint64_t dropped = 0;
   bool clients_all_busy = false;  // open loops: attempts waited for a free client
   double busiest_worker = 0;      // CPU share of its core, 0 to 1
   double process_cpu = 0;         // CPU share of all usable cores, 0 to 1
   double steal = 0;               // share of the machine taken by the hypervisor
   std::uint64_t times_throttled = 0;
-  std::optional<double> floor_rate_per_s;  // what the harness does with no lock behind it
+  std::optional<double> floor_rate_per_s;  // rate of the harness without a lock behind it
   bool littles_law_fails = false;
   double littles_law_difference = 0;  // relative
 };

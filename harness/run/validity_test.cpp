@@ -36,7 +36,7 @@ TEST(validity, a_clean_run_is_valid_and_no_bound) {
   }
 }
 
-// What each limit on the harness says when it is broken.
+// The reason given when each limit on the harness is exceeded.
 struct limit {
   void (*breaks)(self_measurement&);
   const char* reason;
@@ -50,7 +50,7 @@ const limit limits[] = {
     {[](self_measurement& m) { m.times_throttled = 3; }, "stopped the harness 3 times"},
 };
 
-// A closed loop that the harness slowed down is a bound; an open loop is INVALID.
+// A closed loop slowed down by the harness is a bound; an open loop is INVALID.
 TEST(validity, a_slow_harness_bounds_a_closed_loop_and_invalidates_an_open_one) {
   for (const limit& l : limits) {
     self_measurement closed = clean(true), open = clean(false);
@@ -76,7 +76,7 @@ TEST(validity, lag_is_held_against_what_is_reported) {
   EXPECT_TRUE(judge(m).valid);
 }
 
-// Arrivals at random are sometimes fewer than their rate; more than chance explains is a fault.
+// Random arrivals are sometimes fewer than their rate; more than chance explains is a fault.
 TEST(validity, random_arrivals_may_be_fewer_by_chance) {
   self_measurement m = clean(false);
   m.achieved_per_s = 0.975 * m.offered_per_s;
@@ -87,7 +87,7 @@ TEST(validity, random_arrivals_may_be_fewer_by_chance) {
   EXPECT_FALSE(judge(m).valid);
 }
 
-// Wrong numbers are INVALID whatever the loop.
+// Wrong numbers are INVALID in any loop.
 TEST(validity, broken_bookkeeping_and_debug_builds_are_invalid) {
   for (const bool closed : {true, false}) {
     self_measurement m = clean(closed);
@@ -99,8 +99,8 @@ TEST(validity, broken_bookkeeping_and_debug_builds_are_invalid) {
   }
 }
 
-// Too few attempts although clients were free is the harness's fault; with all clients busy, or
-// attempts dropped, it is the lock that is saturated.
+// Too few attempts despite free clients are the harness's fault; with all clients busy, or dropped
+// attempts, the lock is saturated.
 TEST(validity, a_missed_rate_is_invalid_unless_the_lock_was_saturated) {
   self_measurement m = clean(false);
   m.achieved_per_s = 900;
@@ -112,7 +112,7 @@ TEST(validity, a_missed_rate_is_invalid_unless_the_lock_was_saturated) {
   EXPECT_THAT(judge(m).reasons, ElementsAre(HasSubstr("7 due attempts were dropped")));
 }
 
-// More than half of what the harness can do without a lock cannot be measured.
+// More than half of the harness's rate without a lock cannot be measured.
 TEST(validity, an_offered_rate_near_the_floor_is_invalid) {
   self_measurement m = clean(false);
   m.floor_rate_per_s = 1500;

@@ -1,4 +1,5 @@
-// Tells those who watch a run how it stands (setup::on_progress, setup::on_live). Decides nothing.
+// Reports the state of a run to its observers (setup::on_progress, setup::on_live). Decides
+// nothing.
 #pragma once
 
 #include "harness/async/scope.hpp"
@@ -17,23 +18,23 @@ struct setup;
 
 class watch {
  public:
-  // What is looked at must outlive the watch.
+  // The arguments must outlive the watch.
   watch(const setup& s, loop& l, collector& g, const faults::schedule& planned,
         driver_calls& calls);
 
-  // The load begins; `before` is what the server's counters said.
+  // The load begins; `before`: the server's counters.
   void begin(time_point went, server_counters before);
-  // The window begins. `known` says which run it is, and must outlive the watch.
+  // The window begins. `known` identifies the run, and must outlive the watch.
   void begin_window(const result& known);
 
-  // Five times a second. `fraction`: how much of the measurement is done.
+  // Five times a second. `fraction`: of the measurement that is done.
   void look(phase now, double elapsed_s, double fraction);
 
-  // How long no server has answered although it was asked. Failures count only where nothing was
-  // answered since: waiting long for a lock is no failure.
+  // Time since a server last answered although it was asked. Failures count only if no answer came
+  // since: a long wait for a lock is no failure.
   duration server_silent() const;
 
-  // Ends the looks at the server's counters. Called last, and may be called again.
+  // Stops reading the server's counters. Called last, and may be called again.
   task<void> end();
 
  private:
@@ -58,8 +59,8 @@ class watch {
   server_counters server_;
 };
 
-// What has grown since `before`. A command that is not in it was not called before; anything else
-// that is not in both is left out.
+// The growth since `before`. A command missing there was not called before; any other counter that
+// is not in both is left out.
 server_counters grown(const server_counters& before, const server_counters& after);
 
 }  // namespace lockmark::run

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 // How often a worker hands over its events and tests its own punctuality.
 constexpr duration publish_every = 20ms;
 constexpr duration heartbeat_every = 5ms;
-// An overloaded dispatcher lets its clients run after so many arrivals.
+// An overloaded dispatcher lets its clients run after this many arrivals.
 constexpr int arrivals_per_turn = 64;
 
 }  // namespace
@@ -81,7 +81,8 @@ void worker::hurry_clients() {
   for (const auto& s : slots_) s->who.hurry();
 }
 
-// What one client met will meet the others too, and is no lock's outcome: the load ends for all.
+// An error of one client will hit the others too, and is no outcome of the lock: the load ends for
+// all.
 void worker::fail(std::exception_ptr why) {
   if (failed_.load(std::memory_order_relaxed)) return;
   failure_ = std::move(why);
@@ -118,7 +119,7 @@ task<void> worker::carry_load() {
   sent_ -= sent_before_;
 }
 
-// This worker's share of what may be opened or closed at a time.
+// This worker's share of the concurrent logins and closes.
 std::size_t worker::lanes() const {
   return std::max(1U, setup_.behind.logins_at_once() / mine_.workers);
 }
@@ -131,7 +132,7 @@ task<void> worker::open_sessions() {
   make_slots();
 }
 
-// Each has a deadline of its own: how many there are before it is not the server's fault.
+// Each has its own deadline: the number of sessions queued before it is not the server's fault.
 task<void> worker::open_session(std::size_t n) {
   if (stopping_) co_return;
   const auto clients = static_cast<std::uint32_t>(setup_.job.clients);
@@ -159,7 +160,7 @@ task<void> worker::open_session(std::size_t n) {
   }
 }
 
-// In the order of the instances, whichever was open first.
+// In order of the instances, regardless of when they opened.
 void worker::make_slots() {
   const auto clients = static_cast<std::uint32_t>(setup_.job.clients);
   for (std::size_t n = 0; n < sessions_.size(); ++n) {
@@ -172,7 +173,7 @@ void worker::make_slots() {
   std::erase(sessions_, nullptr);
 }
 
-// Each of them, whatever the others throw: an open one would outlive the run.
+// Every session, even if others throw: an open one would outlive the run.
 task<void> worker::close_sessions() {
   std::function<task<void>(std::size_t)> close = [this](std::size_t n) {
     return close_session(*sessions_[n]);
@@ -195,7 +196,7 @@ traffic worker::traffic_so_far() const {
   return sum;
 }
 
-// A client's whole life. Never throws, so that whoever waits for the clients waits for all of them.
+// A client's whole life. Never throws, so that joining the clients waits for all of them.
 task<void> worker::keep_busy(client_slot& s) {
   try {
     if (setup_.job.arrives_by_rate()) {
@@ -232,7 +233,7 @@ task<void> worker::closed_loop(client_slot& s) {
       intended += s.who.think();
       co_await s.who.pause_until(intended);
     } else if (turn == loop_.turn()) {
-      co_await loop_.yield();  // nothing in this attempt had to wait: let the others have a turn
+      co_await loop_.yield();  // nothing in this attempt had to wait: let the others run
     }
   }
 }
@@ -270,7 +271,7 @@ void worker::assign(time_point intended) {
   }
 }
 
-// Waits to be called; after an attempt it takes the longest waiting one from the backlog.
+// Waits to be called; after an attempt it takes the oldest arrival from the backlog.
 task<void> worker::serve(client_slot& s) {
   while (true) {
     if (!s.next) {
@@ -306,7 +307,7 @@ task<void> worker::make_attempts(client_slot& s, due first) {
   }
 }
 
-// The loop's own punctuality: how much later than asked a sleeping coroutine runs.
+// The loop's own punctuality: how late a sleeping coroutine resumes.
 task<void> worker::heartbeat() {
   while (!over_) {
     const time_point intended = loop_.now() + heartbeat_every;
@@ -351,8 +352,8 @@ void worker::end_interval(time_point now) {
   recorder_.swap(to_ns(now));
 }
 
-// A client whose call never ends would otherwise be missed at the end of the run only. After a long
-// pause of this thread the loop first has to see what has happened meanwhile: a second look counts.
+// Otherwise a client whose call never ends would be noticed only at the end of the run. After a
+// long pause of this thread the loop has to catch up first: a second look decides.
 void worker::look_for_the_stuck(time_point now) {
   const bool is_stuck = std::ranges::any_of(
       slots_, [&](const auto& s) { return now - setup_.stuck_after > s->who.due(); });

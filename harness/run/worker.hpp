@@ -1,7 +1,7 @@
 // One load thread: an event loop with many clients, driven by a closed or an open loop.
 //
 // A worker opens the sessions of its instances, waits for go(), keeps its clients busy until
-// stop(), lets what is in flight end, and at close() closes the sessions. It decides nothing about
+// stop(), lets attempts in flight end, and closes the sessions at close(). It decides nothing about
 // the run.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace lockmark::run {
 // Half a second: short enough that a run of five seconds has ten points to resample.
 inline constexpr duration interval_length = std::chrono::milliseconds{500};
 
-// What a worker needs to know of the run. Everything must outlive the worker.
+// The worker's view of the run. Everything must outlive the worker.
 struct worker_setup {
   const config::job& job;
   const config::key_sampler& keys;
@@ -32,20 +32,20 @@ struct worker_setup {
   bool notes_answers = false;     // as in stage
   check::guard* guard = nullptr;  // of the job's guarded resource; null: none
   std::string lock{};             // its name
-  // How long after its deadline a client's call is taken for a defect of the driver.
+  // How long after its deadline a client's call counts as a defect of the driver.
   duration stuck_after = std::chrono::seconds{10};
-  // In which a server has to answer each connection.
+  // Time for a server to answer each connection.
   duration login_within = std::chrono::seconds{5};
 };
 
-// Where a worker puts what its controller reads at any moment, when that is another process. Null:
-// in the worker itself.
+// Where a worker puts the data that its controller reads at any moment, if that is another process.
+// Null: in the worker itself.
 struct outlets {
   run::gauges* gauges = nullptr;
   check::event_writer* events = nullptr;
 };
 
-// Which part of the load a worker carries: instance i belongs to worker i mod workers.
+// The part of the load that a worker carries: instance i belongs to worker i mod workers.
 using pace::share;
 
 class worker {
@@ -63,10 +63,10 @@ class worker {
   void close();
 
   bool ready() const { return ready_.load(std::memory_order_acquire); }
-  // No client runs any more; the sessions stay open until close().
+  // No client is running any more; the sessions stay open until close().
   bool quiet() const { return quiet_.load(std::memory_order_acquire); }
-  // The first exception of a session or a client, as soon as it was thrown; null: none was. It ends
-  // the load of all clients of this worker, as stop() and hurry() do. On any thread.
+  // The first exception of a session or a client, as soon as it was thrown; null: none. It ends the
+  // load of all clients of this worker, as stop() and hurry() do. On any thread.
   std::exception_ptr failure() const {
     return failed_.load(std::memory_order_acquire) ? failure_ : nullptr;
   }
@@ -74,11 +74,11 @@ class worker {
   const run::gauges& gauges() const { return gauges_; }
   run::recorder& recorder() { return recorder_; }
   check::journal& journal() { return journal_; }
-  // What the sessions sent between go() and the last client's end. REQUIRES: quiet().
+  // The traffic of the sessions between go() and the last client's end. REQUIRES: quiet().
   const traffic& sent() const { return sent_; }
 
  private:
-  struct client_slot;  // a client with what the open loop hands to it
+  struct client_slot;  // a client and the open loop's calls to it
   struct due {
     time_point intended;
     lateness why;
@@ -122,7 +122,7 @@ class worker {
   }
   std::size_t lanes() const;
 
-  std::vector<std::unique_ptr<session>> sessions_;  // while they open: null until it is
+  std::vector<std::unique_ptr<session>> sessions_;  // null until open
   std::vector<std::unique_ptr<client_slot>> slots_;
   std::deque<client_slot*> idle_;   // open loops: clients without an attempt, longest idle first
   std::deque<time_point> backlog_;  // open loops: due, but no client was free
@@ -130,10 +130,10 @@ class worker {
   signal go_;
   signal close_;
   time_point start_;
-  bool gone_ = false;  // go() came
+  bool gone_ = false;  // go() was called
   bool looked_stuck_ = false;
   bool stopping_ = false;
-  bool over_ = false;  // no client runs any more: heartbeat and tick may end
+  bool over_ = false;  // no client is running; heartbeat and tick may end
   std::atomic<bool> ready_{false};
   std::atomic<bool> quiet_{false};
   std::atomic<bool> failed_{false};

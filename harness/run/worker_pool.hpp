@@ -1,9 +1,9 @@
-// The workers of a run, wherever they are: in threads of this process (thread_worker_pool.hpp), or
-// each in a process of its own (participants/process_worker_pool.hpp).
+// The workers of a run: in threads of this process (thread_worker_pool.hpp), or each in a process
+// of its own (participants/process_worker_pool.hpp).
 //
-// All calls come from the run controller's thread, in the order start, all_ready until it is true,
-// go, stop, all_quiet until it is true, close, join. Where failure() is not null, or whoever asks
-// has waited for too long, it goes on with close and join.
+// All calls come from the run controller's thread, in the order start, all_ready until true, go,
+// stop, all_quiet until true, close, join. If failure() is not null, or the caller has waited too
+// long, it continues with close and join.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace lockmark::run {
 
 struct result;
 
-// One worker, as those who gather what it measures see it.
+// One worker, as seen by the collectors of its measurements.
 class pool_member {
  public:
   virtual ~pool_member() = default;
@@ -27,17 +27,17 @@ class pool_member {
   virtual const run::gauges& gauges() const = 0;
   // REQUIRES: quiet.
   virtual traffic sent() const = 0;
-  // It has died: no interval will follow those in the recorder.
+  // The worker has died: no interval will follow those in the recorder.
   virtual bool gone() const { return false; }
 };
 
-// Sees whether the sessions of a pool still close: with many of them that takes its time.
+// Whether the sessions of a pool are still closing: with many of them that takes time.
 class closing_progress {
  public:
   closing_progress(std::vector<pool_member*> all, time_point now)
       : all_(std::move(all)), changed_at_(now) {}
 
-  // How long nobody's session has closed.
+  // How long no session has closed.
   duration idle(time_point now) {
     std::int64_t connected = 0;
     for (const pool_member* m : all_) connected += m->gauges().connected.load();
@@ -55,36 +55,36 @@ class worker_pool {
  public:
   virtual ~worker_pool() = default;
 
-  // Throws where a thread or a process cannot be started.
+  // Throws if a thread or a process cannot be started.
   virtual void start() = 0;
-  // The first exception that a member told of; null: none did. The load of that member has ended,
-  // or is about to; that of the others has not.
+  // The first exception reported by a member; null: none. The load of that member has ended, or is
+  // about to; that of the others has not.
   virtual std::exception_ptr failure() = 0;
   virtual bool all_ready() = 0;
-  // No client runs any more.
+  // No client is running any more.
   virtual bool all_quiet() = 0;
   virtual void go(time_point start) = 0;
   virtual void stop() = 0;
   virtual void hurry() = 0;
-  // Ends whatever is left, orderly: nothing is awaited, join() does that.
+  // Orderly end of everything left; does not wait, join() does.
   virtual void close() = 0;
-  // Ends those who are not quiet, where that can be done without them. True: they are gone.
+  // Ends members that are not quiet, if that is possible without their help. True: they are gone.
   virtual bool kill_the_stuck() { return false; }
-  // True: every member has ended. False: one has not, though for so long no session has closed, and
-  // what it uses must not be freed.
+  // True: every member has ended. False: one has not, though no session has closed for `patience`,
+  // and the memory it uses must not be freed.
   virtual task<bool> join(loop& controller, duration patience) = 0;
 
-  // Always the same ones.
+  // Always the same members.
   virtual std::vector<pool_member*> members() = 0;
-  // Brings what members elsewhere have handed over into their journals and recorders.
+  // Moves the data of members elsewhere into their journals and recorders.
   virtual void fetch() {}
   // The guarded resource of the job; null: none.
   virtual const check::guard* guard() const = 0;
-  // CPU time that the members have used in other processes than this one.
+  // CPU time that the members have used in processes other than this one.
   virtual std::int64_t cpu_elsewhere_ns() const { return 0; }
   // Why the run cannot go on, as a sentence; empty: it can.
   virtual std::string trouble() const { return {}; }
-  // What happened to the members, once the load has ended and its window is known.
+  // Adds what happened to the members, once the load has ended and its window is known.
   virtual void tell(result&) const {}
 };
 

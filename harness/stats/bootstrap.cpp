@@ -1,7 +1,7 @@
 // The moving-block bootstrap of confidence.hpp.
 //
-// A resample is a sum of blocks, and there are few different blocks; so the sum of each block is
-// made once, as an array over the values that occur at all, and a resample adds such arrays.
+// A resample is a sum of blocks, and there are few distinct blocks; so each block's sum is computed
+// once, as an array over the values that occur at all, and a resample adds such arrays.
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +59,7 @@ class block_sums {
 
 namespace {
 
-// Stands for a censored quantile while sorting: later than any value.
+// A censored quantile while sorting: above any value.
 constexpr std::int64_t beyond_ns = histogram::highest_ns * 2;
 
 // Reads quantiles in ascending order of rank off one resample.
@@ -68,7 +68,7 @@ void read_quantiles(std::span<const double> quantiles, const std::vector<std::in
                     std::vector<std::vector<std::int64_t>>& results) {
   std::int64_t granted = 0;
   for (std::int64_t c : counts) granted += c;
-  if (granted + censored == 0) return;  // a stretch in which nothing was attempted
+  if (granted + censored == 0) return;  // a stretch without attempts
   for (std::size_t k = 0; k < quantiles.size(); ++k) {
     const std::int64_t rank = histogram::rank_of_quantile(quantiles[k], granted + censored);
     if (rank > granted) {
@@ -82,7 +82,7 @@ void read_quantiles(std::span<const double> quantiles, const std::vector<std::in
   }
 }
 
-// How much wider than the percentiles of the draws an interval from k blocks must be. Resampling k
+// How much wider an interval from k blocks must be than the percentiles of the draws. Resampling k
 // blocks shows only (k - 1) / k of the variance, and that from a small sample: Student's t for the
 // 1.5 (k - 1) degrees of freedom of overlapping blocks (Meketon and Schmeiser, 1984), by its
 // expansion around the normal quantile.

@@ -1,8 +1,8 @@
-// Quantiles over all attempts, also those that were never granted.
+// Quantiles over all attempts, including those that were never granted.
 //
 // A histogram of granted attempts alone looks better the worse the lock gets. So attempts that
-// timed out, failed or had not ended count as later than every grant, and a quantile that falls
-// among them is only known to exceed the time they were watched for: "> T".
+// timed out, failed or had not ended count as later than every grant, and a quantile among them is
+// only known to exceed the time they were observed: "> T".
 //
 // It formats nothing, and estimates no error (confidence.hpp).
 #pragma once
@@ -26,7 +26,7 @@ struct quantile_ns {
 struct attempts {
   const histogram& granted;
   std::int64_t censored = 0;  // attempts without a grant, >= 0
-  std::int64_t limit_ns = 0;  // T: the wait timeout, that a censored attempt would have exceeded
+  std::int64_t limit_ns = 0;  // T: the wait time-out, which a censored attempt exceeded
 
   std::int64_t count() const { return granted.count() + censored; }
 
@@ -36,7 +36,7 @@ struct attempts {
     return {granted.value_at_rank(rank), false};
   }
 
-  // By HdrHistogram's convention: rank ceil(q * count). Censored exactly if the share of attempts
+  // HdrHistogram's convention: rank ceil(q * count). Censored exactly if the share of attempts
   // without a grant exceeds 1 - q.
   quantile_ns at_quantile(double q) const {
     return at_rank(histogram::rank_of_quantile(q, count()));

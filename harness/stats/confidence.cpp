@@ -8,7 +8,8 @@ namespace {
 constexpr double tail = (1 - confidence_level) / 2;
 
 // Binomial(n, q) from its mode outward until nothing is left, normalised by its sum: exact to
-// rounding for any n, without factorials. Some tens of standard deviations, never the whole range.
+// rounding for any n, without factorials. Covers tens of standard deviations, never the whole
+// range.
 class binomial {
  public:
   binomial(std::int64_t n, double q) {
@@ -58,8 +59,8 @@ class binomial {
 }  // namespace
 
 std::int64_t samples_needed(double q) {
-  // The largest (or for low quantiles the smallest) of n attempts must lie beyond the quantile with
-  // 97.5 %: q^n <= 0.025.
+  // The largest (for low quantiles, the smallest) of n attempts must lie beyond the quantile with a
+  // probability of 97.5 %: q^n <= 0.025.
   const double worse = std::max(q, 1 - q);
   return static_cast<std::int64_t>(std::ceil(std::log(tail) / std::log(worse) - 1e-9));
 }
@@ -81,7 +82,7 @@ std::optional<confidence_interval> order_statistic_interval(const attempts& all,
 
 confidence_interval wider(const confidence_interval& a, const confidence_interval& b) {
   if (a.high.censored != b.high.censored) return a.high.censored ? a : b;
-  // With both ends open above, the one that reaches lower.
+  // If both are open above, the one that reaches lower.
   if (a.high.censored && a.low.censored != b.low.censored) return a.low.censored ? b : a;
   const std::int64_t width_a = a.high.value_ns - a.low.value_ns;
   const std::int64_t width_b = b.high.value_ns - b.low.value_ns;

@@ -1,10 +1,11 @@
-// How far a quantile can be believed: which quantiles a sample supports, and 95 % intervals.
+// The accuracy of quantiles: which ones a sample supports, and their 95 % intervals.
 //
-// Two intervals are made, and the wider is printed. That of order statistics is exact for
+// Two intervals are computed, and the wider is printed. The order-statistic interval is exact for
 // independent attempts. Attempts are not independent (a slow second slows all of its attempts), so
 // the second is a moving-block bootstrap over intervals of time (Kunsch, 1989): whole stretches of
-// five intervals are redrawn, with what connects their attempts. Its ends are moved outward for the
-// small number of such stretches; without that, 30 intervals covered 87 % instead of 95 %.
+// five intervals are redrawn, preserving the correlation of their attempts. Its ends are moved
+// outward to allow for the small number of such stretches; without that, 30 intervals covered 87 %
+// instead of 95 %.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace lockmark::stats {
 
 constexpr double confidence_level = 0.95;
 
-// Whether a 95 % interval of quantile q of (0, 1) from n attempts is finite at both ends: below,
-// the quantile is not to be printed. p99 needs 368, p99.9 3,688, p99.99 36,887.
+// Whether a 95 % interval of quantile q of (0, 1) from n attempts is finite at both ends; otherwise
+// the quantile must not be printed. p99 needs 368, p99.9 3,688, p99.99 36,887.
 bool is_supported(double q, std::int64_t n);
 std::int64_t samples_needed(double q);
 
@@ -42,7 +43,7 @@ struct confidence_interval {
 // By order statistics. std::nullopt if q is not supported.
 std::optional<confidence_interval> order_statistic_interval(const attempts& all, double q);
 
-// The wider of two; one with a censored high end is wider than one without.
+// The wider of the two; a censored high end is wider than an uncensored one.
 confidence_interval wider(const confidence_interval& a, const confidence_interval& b);
 
 // The moving-block bootstrap. Intervals are copied sparsely as they come, and combined in pairs
@@ -52,18 +53,19 @@ class interval_bootstrap {
   static constexpr std::size_t block = 5;
   static constexpr std::size_t most_rows = 240;
 
-  // The next interval of time, of equal length to the others. All must have the same digits.
+  // Adds the next interval of time, of the same length as the others. All must have the same
+  // digits.
   void add(const histogram& granted, std::int64_t censored);
 
   // For each q its interval from `resamples` draws, which depend on `seed` alone. std::nullopt with
-  // fewer than two blocks of intervals, or if nothing was attempted.
+  // fewer than two blocks of intervals, or without attempts.
   std::vector<std::optional<confidence_interval>> intervals(std::span<const double> quantiles,
                                                             std::int64_t limit_ns,
                                                             std::uint64_t seed,
                                                             int resamples = 1'000) const;
 
-  // What each row of intervals holds, in the order of time; without a last one that is not full.
-  // `late`: later than `late_after_ns`, censored ones included, which count as `censored_ns` long.
+  // The contents of each row of intervals, in order of time; without an incomplete last row.
+  // `late`: later than `late_after_ns`, including censored ones, which count as `censored_ns` long.
   struct row_sum {
     std::int64_t attempts = 0;
     std::int64_t late = 0;
@@ -74,7 +76,7 @@ class interval_bootstrap {
 
  private:
   struct cell {
-    std::int64_t value_ns;  // the highest of its bucket
+    std::int64_t value_ns;  // the highest value of its bucket
     std::int64_t count;
   };
   struct row {
@@ -91,13 +93,13 @@ class interval_bootstrap {
   friend class block_sums;
 };
 
-// What a report prints of one quantile.
+// The printed values for one quantile.
 struct quantile_estimate {
   double q = 0;
   std::int64_t n = 0;
-  bool supported = false;  // if not, neither value nor interval is to be printed
+  bool supported = false;  // if false, neither value nor interval may be printed
   quantile_ns value;
-  confidence_interval interval;  // the wider of both
+  confidence_interval interval;  // the wider of the two
 };
 
 std::vector<quantile_estimate> estimate_quantiles(const attempts& all,

@@ -18,7 +18,7 @@ histogram ramp(int n) {
   return h;
 }
 
-// R4: with 5 % timeouts p99 is only known to exceed the timeout, p90 is a number.
+// R4: with 5 % time-outs p99 is only known to exceed the time-out; p90 is a number.
 TEST(censored, quantiles_are_over_all_attempts) {
   const histogram granted = ramp(950);
   const attempts all{granted, 50, timeout_ns};
@@ -30,14 +30,14 @@ TEST(censored, quantiles_are_over_all_attempts) {
   EXPECT_TRUE(all.at_quantile(0.9501).censored);
 }
 
-// Without any grant everything is censored; without any attempt there is nothing to say.
+// Without any grant everything is censored; without any attempt the value is 0.
 TEST(censored, knows_its_extremes) {
   const histogram none;
   EXPECT_EQ((attempts{none, 7, timeout_ns}.at_quantile(0.5)), (quantile_ns{timeout_ns, true}));
   EXPECT_EQ((attempts{none, 0, timeout_ns}.at_quantile(0.5)), (quantile_ns{0, false}));
 }
 
-// R15: the numbers of samples below which a quantile is not printed.
+// R15: the sample sizes below which a quantile is not printed.
 TEST(confidence, supports_what_the_sample_bounds) {
   EXPECT_EQ(samples_needed(0.99), 368);
   EXPECT_EQ(samples_needed(0.999), 3'688);
@@ -50,16 +50,16 @@ TEST(confidence, supports_what_the_sample_bounds) {
   EXPECT_FALSE(is_supported(1.0, 1'000'000));
 }
 
-// Both rules say the same: the high rank exists exactly if the quantile is supported.
+// Both rules agree: the high rank exists exactly if the quantile is supported.
 TEST(confidence, ranks_end_where_support_ends) {
   for (double q : {0.5, 0.9, 0.99, 0.999}) {
     const std::int64_t n = samples_needed(q);
     EXPECT_EQ(order_statistic_ranks(q, n).high, n) << q;
-    EXPECT_EQ(order_statistic_ranks(q, n - 1).high, n) << q;  // one more than there are
+    EXPECT_EQ(order_statistic_ranks(q, n - 1).high, n) << q;  // one more than the sample size
   }
 }
 
-// The textbook's interval of the median of 20, and the normal approximation where that is good.
+// The textbook interval of the median of 20, and the normal approximation where it is good.
 TEST(confidence, ranks_are_those_of_the_binomial) {
   const rank_interval median = order_statistic_ranks(0.5, 20);
   EXPECT_EQ(median.low, 6);
@@ -71,7 +71,7 @@ TEST(confidence, ranks_are_those_of_the_binomial) {
   EXPECT_NEAR(static_cast<double>(many.high), n * 0.9 + half_width + 1, 2);
 }
 
-// What is wider, in particular with open ends.
+// The wider interval, especially with open ends.
 TEST(confidence, the_wider_interval_is_chosen) {
   const confidence_interval narrow{{10, false}, {20, false}}, wide{{5, false}, {20, false}};
   const confidence_interval open{{15, false}, {timeout_ns, true}};
@@ -83,7 +83,7 @@ TEST(confidence, the_wider_interval_is_chosen) {
   EXPECT_EQ(wider(closed_low, open), open);
 }
 
-// Latencies of a process whose logarithm is AR(1) with the given coefficient.
+// Latencies whose logarithm is an AR(1) process with the given coefficient.
 class latency_source {
  public:
   latency_source(std::uint64_t seed, double correlation)
@@ -149,7 +149,7 @@ TEST(confidence, covers_the_quantile_of_independent_attempts) {
   }
 }
 
-// R15: at least 90 % on attempts with a correlation of 0.3; the bootstrap is what achieves it.
+// R15: at least 90 % on attempts with a correlation of 0.3, thanks to the bootstrap.
 TEST(confidence, covers_the_quantile_of_correlated_attempts) {
   for (const quantile_case& c : {p50, p99}) {
     const coverage found = coverage_of(c, 0.3, 30, 30);
@@ -178,7 +178,7 @@ TEST(bootstrap, is_deterministic_and_needs_two_blocks) {
   EXPECT_LT(first.front()->low.value_ns, first.front()->high.value_ns);
 }
 
-// Timeouts in a few intervals leave the upper end open, and the lower one a number.
+// Time-outs in a few intervals leave the upper end open, and the lower one a number.
 TEST(bootstrap, carries_censored_attempts) {
   interval_bootstrap series;
   histogram total;
@@ -195,7 +195,7 @@ TEST(bootstrap, carries_censored_attempts) {
   EXPECT_FALSE(estimates[1].interval.low.censored);
 }
 
-// Intervals without any attempt, and runs without any, are no trouble.
+// Intervals without any attempt, and runs without any, do no harm.
 TEST(bootstrap, bears_empty_intervals) {
   interval_bootstrap series;
   const double q = 0.5;
@@ -205,7 +205,7 @@ TEST(bootstrap, bears_empty_intervals) {
   EXPECT_TRUE(series.intervals(std::span(&q, 1), 0, 1).front());
 }
 
-// A run longer than the rows kept is combined, and keeps every attempt.
+// A run longer than the rows kept is condensed, and keeps every attempt.
 TEST(bootstrap, combines_the_intervals_of_long_runs) {
   interval_bootstrap series;
   histogram interval;
@@ -217,7 +217,7 @@ TEST(bootstrap, combines_the_intervals_of_long_runs) {
   EXPECT_EQ(found[1]->high, (quantile_ns{timeout_ns, true}));
 }
 
-// What the sample does not support is not estimated.
+// Quantiles that the sample does not support are not estimated.
 TEST(confidence, estimates_only_what_is_supported) {
   const histogram granted = ramp(2'000);
   const double quantiles[] = {0.5, 0.99, 0.999};
@@ -231,7 +231,7 @@ TEST(confidence, estimates_only_what_is_supported) {
   EXPECT_GT(estimates[1].interval.high.value_ns, 1'980'000);
 }
 
-// What a row holds, so that others can bound what this file does not.
+// The contents of the rows, which other code needs for its own bounds.
 TEST(confidence, tells_what_each_stretch_of_a_series_held) {
   interval_bootstrap series;
   for (int i = 0; i < 3; ++i) series.add(ramp(100), i);
@@ -241,7 +241,7 @@ TEST(confidence, tells_what_each_stretch_of_a_series_held) {
   EXPECT_EQ(sums[2].late, 12);
   EXPECT_NEAR(sums[2].sum_ns, 5'050'000 + 2 * 1'000'000, 5'000);
   EXPECT_EQ(series.intervals_per_row(), 1);
-  // Beyond the most rows, two intervals make one, and half of one is left out.
+  // Beyond the most rows, two intervals become one row, and an incomplete row is left out.
   for (int i = 3; i < 242; ++i) series.add(ramp(1), 0);
   EXPECT_EQ(series.intervals_per_row(), 2);
   EXPECT_EQ(series.row_sums(1, 1).size(), 121U);

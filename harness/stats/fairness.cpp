@@ -18,7 +18,7 @@ double jain(std::int64_t sum, double sum_of_squares, std::int64_t n) {
   return total * total / (static_cast<double>(n) * sum_of_squares);
 }
 
-// What is known of a client at a key. An entry of the table with no grants is free.
+// The state of a client at a key. A table entry without grants is free.
 struct client_entry {
   std::uint32_t client = 0;
   std::uint32_t window = 0;  // the window that window_grants belongs to

@@ -1,6 +1,6 @@
-// Fairness of one lock: who was granted it, in which order, and who was passed over.
+// Fairness of one lock: which clients were granted it, in which order, and which were passed over.
 //
-// A `key_fairness` is fed the grants of one key in grant order; what it learns goes into a
+// A `key_fairness` is fed the grants of one key in grant order; its findings go into a
 // `fairness_totals`, which many keys share and which adds up over threads and processes. Whole-run
 // Jain alone hides starvation (a lock that serves one client for a second and then the next looks
 // fair), hence the windows, the owner changes and the bypass counts.
@@ -17,29 +17,29 @@
 
 namespace lockmark::stats {
 
-// Sums over keys. Ratios are weighted by grants, so that rarely used keys weigh little.
+// Sums over keys. Ratios are weighted by grants, so rarely used keys weigh little.
 class fairness_totals {
  public:
   std::int64_t grants() const { return grants_; }
 
   // Jain's index (sum x)^2 / (n * sum x^2) of grants per competing client over the whole run, and
   // its mean over consecutive windows of 4n grants (unfinished windows do not count): 1 if all got
-  // the same, 1/n if one got everything. A fair lottery has about 0.8 in the windows. NaN if there
-  // was no grant, or no whole window.
+  // the same, 1/n if one got everything. A fair lottery gets about 0.8 in the windows. NaN without
+  // a grant, or without a whole window.
   double jain_run() const;
   double jain_windowed() const;
   // Lock working set size (Dave Dice, "Measuring short-term fairness for locks"): the mean number
-  // of distinct winners in a window of 4n grants. NaN if there was no whole window.
+  // of distinct winners in a window of 4n grants. NaN without a whole window.
   double working_set_size() const;
-  // The share of grants that went to another client than the grant before. NaN if no grant had one
-  // before it.
+  // The share of grants that went to a different client than the previous grant. NaN if no grant
+  // had a predecessor.
   double owner_change_share() const;
   std::int64_t windows() const { return windows_; }
 
-  // Per grant: how many grants until the same client had the key again; 1 is at once, n is in turn.
-  // Its median is Dice's MTTR. The "nanoseconds" of the histogram are grants.
+  // Per grant: the number of grants until the same client had the key again; 1: at once, n: in
+  // turn. Its median is Dice's MTTR. The "nanoseconds" of the histogram are grants.
   const histogram& reacquire_distance() const { return reacquire_; }
-  // Per grant: how many grants were made, while it waited, to clients that had invoked later.
+  // Per grant: the number of grants, while it waited, to clients that had invoked later.
   const histogram& bypass() const { return bypass_; }
   // The longest wait of a granted attempt, or of one given to add_unfinished().
   std::int64_t longest_wait_ns() const { return longest_wait_ns_; }
@@ -56,7 +56,7 @@ class fairness_totals {
   void end_windows(std::int64_t n, std::int64_t length, double jain, std::int64_t winners);
 
   std::int64_t grants_ = 0;
-  std::int64_t successions_ = 0;  // grants with a grant of the same key before them
+  std::int64_t successions_ = 0;  // grants with an earlier grant of the same key
   std::int64_t owner_changes_ = 0;
   std::int64_t windows_ = 0;
   std::int64_t window_grants_ = 0;  // the sum of the windows' lengths
@@ -68,17 +68,18 @@ class fairness_totals {
   histogram bypass_{2};
 };
 
-// The state of one key: 32 bytes, and with several competitors some kilobytes from the first grant.
+// The state of one key: 32 bytes, plus some kilobytes from the first grant on if there are several
+// competitors.
 class key_fairness {
  public:
-  // `competitors`: how many clients try to get this key, at least 1. With one, every grant is taken
-  // to be that client's.
+  // `competitors`: how many clients compete for this key, at least 1. With one, every grant is
+  // assumed to be that client's.
   explicit key_fairness(std::int64_t competitors);
   ~key_fairness();
   key_fairness(key_fairness&&) noexcept;
   key_fairness& operator=(key_fairness&&) noexcept;
 
-  // The next grant of this key. The stamps are of one clock. A client has one attempt at a time.
+  // The next grant of this key. All stamps come from one clock. A client has one attempt at a time.
   void grant(fairness_totals& totals, std::uint32_t client, std::int64_t invoked_ns,
              std::int64_t granted_ns) {
     ++grants_;
@@ -86,14 +87,14 @@ class key_fairness {
     if (competitors_ > 1) grant_contended(totals, client, invoked_ns);
   }
 
-  // Adds what is known only at the end (the run's Jain index) and forgets everything: the key is as
-  // new. Call it once per key before reading the totals.
+  // Adds what is known only at the end (the run's Jain index) and resets the key. Call it once per
+  // key before reading the totals.
   void finish(fairness_totals& totals);
 
   std::int64_t grants() const { return grants_; }
   std::int64_t competitors() const { return competitors_; }
 
-  // Grants per client, in no order; nothing for a key with one competitor.
+  // Grants per client, in no particular order; empty for a key with one competitor.
   struct share {
     std::uint32_t client;
     std::int64_t grants;

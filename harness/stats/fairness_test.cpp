@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t ms = 1'000'000;
 
-// Clients that invoke again as soon as they released, under a rule that chooses the next owner.
-// `choose(waiting)` gets the waiting clients in order of arrival and returns the place of one.
+// Clients that invoke again as soon as they release; a rule chooses the next owner.
+// `choose(waiting)` gets the waiting clients in order of arrival and returns the position of one.
 template <typename chooser>
 fairness_totals simulate(std::uint32_t clients, int grants, chooser&& choose) {
   struct waiter {
@@ -37,7 +37,7 @@ fairness_totals simulate(std::uint32_t clients, int grants, chooser&& choose) {
   return totals;
 }
 
-// R12: first come, first served is fair by every number.
+// R12: first come, first served is fair by every measure.
 TEST(fairness, of_a_queue_is_perfect) {
   const fairness_totals t = simulate(16, 16'000, [](const auto&) { return std::size_t{0}; });
   EXPECT_GE(t.jain_windowed(), 0.99);
@@ -49,8 +49,8 @@ TEST(fairness, of_a_queue_is_perfect) {
   EXPECT_EQ(t.reacquire_distance().value_at_quantile(0.5), 16);
 }
 
-// R12: a lock that serves one client for a long time and then the next looks fair over the run
-// only; the windows, the owner changes and the bypass counts show what it is.
+// R12: a lock that serves one client for a long time and then the next looks fair only over the
+// whole run; the windows, the owner changes and the bypass counts reveal it.
 TEST(fairness, of_a_greedy_lock_is_seen_in_windows) {
   int served = 0;
   const fairness_totals t = simulate(16, 16 * 2'000, [&](const auto& waiting) {
@@ -66,7 +66,7 @@ TEST(fairness, of_a_greedy_lock_is_seen_in_windows) {
   EXPECT_EQ(t.longest_wait_ns() / ms, 15 * 200);
 }
 
-// A fair lottery: equal over the run, about 0.8 in windows, as the header says.
+// A fair lottery: equal over the run, about 0.8 in windows, as stated in the header.
 TEST(fairness, of_a_lottery_is_fair_on_average) {
   random_source rng(4);
   const fairness_totals t =
@@ -103,7 +103,7 @@ TEST(fairness, of_a_trace_computed_by_hand) {
   EXPECT_TRUE(std::isnan(t.working_set_size()));
 }
 
-// Who never got the key shows in the longest wait, and as a competitor in Jain's index.
+// A client that never got the key shows in the longest wait, and as a competitor in Jain's index.
 TEST(fairness, counts_who_got_nothing) {
   fairness_totals t;
   key_fairness key(4);
@@ -116,7 +116,7 @@ TEST(fairness, counts_who_got_nothing) {
   EXPECT_EQ(t.longest_wait_ns(), 32 * ms);
 }
 
-// A key of one client is fair, and costs no memory.
+// A key with one client is fair, and costs no memory.
 TEST(fairness, of_an_own_key_is_trivial) {
   fairness_totals t;
   key_fairness key(1);
@@ -133,7 +133,7 @@ TEST(fairness, of_an_own_key_is_trivial) {
   EXPECT_LE(sizeof(key_fairness), 32u);
 }
 
-// Nothing recorded is not a number, rather than zero.
+// Without data the result is NaN, rather than zero.
 TEST(fairness, of_nothing_is_not_a_number) {
   fairness_totals t;
   key_fairness(3).finish(t);
@@ -141,7 +141,7 @@ TEST(fairness, of_nothing_is_not_a_number) {
   EXPECT_TRUE(std::isnan(t.owner_change_share()));
 }
 
-// Two keys in one totals object, or in two that are merged, are the same; each weighs by its
+// Two keys in one totals object, or in two that are merged, give the same; each weighs by its
 // grants.
 TEST(fairness, adds_up_over_keys) {
   const auto feed = [](fairness_totals& t, std::uint32_t clients, int grants) {
@@ -166,7 +166,7 @@ TEST(fairness, adds_up_over_keys) {
   EXPECT_EQ(together.bypass(), first.bypass());
 }
 
-// More clients than a table's first size: none is lost or mixed up.
+// More clients than the table's initial size: none is lost or mixed up.
 TEST(fairness, keeps_many_clients_apart) {
   fairness_totals t;
   key_fairness key(1'000);
@@ -177,7 +177,7 @@ TEST(fairness, keeps_many_clients_apart) {
   EXPECT_DOUBLE_EQ(t.jain_run(), 1.0);
 }
 
-// The sorted array agrees with counting by brute force while it is exact.
+// The sorted array agrees with brute-force counting while it is exact.
 TEST(invocation_order, agrees_with_brute_force) {
   random_source rng(8);
   invocation_order order(16);
@@ -191,7 +191,7 @@ TEST(invocation_order, agrees_with_brute_force) {
   }
 }
 
-// Far beyond what is kept, counts stay close.
+// Counts far beyond the stamps kept stay close.
 TEST(invocation_order, interpolates_what_it_discarded) {
   invocation_order order(2);
   for (std::int64_t i = 1; i <= 100'000; ++i) order.add(i * 7);

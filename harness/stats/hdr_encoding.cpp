@@ -48,7 +48,7 @@ class byte_reader {
     return static_cast<unsigned_int>(value);
   }
 
-  // LEB128 of at most 9 bytes: the ninth holds eight bits, so that it never continues.
+  // LEB128 of at most 9 bytes: the ninth holds eight bits, so it never continues.
   std::int64_t zigzag() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 56; shift += 7) {

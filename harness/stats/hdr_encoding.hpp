@@ -5,8 +5,8 @@
 // double}, then the counters as ZigZag LEB128 numbers of at most 9 bytes, where -z stands for z
 // zeros, up to the last counter in use. Compressed: {cookie, length} and that as a zlib stream.
 //
-// Only counters travel: the exact minimum, maximum, sum and clamped counts of a histogram do not.
-// Equal histograms give equal plain encodings. This reads only histograms with our own range.
+// Only counters are encoded: the exact minimum, maximum, sum and clamped counts of a histogram are
+// lost. Equal histograms give equal plain encodings. This reads only histograms with our own range.
 #pragma once
 
 #include <stdexcept>
@@ -17,7 +17,7 @@
 
 namespace lockmark::stats {
 
-// Bytes or text that are not an encoded histogram; what() is a sentence that says why.
+// Bytes or text that are not an encoded histogram; what() is a sentence with the reason.
 class encoding_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -25,10 +25,10 @@ class encoding_error : public std::runtime_error {
 
 std::string encode_v2(const histogram& source);
 std::string encode_compressed(const histogram& source);
-// The form in .hlog files and in run.json; starts with "HISTFAAA".
+// The form used in .hlog files and in run.json; starts with "HISTFAAA".
 std::string encode_base64(const histogram& source);
 
-// Each throws encoding_error on anything but a whole encoding of its kind.
+// Each throws encoding_error on anything but a complete encoding of its kind.
 histogram decode_v2(std::string_view bytes);
 histogram decode_compressed(std::string_view bytes);
 histogram decode_base64(std::string_view text);

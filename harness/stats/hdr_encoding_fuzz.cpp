@@ -1,5 +1,6 @@
-// Any bytes as an encoded histogram, as Base64, or as the counters of one whose header is right, as
-// the first byte says: refused by an encoding_error, or encoded to what decodes the same.
+// Arbitrary bytes as an encoded histogram, as Base64, or as the counters after a valid header, as
+// chosen by the first byte: refused by an encoding_error, or re-encoded to something that decodes
+// the same.
 #include <cassert>
 #include <cstdint>
 

@@ -58,7 +58,7 @@ TEST(hdr_encoding, writes_at_most_nine_bytes_a_number) {
   EXPECT_EQ(encode_v2(h).size(), 40u + 9u);
 }
 
-// Every form gives the counters back, at every number of digits, also when empty or at the ends.
+// Every form preserves the counters, at every number of digits, also when empty or at the ends.
 TEST(hdr_encoding, gives_back_what_was_encoded) {
   for (int digits : {1, 2, 3, 4}) {
     histogram h = sample(digits, 5'000);
@@ -71,7 +71,7 @@ TEST(hdr_encoding, gives_back_what_was_encoded) {
   }
 }
 
-// A decoded histogram knows minimum, maximum and mean up to its buckets.
+// A decoded histogram knows minimum, maximum and mean to within its buckets.
 TEST(hdr_encoding, keeps_statistics_within_a_bucket) {
   const histogram h = sample(3, 5'000);
   const histogram decoded = decode_base64(encode_base64(h));
@@ -86,7 +86,7 @@ TEST(hdr_encoding, is_small) {
   EXPECT_LT(encode_base64(sample(3, 200'000)).size(), 20'000u);
 }
 
-// No cut and no changed byte is taken for a histogram with other counters.
+// No truncated or changed encoding is taken for a histogram with other counters.
 TEST(hdr_encoding, refuses_damaged_bytes) {
   const histogram h = sample(2, 500);
   const std::string plain = encode_v2(h), packed = encode_compressed(h);
@@ -101,7 +101,7 @@ TEST(hdr_encoding, refuses_damaged_bytes) {
   }
 }
 
-// A run of zeros beyond the last counter of the layout is no histogram of that layout.
+// A run of zeros beyond the last counter of the layout is invalid.
 TEST(hdr_encoding, refuses_more_zeros_than_counters) {
   std::string bytes = encode_v2(histogram(1));
   bytes += "\xdf\x09";  // -624: all counters
@@ -111,7 +111,7 @@ TEST(hdr_encoding, refuses_more_zeros_than_counters) {
   EXPECT_THROW(decode_v2(bytes), encoding_error);
 }
 
-// Arbitrary counters after a good header are refused or decoded, never out of bounds.
+// Arbitrary counters after a valid header are refused or decoded, never out of bounds.
 TEST(hdr_encoding, survives_arbitrary_counters) {
   random_source rng(5);
   const std::string empty = encode_v2(histogram(1));

@@ -2,8 +2,8 @@
 //
 // The layout is bit-compatible with HdrHistogram (Gil Tene, http://hdrhistogram.org; public
 // domain): values are grouped into buckets of doubling width, each split into a power of two of
-// equal sub-buckets, so that any two values that share a counter differ by less than 10^-digits.
-// The range is fixed, so that all histograms of the project with equal digits can be merged.
+// equal sub-buckets, so that any two values with the same counter differ by less than 10^-digits.
+// The range is fixed, so all histograms of the project with equal digits can be merged.
 //
 // It does not encode itself (hdr_encoding.hpp), interpolate, resize, subtract, or synchronise: one
 // writer, and no reader while it writes.
@@ -41,7 +41,7 @@ class histogram {
     max_ns_ = std::max(max_ns_, value_ns);
   }
 
-  // Adds the other's observations; the order of merges does not show in the result.
+  // Adds the other's observations; the order of merges does not affect the result.
   // std::invalid_argument if the digits differ.
   void merge(const histogram& other);
   void reset();
@@ -93,8 +93,8 @@ class histogram {
   // for a negative count.
   void add_at_index(std::size_t index, std::int64_t count);
 
-  // What the counters do not tell. set_exact() is for who has just added all counters of another
-  // histogram by index, and knows these of it.
+  // Statistics that the counters do not contain. set_exact() is for callers that have just added
+  // all counters of another histogram by index, and know its statistics.
   struct exact {
     std::int64_t min_ns = highest_ns;
     std::int64_t max_ns = 0;

@@ -30,7 +30,7 @@ TEST(histogram, has_the_layout_of_hdrhistogram) {
   EXPECT_EQ(histogram(4).counts().size(), 475'136u);
 }
 
-// Small values have a counter each; larger ones share one with less than 0.1 % difference.
+// Small values have a counter each; larger ones share a counter if they differ by less than 0.1 %.
 TEST(histogram, bounds_the_relative_error) {
   const histogram h;
   for (std::int64_t v : {0, 1, 1'000, 2'047}) {
@@ -48,7 +48,7 @@ TEST(histogram, bounds_the_relative_error) {
   }
 }
 
-// Each counter's lowest value is the one after the counter before it, over the whole array.
+// Each counter's lowest value follows the highest of the counter before it, over the whole array.
 TEST(histogram, leaves_no_gap_between_buckets) {
   for (int digits : {1, 2, 3}) {
     histogram h(digits);
@@ -100,7 +100,7 @@ TEST(histogram, keeps_the_exact_sum) {
   EXPECT_EQ(h.sum_ns(), __int128{histogram::highest_ns} * 10'000'000 + 5'000'006);
 }
 
-// Values outside the range are counted at its ends, and said to have been.
+// Values outside the range are counted at its ends, and reported as clamped.
 TEST(histogram, clamps_and_counts_values_out_of_range) {
   histogram h;
   h.record(-5);
@@ -113,7 +113,7 @@ TEST(histogram, clamps_and_counts_values_out_of_range) {
   EXPECT_EQ(h.max_ns(), histogram::highest_ns);
 }
 
-// Nothing recorded reads as zeros; so does a histogram after reset.
+// An empty histogram reads as zeros; so does one after reset.
 TEST(histogram, is_empty_at_first_and_after_reset) {
   histogram h;
   h.record(7, 0);
@@ -147,7 +147,7 @@ TEST(histogram, merges_alike_in_any_order) {
   EXPECT_EQ(ab_c.count(), 6'001);
 }
 
-// Merging equals having recorded everything in one place.
+// Merging gives the same as recording everything in one place.
 TEST(histogram, merges_as_if_recorded_together) {
   std::vector<std::int64_t> values = lognormal_values(7, 2'000);
   const std::span<const std::int64_t> all = values;
@@ -156,7 +156,7 @@ TEST(histogram, merges_as_if_recorded_together) {
   EXPECT_EQ(merged, histogram_of(all));
 }
 
-// Unlike histograms are not merged in silence.
+// Histograms with different layouts are not merged silently.
 TEST(histogram, refuses_unlike_layouts) {
   histogram h(3);
   EXPECT_THROW(h.merge(histogram(2)), std::invalid_argument);

@@ -55,7 +55,7 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-// The file's times have milliseconds; finer digits would be errors of the double.
+// Times in the file have milliseconds; finer digits would be rounding errors of the double.
 std::int64_t to_nanoseconds(double s) {
   return std::llround(s * 1e3) * 1'000'000;
 }

@@ -24,14 +24,14 @@ namespace lockmark::stats {
 
 class hlog_writer {
  public:
-  // Writes the header at once. `start_wall_ns` is since 1970, UTC; each comment becomes lines of
-  // its own, folded so that none exceeds what the C reader accepts. `out` must outlive the writer.
+  // Writes the header at once. `start_wall_ns` is since 1970, UTC; each comment gets lines of its
+  // own, folded so that none exceeds what the C reader accepts. `out` must outlive the writer.
   hlog_writer(std::ostream& out, std::int64_t start_wall_ns,
               std::span<const std::string> comments = {});
 
   // One interval of one series, in order of time. `start_ns` is since the start of the file. `tag`
   // is empty for the headline series; a tag with a comma, space or control character is
-  // std::invalid_argument. The line is flushed, so that a killed run leaves what it had measured.
+  // std::invalid_argument. The line is flushed, so that a killed run keeps what it had measured.
   void write(std::string_view tag, std::int64_t start_ns, std::int64_t length_ns,
              const histogram& interval);
 
@@ -54,16 +54,16 @@ class hlog_error : public std::runtime_error {
 
 class hlog_reader {
  public:
-  // `in` must outlive the reader. With tags in `only`, lines of other series are skipped unread:
+  // `in` must outlive the reader. With tags in `only`, lines of other series are skipped undecoded:
   // decoding a histogram costs far more than finding its tag ("" for the headline series).
   explicit hlog_reader(std::istream& in, std::vector<std::string> only = {})
       : in_(in), only_(std::move(only)) {}
 
-  // The next interval, or nothing at the end. A last line without its newline is what a killed run
-  // leaves: it ends the file and sets truncated(). Throws hlog_error on any other damage.
+  // The next interval, or nothing at the end. A killed run may leave a last line without its
+  // newline: it ends the file and sets truncated(). Throws hlog_error on any other damage.
   std::optional<hlog_interval> next();
 
-  // What the lines read so far said.
+  // Values from the lines read so far.
   std::int64_t start_wall_ns() const { return start_wall_ns_; }
   const std::vector<std::string>& comments() const { return comments_; }
   bool truncated() const { return truncated_; }

@@ -1,5 +1,5 @@
-// Any bytes as a .hlog file: refused by an hlog_error, or intervals that are encoded and decoded
-// to the same.
+// Arbitrary bytes as a .hlog file: refused by an hlog_error, or read as intervals that survive
+// encoding and decoding unchanged.
 #include <cassert>
 #include <cstdint>
 #include <sstream>

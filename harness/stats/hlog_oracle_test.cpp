@@ -1,6 +1,6 @@
-// R8: HdrHistogram's own HistogramLogProcessor reads our files and finds what we recorded.
+// R8: HdrHistogram's own HistogramLogProcessor reads our files and finds the recorded values.
 //
-// It needs Debian's libhdrhistogram-java and a java; without them it fails.
+// It needs Debian's libhdrhistogram-java and a Java runtime; without them it fails.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -31,7 +31,7 @@ class hlog_oracle : public testing::Test {
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
 
-  // Runs the processor in a German locale; its output, and a failure if it does not end well.
+  // Runs the processor in a German locale; returns its output, and fails the test if it fails.
   std::string process(const std::string& options) const {
     const std::string command =
         "LC_ALL=de_DE.UTF-8 java -Xshare:auto -XX:TieredStopAtLevel=1 "
@@ -67,7 +67,7 @@ struct recorded {
   std::vector<std::int64_t> counts;
 };
 
-// `intervals` seconds of log-normal latencies; their number differs from one to the next.
+// `intervals` seconds of log-normal latencies; their number varies from one to the next.
 recorded record_series(hlog_writer& writer, const char* tag, int intervals, random_source& rng) {
   recorded result;
   for (int second = 0; second < intervals; ++second) {

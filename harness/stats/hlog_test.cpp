@@ -14,7 +14,7 @@ histogram of_value(std::int64_t value_ns, std::int64_t count) {
   return h;
 }
 
-// A locale with German numbers that needs nothing installed.
+// A locale with German numbers that needs no installation.
 struct german_numbers : std::numpunct<char> {
   char do_decimal_point() const override { return ','; }
   char do_thousands_sep() const override { return '.'; }
@@ -23,8 +23,7 @@ struct german_numbers : std::numpunct<char> {
 
 constexpr std::int64_t start_wall_ns = 1'769'850'307'250'000'000;
 
-// Header and lines are those of the format; the interval's length, not its end, is the second
-// field.
+// Header and lines follow the format; the second field is the interval's length, not its end.
 TEST(hlog_writer, writes_the_documented_lines) {
   std::ostringstream out;
   const std::vector<std::string> comments = {"lock: memory/mutex"};
@@ -58,7 +57,7 @@ TEST(hlog_writer, folds_long_comments) {
   EXPECT_TRUE(joined.starts_with(std::string(500, 'x') + "second line[Histogram log"));
 }
 
-// R8: neither the program's locale nor the stream's shows in the file, written or read.
+// R8: neither the program's locale nor the stream's affects the file, written or read.
 TEST(hlog, is_the_same_in_any_locale) {
   const auto write_to = [](std::ostringstream& out) {
     hlog_writer(out, start_wall_ns).write("", 1'234'567'000'000, 1'500'000'000, of_value(7, 1));
@@ -90,7 +89,7 @@ TEST(hlog_writer, refuses_a_tag_that_breaks_the_line) {
   EXPECT_THROW(writer.write("a\n", 0, 1, histogram()), std::invalid_argument);
 }
 
-// What was written is read back, empty intervals too.
+// Written lines are read back, including empty intervals.
 TEST(hlog_reader, reads_what_was_written) {
   std::stringstream file;
   const std::vector<std::string> comments = {"one", "two"};
@@ -110,7 +109,7 @@ TEST(hlog_reader, reads_what_was_written) {
   EXPECT_EQ(reader.comments().front(), "one");
 }
 
-// Only the series that were asked for are decoded; a damaged line of another one does no harm.
+// Only the requested series are decoded; a damaged line of another one does no harm.
 TEST(hlog_reader, skips_other_series) {
   std::ostringstream out;
   hlog_writer writer(out, start_wall_ns);
@@ -128,7 +127,7 @@ TEST(hlog_reader, skips_other_series) {
   EXPECT_THROW(all.next(), hlog_error);
 }
 
-// R25: what a killed run leaves is readable up to the cut, wherever that is.
+// R25: the file of a killed run is readable up to the cut, wherever that is.
 TEST(hlog_reader, reads_up_to_a_cut) {
   std::ostringstream out;
   hlog_writer writer(out, start_wall_ns);

@@ -2,13 +2,13 @@
 // order, the earlier grants that were invoked later.
 //
 // A client has one attempt at a time, so an earlier grant invoked after mine was made, while I
-// waited, to somebody who came later. These are the inversions of the invocation stamps in grant
+// waited, to a client that came later. These are the inversions of the invocation stamps in grant
 // order, counted by insertion into a sorted array: a grant overtakes at most n - 1 waiting clients,
 // hence on average fewer than n stamps are moved per grant.
 //
-// The array keeps the latest stamps only, at least max(256, 4n): up to there counts are exact.
-// Beyond, they are interpolated between the stamps kept of every discarded batch, and after
-// 65,536 batches they are lower bounds.
+// The array keeps the latest stamps only, at least max(256, 4n): counts up to there are exact.
+// Beyond, they are interpolated between the stamps kept of every discarded batch, and after 65,536
+// batches they are lower bounds.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,8 @@ class invocation_order {
  private:
   static constexpr std::size_t most_batches = 65'536;
 
-  // Most grants belong near the end, where a short walk is cheaper than a search that guesses.
+  // Most grants belong near the end, where a short walk is cheaper than a search with unpredictable
+  // branches.
   std::vector<std::int64_t>::iterator find_place(std::int64_t invoked_ns) {
     constexpr std::size_t longest_walk = 48;
     const std::size_t walk = std::min(longest_walk, latest_.size());

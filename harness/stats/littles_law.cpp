@@ -14,7 +14,7 @@ double mean_of(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-// Neighbouring samples see the same attempts; means of batches are nearly independent.
+// Neighbouring samples see the same attempts; batch means are nearly independent.
 double batch_standard_error(std::span<const double> gauge) {
   const std::size_t length = gauge.size() / batches;
   const double mean = mean_of(gauge.first(length * batches));

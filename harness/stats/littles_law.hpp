@@ -1,9 +1,9 @@
 // Little's law as a check of the harness: two independent accounts of attempts in flight must
 // agree.
 //
-// One is a gauge, sampled at even times while the run goes on; the other is the time integral of
-// all attempts' stamps over the same window. Stamps that are wrong (a lost attempt, a mixed-up
-// clock, one stamp in the place of another) make them differ.
+// One is a gauge, sampled evenly in time during the run; the other is the time integral of all
+// attempts' stamps over the same window. Wrong stamps (a lost attempt, a mixed-up clock, two stamps
+// swapped) make them differ.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ class in_flight_integral {
   in_flight_integral(std::int64_t start_ns, std::int64_t end_ns)
       : start_ns_(start_ns), end_ns_(end_ns) {}
 
-  // An attempt in flight over [from_ns, until_ns); what lies outside the window does not count. One
-  // that has not ended is given with the window's end. A negative length counts negative, so that
-  // swapped stamps are not hidden.
+  // An attempt in flight over [from_ns, until_ns); time outside the window does not count. For an
+  // attempt that has not ended, `until_ns` is the window's end. A negative length counts negative,
+  // so that swapped stamps are not hidden.
   void add(std::int64_t from_ns, std::int64_t until_ns) {
     area_ns_ += std::clamp(until_ns, start_ns_, end_ns_) - std::clamp(from_ns, start_ns_, end_ns_);
   }
@@ -49,8 +49,8 @@ struct littles_law_check {
 constexpr double littles_law_tolerance = 0.05;
 constexpr double littles_law_errors = 4;
 
-// `gauge`: attempts in flight at even times over the window of `stamped_mean`. Both conditions are
-// needed: a busy run's sampling error is tiny, an idle run's relative difference is large.
+// `gauge`: attempts in flight, sampled evenly over the window of `stamped_mean`. Both conditions
+// are needed: a busy run's sampling error is tiny, an idle run's relative difference is large.
 littles_law_check check_littles_law(std::span<const double> gauge, double stamped_mean);
 
 }  // namespace lockmark::stats

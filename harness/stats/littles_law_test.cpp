@@ -51,7 +51,7 @@ double stamped_mean(const std::vector<attempt>& all) {
   return integral.mean();
 }
 
-// What lies outside the window does not count.
+// Time outside the window does not count.
 TEST(littles_law, integrates_inside_the_window) {
   in_flight_integral integral(100, 200), other(100, 200);
   integral.add(0, 150);
@@ -75,8 +75,8 @@ TEST(littles_law, holds_for_sound_data) {
   }
 }
 
-// R17: stamps that are wrong are caught: a tenth of the attempts lost, waits measured from a late
-// stamp, one clock ahead.
+// R17: wrong stamps are caught: a tenth of the attempts lost, waits measured from a late stamp, one
+// clock ahead.
 TEST(littles_law, catches_corrupt_stamps) {
   const auto sound = poisson_attempts(1, 10'000, 2e6);
   const auto gauge = gauge_of(sound, 10'000'000);

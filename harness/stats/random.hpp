@@ -14,7 +14,7 @@
 
 namespace lockmark::stats {
 
-// The next number of a splitmix64 sequence; also a good way to mix a seed with a stream's number.
+// The next number of a splitmix64 sequence; also a good way to mix a seed with a stream number.
 constexpr std::uint64_t splitmix64(std::uint64_t& state) {
   std::uint64_t z = (state += 0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -61,10 +61,10 @@ class random_source {
     return static_cast<std::uint64_t>(product >> 64);
   }
 
-  // `mean` >= 0, in any unit; the result is in the same.
+  // `mean` >= 0, in any unit; the result is in the same unit.
   double exponential(double mean) { return -mean * std::log1p(-uniform01()); }
 
-  // Box-Muller; the second value is thrown away so that the state stays four words.
+  // Box-Muller; the second value is discarded so that the state stays four words.
   double normal(double mean = 0.0, double deviation = 1.0) {
     const double radius = std::sqrt(-2.0 * std::log1p(-uniform01()));
     return mean + deviation * radius * std::cos(2.0 * std::numbers::pi * uniform01());

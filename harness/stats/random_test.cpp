@@ -16,7 +16,7 @@ TEST(random, splitmix64_gives_the_published_numbers) {
   EXPECT_EQ(splitmix64(state), 9817491932198370423u);
 }
 
-// A seed means the same numbers everywhere: the first and the tenth of seed 42, computed by an
+// A seed gives the same numbers everywhere: the first and the tenth of seed 42, computed by an
 // independent program that gives xoshiro256**'s published numbers for the state 1, 2, 3, 4.
 TEST(random, is_the_same_for_the_same_seed) {
   random_source a(42), b(42), c(43), stream(42, 1);

@@ -1,8 +1,9 @@
 // Whether a series drifts: a trend test for the measured window, and the rule that ends warm-up.
 //
-// Series are values per interval of equal length, as throughput or p50 per second. A run is flagged
-// only if its trend is both significant (Mann-Kendall, alpha 0.01) and large (Theil-Sen slope of at
-// least 2 % a minute): long runs make every trend significant, short ones make every slope large.
+// Series are values per interval of equal length, such as throughput or p50 per second. A run is
+// flagged only if its trend is both significant (Mann-Kendall, alpha 0.01) and large (Theil-Sen
+// slope of at least 2 % a minute): long runs make every trend significant, short ones make every
+// slope large.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +26,9 @@ constexpr double largest_slope_percent_per_min = 2.0;
 // that the cost (all pairs of values) is bounded.
 trend find_trend(std::span<const double> series, double interval_s);
 
-// The rule that ends warm-up, asked after every interval: over the last `window` values, a straight
-// line changes by at most `tolerance` of their mean, or by no more than its own noise (two standard
-// errors). The caller sets a shortest and a longest time besides. `window` >= 3.
+// The rule that ends warm-up, evaluated after every interval: over the last `window` values, a
+// straight line changes by at most `tolerance` of their mean, or by no more than its own noise (two
+// standard errors). The caller sets the shortest and longest time. `window` >= 3.
 bool warmup_ended(std::span<const double> series, std::size_t window = 5, double tolerance = 0.05);
 
 }  // namespace lockmark::stats

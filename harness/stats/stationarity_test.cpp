@@ -43,7 +43,7 @@ TEST(stationarity, flags_drift) {
   EXPECT_NEAR(find_trend(noisy_series(1, 180, 5), 1).slope_percent_per_min, 5, 1);
 }
 
-// A drift that is certain and small is no reason to doubt a run.
+// A drift that is certain but small is no reason to doubt a run.
 TEST(stationarity, does_not_flag_what_is_small) {
   const trend found = find_trend(noisy_series(1, 600, 1), 1);
   EXPECT_TRUE(found.significant);
@@ -58,7 +58,7 @@ TEST(stationarity, is_the_test_of_mann_and_kendall) {
   EXPECT_NEAR(found.slope_percent_per_min, 100.0 * 1.0 / 3, 1e-9);
 }
 
-// Equal values are no trend; the variance knows ties; few values or none say nothing.
+// Equal values are no trend; the variance accounts for ties; few values or none give no verdict.
 TEST(stationarity, bears_ties_and_short_series) {
   EXPECT_EQ(find_trend(std::vector<double>(50, 7.0), 1).p_value, 1);
   EXPECT_EQ(find_trend(std::vector<double>(50, 0.0), 1).p_value, 1);
@@ -69,7 +69,7 @@ TEST(stationarity, bears_ties_and_short_series) {
   EXPECT_LT(find_trend(step, 1).p_value, 1e-6);
 }
 
-// The length of the interval only scales the slope; long series keep theirs when averaged.
+// The length of the interval only scales the slope; long series keep their slope when averaged.
 TEST(stationarity, scales_with_the_interval) {
   const auto series = noisy_series(3, 120, 5);
   EXPECT_NEAR(find_trend(series, 0.5).slope_percent_per_min,
@@ -77,7 +77,7 @@ TEST(stationarity, scales_with_the_interval) {
   EXPECT_NEAR(find_trend(noisy_series(3, 3'600, 1), 1).slope_percent_per_min, 1.0 / 1.3, 0.02);
 }
 
-// A start that settles: not while it falls steeply, but soon after.
+// A start that settles: warm-up does not end in the steep part, but soon after.
 TEST(warmup, ends_when_the_start_has_settled) {
   std::vector<double> series;
   int ended_at = -1;
@@ -89,7 +89,7 @@ TEST(warmup, ends_when_the_start_has_settled) {
   EXPECT_LE(ended_at, 22);
 }
 
-// Noise alone does not keep warm-up from ending.
+// Noise alone does not prolong warm-up.
 TEST(warmup, ends_in_spite_of_noise) {
   random_source rng(2);
   int ended = 0;
@@ -101,7 +101,7 @@ TEST(warmup, ends_in_spite_of_noise) {
   EXPECT_GE(ended, 240);
 }
 
-// Too few values decide nothing.
+// Too few values give no decision.
 TEST(warmup, needs_a_whole_window) {
   EXPECT_FALSE(warmup_ended(std::vector<double>(4, 1.0)));
   EXPECT_TRUE(warmup_ended(std::vector<double>(5, 1.0)));

@@ -1,4 +1,4 @@
-// What the statistics cost per operation, and per interval. Run it from the release build.
+// The cost of the statistics per operation, and per interval. Run it from the release build.
 
 #include <benchmark/benchmark.h>
 
@@ -72,7 +72,7 @@ void fairness_own_key(benchmark::State& state) {
 }
 BENCHMARK(fairness_own_key);
 
-// A lottery between clients that invoke again at once: every grant overtakes somebody.
+// A lottery between clients that invoke again at once: every grant overtakes others.
 void fairness_contended(benchmark::State& state) {
   const auto clients = static_cast<std::uint32_t>(state.range(0));
   random_source rng(1);

@@ -1,4 +1,4 @@
-// Reading C++ by its braces: what is comment and literal, and where functions begin and end.
+// Reads C++ by its braces: finds comments and literals, and the extent of functions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace lockmark::tidy {
 namespace {
 
-// Goes over a text once and blanks out what is not code.
+// Goes over a text once and blanks out everything but code.
 class blanker {
  public:
   explicit blanker(std::string_view text) : text_{text}, code_{text} {}
@@ -53,7 +53,7 @@ class blanker {
     blank(found == std::string_view::npos ? text_.size() : found + and_more);
   }
 
-  // The quotes stay, so that a literal is still seen as something.
+  // Keeps the quotes, so that a literal still shows.
   void blank_literal(char quote) {
     auto end = at_ + 1;
     while (end < text_.size() && text_[end] != quote && text_[end] != '\n') {
@@ -69,7 +69,7 @@ class blanker {
   std::size_t at_ = 0;
 };
 
-// A macro's braces are its own affair.
+// Blanks directives: a macro's braces need not balance.
 void blank_directives(std::string& code) {
   bool continued = false;
   std::size_t at = 0;
@@ -92,7 +92,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \n") - first + 1);
 }
 
-// Of `template <class T> struct x`, that is `struct x`; of `public: x`, that is `x`.
+// Of `template <class T> struct x`, returns `struct x`; of `public: x`, returns `x`.
 std::string_view without_prefixes(std::string_view head) {
   for (const std::string_view access : {"public:", "private:", "protected:"}) {
     if (head.starts_with(access)) head = trimmed(head.substr(access.size()));
@@ -114,8 +114,8 @@ bool opens_scope(std::string_view head) {
   });
 }
 
-// What a brace opens, by what stands before it. clang-format leaves a blank before a body, and none
-// between a name and the braces of its value.
+// What a brace opens, judged by the text before it. clang-format puts a blank before a body, and
+// none between a name and the braces of its value.
 brace kind_of(std::string_view before, std::string_view head) {
   if (before.empty()) return brace::other;
   const char last = before.back();
@@ -142,7 +142,7 @@ std::string name_of(std::string_view head) {
 
 struct open_brace {
   brace kind;
-  std::size_t head;  // where the statement began that the brace belongs to
+  std::size_t head;  // start of the statement that the brace belongs to
 };
 
 int line_at(std::string_view text, std::size_t at) {
@@ -162,7 +162,7 @@ std::vector<function_extent> functions(std::string_view text) {
   std::vector<function_extent> found;
   std::vector<open_brace> open;
   std::size_t head = 0;
-  int inside = 0;  // functions that are open
+  int inside = 0;  // open functions
   for (std::size_t at = 0; at < view.size(); ++at) {
     if (view[at] == ';' && inside == 0) head = at + 1;
     if (view[at] == '{') {
@@ -182,7 +182,7 @@ std::vector<function_extent> functions(std::string_view text) {
       found.push_back({name_of(view.substr(closed.head, at - closed.head)), line,
                        line_at(view, at) - line + 1});
     }
-    // After a value in braces, the statement goes on: `x::x() : a_{1} {`.
+    // After a value in braces the statement goes on: `x::x() : a_{1} {`.
     if (inside == 0) head = closed.kind == brace::other ? closed.head : at + 1;
   }
   return found;

@@ -9,7 +9,7 @@
 namespace lockmark::tidy {
 namespace {
 
-// All that can be reached from `part`, itself only through others.
+// All parts reachable from `part`; `part` itself only through others.
 std::set<std::string> reach(const uses& of, const std::string& part) {
   std::set<std::string> seen;
   std::vector<std::string> open{part};
@@ -42,7 +42,7 @@ void include_graph::add(std::string_view path, std::string_view text) {
   }
 }
 
-// In the folder where the two paths part, and nowhere else.
+// Adds the use in the folder where the two paths part, and nowhere else.
 void include_graph::add_use(std::string_view path, std::string_view included) {
   const auto part = std::ranges::mismatch(path, included).in1 - path.begin();
   const auto slash = path.substr(0, static_cast<std::size_t>(part)).rfind('/');

@@ -1,5 +1,5 @@
-// Who includes whom, folder by folder: at each level of the tree, the parts of a folder (folders
-// and files) and which of them use which. Tests are left out: they may look at anything.
+// The graph of includes, folder by folder: at each level of the tree, the parts of a folder
+// (folders and files) and which of them use which. Leaves out tests, which may use anything.
 #pragma once
 
 #include <map>
@@ -10,13 +10,12 @@
 
 namespace lockmark::tidy {
 
-// Of each part, those that it includes.
+// For each part, the parts that it includes.
 using uses = std::map<std::string, std::set<std::string>>;
 
 class include_graph {
  public:
-  // Paths are relative to the root of the project. Includes that are no path of the project do no
-  // harm.
+  // Paths are relative to the root of the project. Ignores includes from outside the project.
   void add(std::string_view path, std::string_view text);
 
   // The folders of the project, by path; "" is its root.
@@ -28,10 +27,10 @@ class include_graph {
   std::map<std::string, uses> folders_;
 };
 
-// Parts that use each other, each set once; empty: none.
+// Sets of parts that use each other, each set once; empty: none.
 std::vector<std::set<std::string>> cycles(const uses& of);
 
-// Tests, benchmarks, fuzzers, and what only these use.
+// Tests, benchmarks, fuzzers, and files that only these use.
 bool is_for_tests(std::string_view path);
 
 }  // namespace lockmark::tidy

@@ -15,7 +15,7 @@ std::string includes(const std::string& what) {
   return "#include \"" + what + "\"\n";
 }
 
-// An include is a matter of the folder in which both lie, and of the parts there.
+// An include counts in the folder that contains both files, as a use between its parts.
 TEST(include_graph, has_a_use_where_two_paths_part) {
   include_graph g;
   g.add("harness/run/worker.cpp", includes("harness/async/loop.hpp") + includes("drivers/a/a.hpp"));

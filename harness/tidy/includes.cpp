@@ -1,4 +1,4 @@
-// Who may include whom: harness/DESIGN.md section 3 as a table.
+// The allowed directions of includes: harness/DESIGN.md section 3 as a table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,9 @@ namespace {
 
 using names = std::vector<std::string_view>;
 
-// Files under `in`, but not under `except`, may not include what starts with one of `forbidden`,
-// unless it starts with one of `allowed` (or, in a test, with one of `allowed_in_tests`).
+// Files under `in`, but not under `except`, may not include paths that start with one of
+// `forbidden`, unless they start with one of `allowed` (or, in a test, with one of
+// `allowed_in_tests`).
 struct direction {
   names in;
   names except;
@@ -85,7 +86,7 @@ const std::vector<direction>& directions() {
   return table;
 }
 
-// The same for what everybody uses, for client libraries, and for those who watch a run.
+// The same for the base, for client libraries, and for observers of a run.
 const std::vector<direction>& directions_at_the_edges() {
   static const std::vector<direction> table = {
       {.in = {"harness/base/"},
@@ -116,7 +117,7 @@ bool starts_with_any(std::string_view text, const names& beginnings) {
   return std::ranges::any_of(beginnings, [&](auto b) { return text.starts_with(b); });
 }
 
-// The odd adapter is a lock client that tests start: no driver, though it stands beside one.
+// The odd adapter is a lock client that tests start: it is no driver, although it is beside one.
 bool is_test(std::string_view path) {
   return path.ends_with("_test.cpp") || path.ends_with("_bench.cpp") ||
          path.ends_with("_fuzz.cpp") || path == "drivers/exec/odd_adapter.cpp";
@@ -136,8 +137,8 @@ std::string_view driver_of(std::string_view path) {
   return end == std::string_view::npos ? std::string_view{} : path.substr(0, end + 1);
 }
 
-// One driver never uses another. The faulty one wraps the memory one; tests use the suite; and the
-// test that holds our locks to the real clients must see both.
+// No driver uses another. Exceptions: the faulty one wraps the memory one, tests use the suite, and
+// the interoperability test of our locks with the real clients uses both.
 bool is_other_driver(std::string_view path, std::string_view included) {
   const auto mine = driver_of(path);
   const auto other = driver_of(included);

@@ -1,4 +1,4 @@
-// The rules about text, size, clocks; the includes have their own file.
+// The rules about text, size and clocks; includes.cpp has those about includes.
 #include "harness/tidy/rules.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace lockmark::tidy {
 namespace {
 
-// In columns as a person sees them: every byte of UTF-8 but those that continue a character.
+// In visible columns: counts every byte of UTF-8 except continuation bytes.
 int columns(std::string_view line) {
   return static_cast<int>(std::ranges::count_if(
       line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -21,7 +21,8 @@ bool is_header(std::string_view path) {
   return path.ends_with(".hpp");
 }
 
-// The first line says what a file is. A .cpp that only implements a header starts with an include.
+// The first line says what the file is. A .cpp that only implements a header starts with an
+// include.
 void check_opening(std::string_view path, std::string_view text, std::vector<violation>& found) {
   const bool comment = text.starts_with("//");
   if (is_header(path) && !comment) {
@@ -56,7 +57,7 @@ void check_sizes(std::string_view path, std::string_view text, std::string_view 
   }
 }
 
-// Everything timed must be testable under the simulated clock.
+// All timed code must be testable with the simulated clock.
 void check_clocks(std::string_view path, std::string_view code, std::vector<violation>& found) {
   if (path.starts_with("harness/time/")) return;
   constexpr std::array<std::string_view, 10> readers = {"steady_clock::now",
@@ -89,7 +90,7 @@ std::string text_of(const violation& v) {
 }
 
 std::vector<violation> check_text(std::string_view path, std::string_view text) {
-  // In two halves, for this file is checked as well.
+  // Split in two, because this file is checked as well.
   constexpr std::array<std::string_view, 2> notes = {
       "TO"
       "DO",

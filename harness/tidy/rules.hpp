@@ -1,6 +1,6 @@
-// The rules of this source tree that no compiler holds: who may include whom, who may read a clock,
-// and how long things may get. Each rule looks at one file's text and knows nothing of the disk.
-// It does not parse C++: it relies on the layout that .clang-format gives.
+// Rules of this source tree that no compiler enforces: allowed includes, access to clocks, and the
+// length of things. Each rule checks one file's text and knows nothing of the disk. Does not parse
+// C++: relies on the layout made by .clang-format.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ inline constexpr int max_columns = 100;
 struct violation {
   std::string path;
   int line = 0;      // from 1
-  std::string what;  // the rule that is broken, and what to do instead
+  std::string what;  // the broken rule, and what to do instead
 };
 
 // "path:line: what".
@@ -29,22 +29,22 @@ std::string text_of(const violation& v);
 // Any text: tabs, notes to oneself, long lines.
 std::vector<violation> check_text(std::string_view path, std::string_view text);
 
-// C++ only, besides: length of the file and of its functions, the comment that opens a header,
+// For C++, additionally: length of the file and of its functions, the comment that opens a header,
 // clocks and sleeps, includes.
 std::vector<violation> check_code(std::string_view path, std::string_view text);
 
 // Includes only; part of check_code.
 std::vector<violation> check_includes(std::string_view path, std::string_view text);
 
-// A client library stays inside its driver: what begins so is included in that folder only.
+// A client library stays inside its driver: only that folder may include these headers.
 struct client_library {
-  std::string_view headers;  // the beginning of their names
+  std::string_view headers;  // the prefix of their names
   std::string_view folder;   // of the driver
 };
 std::vector<violation> check_libraries(std::string_view path, std::string_view text,
                                        std::span<const client_library> libraries);
 
-// What stands between the quotes or angle brackets of an include, or nothing.
+// The text between the quotes or angle brackets of an include, or nothing.
 std::string_view included_by(std::string_view line);
 
 // The text with comments and the contents of literals blanked out; lines and columns stay.
@@ -57,7 +57,7 @@ struct function_extent {
   int lines = 0;
 };
 
-// Functions of a text that code_only has gone over; lambdas count as part of the function around.
+// The functions in the output of code_only; lambdas count as part of the enclosing function.
 std::vector<function_extent> functions(std::string_view code);
 
 }  // namespace lockmark::tidy

@@ -1,4 +1,4 @@
-// That each rule can fail: bad snippets, and beside them the nearest good one.
+// Every rule can fail: bad snippets, each beside the nearest good one.
 #include "harness/tidy/rules.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ std::string times(int n, const std::string& line) {
   return text;
 }
 
-// Only cli knows drivers, workloads and servers; tests may use what needs no server.
+// Only program/ knows drivers, workloads and servers; tests may use those that need no server.
 TEST(includes, harness_knows_no_backend) {
   EXPECT_THAT(includes("harness/run/worker.cpp", "drivers/redis/redis.hpp"),
               ElementsAre(HasSubstr("harness/run/worker.cpp:2: includes drivers/redis/redis.hpp; "
@@ -45,7 +45,7 @@ TEST(includes, harness_knows_no_backend) {
   EXPECT_THAT(includes("program/catalogue.cpp", "drivers/redis/redis.hpp"), IsEmpty());
 }
 
-// What calculates does not wait.
+// Code that computes does not wait.
 TEST(includes, calculating_parts_know_no_loop) {
   for (const char* part : {"time", "pace", "stats", "check", "config"}) {
     const std::string path = fmt::format("harness/{}/x.cpp", part);
@@ -57,7 +57,7 @@ TEST(includes, calculating_parts_know_no_loop) {
   EXPECT_THAT(includes("harness/run/x.cpp", "harness/async/loop.hpp"), IsEmpty());
 }
 
-// What everybody stands on stands on nothing.
+// All other code may use the base, so it uses none of that code.
 TEST(includes, the_base_uses_nobody) {
   EXPECT_THAT(includes("harness/base/x.cpp", "harness/time/clock.hpp"), SizeIs(1));
   EXPECT_THAT(includes("harness/base/x.cpp", "asio/post.hpp"), SizeIs(1));
@@ -67,7 +67,7 @@ TEST(includes, the_base_uses_nobody) {
   }
 }
 
-// Who is watched does not know it, and who watches computes nothing.
+// The watched code does not know its observer, and the observer computes nothing.
 TEST(includes, only_the_command_line_knows_the_metrics) {
   for (const char* watched : {"harness/run/x.cpp", "harness/stats/x.cpp", "deploy/local/x.cpp"}) {
     EXPECT_THAT(includes(watched, "prometheus/exposer.h"), SizeIs(1)) << watched;
@@ -81,7 +81,7 @@ TEST(includes, only_the_command_line_knows_the_metrics) {
   EXPECT_THAT(includes("program/x.cpp", "harness/metrics/exporter.hpp"), IsEmpty());
 }
 
-// A workload would otherwise fit one backend only.
+// Otherwise a workload would fit only one backend.
 TEST(includes, workloads_know_contracts_only) {
   EXPECT_THAT(includes("workloads/mutex.cpp", "drivers/memory/memory.hpp"), SizeIs(1));
   EXPECT_THAT(includes("workloads/mutex.cpp", "harness/run/worker.hpp"), SizeIs(1));
@@ -97,7 +97,7 @@ TEST(includes, drivers_know_their_contract_only) {
   EXPECT_THAT(includes("drivers/redis/server_test.cpp", "deploy/local/cluster.hpp"), IsEmpty());
 }
 
-// Nor another driver. The suite is for tests; it knows no driver in turn.
+// Nor another driver. The suite is for tests, and itself knows no driver.
 TEST(includes, drivers_are_apart) {
   EXPECT_THAT(includes("drivers/redis/lua.cpp", "drivers/memory/lock.hpp"), SizeIs(1));
   EXPECT_THAT(includes("drivers/redis/x_test.cpp", "drivers/memory/lock.hpp"), SizeIs(1));
@@ -108,7 +108,7 @@ TEST(includes, drivers_are_apart) {
   EXPECT_THAT(includes("drivers/faulty/faulty.cpp", "drivers/memory/memory.hpp"), IsEmpty());
 }
 
-// In angle brackets, too; also from the one place that may see everything else.
+// Angle brackets count, too; so does the one place that may include everything else.
 TEST(includes, client_libraries_stay_in_their_driver) {
   constexpr std::array<client_library, 2> libraries{
       {{"mysql.h", "drivers/mysql/"}, {"zookeeper/", "drivers/zookeeper/"}}};
@@ -123,13 +123,13 @@ TEST(includes, client_libraries_stay_in_their_driver) {
   EXPECT_THAT(library("drivers/mysql/connection.cpp", "mysql.h"), IsEmpty());
 }
 
-// deploy starts servers; locks are none of its business.
+// deploy starts servers and knows no locks.
 TEST(includes, deploy_knows_no_locks) {
   EXPECT_THAT(includes("deploy/local/probe.cpp", "drivers/redis/resp.hpp"), SizeIs(1));
   EXPECT_THAT(includes("deploy/local/probe.cpp", "harness/time/clock.hpp"), IsEmpty());
 }
 
-// Outside harness/time nothing reads a clock or sleeps; a comment or a string may speak of it.
+// Outside harness/time no code reads a clock or sleeps; a comment or a string may mention it.
 TEST(clocks, only_time_reads_them) {
   const std::string now = "// About.\nauto a = std::chrono::steady_clock::now();\n";
   EXPECT_THAT(code("harness/run/x.cpp", now),
@@ -187,7 +187,7 @@ TEST(text, tabs_and_notes_to_oneself) {
               IsEmpty());
 }
 
-// Headers open with what they are for; an implementation may leave that to its header.
+// Headers open with their purpose; an implementation may leave that to its header.
 TEST(opening, says_what_the_file_is) {
   EXPECT_THAT(code("harness/run/x.hpp", "#pragma once\n"), SizeIs(2));
   EXPECT_THAT(code("harness/run/x.hpp", "// About.\nint x;\n"), SizeIs(1));
@@ -196,7 +196,7 @@ TEST(opening, says_what_the_file_is) {
   EXPECT_THAT(code("harness/run/x.cpp", "#include <new>\n"), IsEmpty());
 }
 
-// What is not code keeps its place, so that lines and columns stay right.
+// Blanked text keeps its length, so that lines and columns stay right.
 TEST(code_only, blanks_comments_and_literals) {
   EXPECT_EQ(code_only("a // {\nb /* { \n */ c"), "a     \nb      \n    c");
   EXPECT_EQ(code_only(R"(f("{\"{", '{', '\'') + 1'000)"), R"(f("    ", ' ', '  ') + 1'000)");
@@ -211,7 +211,7 @@ std::vector<std::string> names(std::string_view text) {
   return result;
 }
 
-// What opens a brace is told by what stands before it.
+// The text before a brace tells what it opens.
 TEST(functions, are_found_by_their_braces) {
   EXPECT_THAT(names("namespace a {\nstruct b : c<int> {\n  int d() const {\n    if (e) {\n    }\n"
                     "  }\n};\n}\n"),

@@ -1,4 +1,4 @@
-// What the rules share for cutting a text into lines. Knows no rule.
+// Text helpers shared by the rules: lines and words. Knows no rule.
 #pragma once
 
 #include <string_view>
@@ -21,7 +21,8 @@ inline bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Where the word stands with no letter, digit or underscore beside it, at or after `from`; or npos.
+// The first position at or after `from` of the whole word, with no letter, digit or underscore
+// beside it; or npos.
 inline std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
   for (auto at = text.find(word, from); at != std::string_view::npos;
        at = text.find(word, at + 1)) {

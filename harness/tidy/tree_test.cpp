@@ -1,4 +1,4 @@
-// Holds this source tree to the rules. Runs in the root of the project, as every test does.
+// Checks this source tree against the rules. Runs in the root of the project, as every test does.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -21,14 +21,14 @@ bool is_code(const std::filesystem::path& path) {
   return path.extension() == ".cpp" || path.extension() == ".hpp";
 }
 
-// Prose is not among it: tables in Markdown have long lines.
+// Excludes prose: tables in Markdown have long lines.
 bool is_text(const std::filesystem::path& path) {
   static const std::set<std::string> extensions = {".cpp", ".hpp", ".txt", ".in", ".sh", ".yaml"};
   static const std::set<std::string> names = {"quickstart", "check"};
   return extensions.contains(path.extension()) || names.contains(path.filename());
 }
 
-// Folders of the root that hold what is made, not written.
+// Folders of the root with generated content.
 bool is_made(const std::filesystem::path& folder) {
   static const std::set<std::string> made = {"./build", "./runs", "./results"};
   return made.contains(folder.string()) || folder.filename().string().starts_with(".");
@@ -73,7 +73,7 @@ TEST(tree, keeps_the_rules) {
     }
     for (const violation& v : found) ADD_FAILURE() << text_of(v);
   }
-  // A test that looks at nothing passes as well.
+  // A test that finds no files would pass as well.
   EXPECT_GT(code_files, 100) << "in " << std::filesystem::current_path();
 }
 
@@ -83,7 +83,7 @@ bool is_for_tests(const std::string& path) {
          path.ends_with("_bench.cpp") || path.ends_with("_fuzz.cpp");
 }
 
-// What the harness knows of a backend, the backend's own descriptor tells it.
+// The backend's own descriptor tells the harness all it knows of the backend.
 TEST(tree, the_harness_names_no_backend) {
   const std::regex name{"\"(redis|zookeeper|mysql|exec)"};
   for (const std::filesystem::path& file : source_files()) {
@@ -99,7 +99,7 @@ TEST(tree, the_harness_names_no_backend) {
   }
 }
 
-// Printed for who wants to see the house: each folder's parts, and what each uses.
+// Prints the structure for readers: each folder's parts, and what each uses.
 TEST(tree, has_no_cycles) {
   include_graph graph;
   for (const std::filesystem::path& file : source_files()) {

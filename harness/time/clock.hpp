@@ -15,7 +15,7 @@ namespace lockmark {
 using duration = std::chrono::nanoseconds;
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
-// Nanoseconds since the clock's epoch; the form in which stamps are stored.
+// Nanoseconds since the clock's epoch; the stored form of stamps.
 constexpr std::int64_t to_ns(time_point t) {
   return t.time_since_epoch().count();
 }
@@ -36,7 +36,7 @@ class real_clock final : public clock {
   time_point now() const override { return std::chrono::steady_clock::now(); }
 };
 
-// Stands still until somebody moves it; never goes back. Readable from several threads.
+// Stands still until it is advanced; never goes back. Readable from several threads.
 class simulated_clock final : public clock {
  public:
   time_point now() const override { return from_ns(now_ns_.load(std::memory_order_relaxed)); }
@@ -53,10 +53,10 @@ class simulated_clock final : public clock {
 std::int64_t thread_cpu_ns();
 std::int64_t process_cpu_ns();
 
-// Nanoseconds since 1970 (UTC), by the system's clock, which may jump.
+// Nanoseconds since 1970 (UTC), by the system clock, which may jump.
 std::int64_t wall_time_ns();
 
-// A wall time as "2026-01-31T09:05:07Z", and in the compact form of folder names,
+// A wall time as "2026-01-31T09:05:07Z", and in the compact form for folder names,
 // "20260131-090507".
 std::string iso8601_utc(std::int64_t wall_ns);
 std::string compact_utc(std::int64_t wall_ns);

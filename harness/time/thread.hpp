@@ -1,4 +1,4 @@
-// Sleeping and waking on time: what threads that measure need from the kernel.
+// Sleeping and waking on time: the kernel settings and calls for threads that measure.
 #pragma once
 
 #include "harness/time/clock.hpp"

@@ -23,7 +23,7 @@ constexpr std::array<std::pair<std::string_view, link_mode>, 4> modes{
      {"stall", link_mode::stall},
      {"delay", link_mode::delay}}};
 
-// Takes the members of one line; what is missing or wrong is noted, the first time.
+// Reads the members of one line; keeps the first error.
 class reader {
  public:
   reader(const json& line, command& into) : line_(line), into_(into) {}

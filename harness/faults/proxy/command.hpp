@@ -1,4 +1,4 @@
-// What the parent tells the process of proxies: lines of JSON to values. Knows no socket.
+// Commands from the parent to the proxy process: lines of JSON to values. Knows no socket.
 //
 //   {"id": 1, "do": "open", "host": "db", "port": 6379, "listen": 0}
 //   {"id": 2, "do": "set", "links": [0], "mode": "delay", "by_ns": 1000000}
@@ -19,13 +19,13 @@ namespace lockmark::faults {
 struct command {
   enum class kind : std::uint8_t { open, set, await, go };
   kind what = kind::go;
-  std::optional<std::uint64_t> id{};  // comes back with the answer
+  std::optional<std::uint64_t> id{};  // returned in the reply
 
   std::string host{};  // open
   std::uint16_t port = 0;
   std::uint16_t listen = 0;  // 0: any free port
 
-  std::vector<std::size_t> links{};  // all others
+  std::vector<std::size_t> links{};  // all kinds except open
 
   link_mode mode = link_mode::pass;  // set
   duration by{};
@@ -34,7 +34,7 @@ struct command {
   std::uint64_t nth = 1;
   std::string answer{};
 
-  std::string wrong{};  // not empty: why this is no command; then only id may be given
+  std::string wrong{};  // not empty: why this is no command; then only id may be set
 };
 
 command read_command(std::string_view line);

@@ -1,4 +1,4 @@
-// Any line as a command to the proxies: nothing throws, and what is obeyed is within its bounds.
+// Any line as a command to the proxies: nothing throws, and accepted commands are within bounds.
 #include <cassert>
 #include <cstdint>
 

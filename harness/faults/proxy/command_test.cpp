@@ -1,4 +1,4 @@
-// What a process of proxies is told, without the process.
+// Commands to the proxy process, without the process.
 #include "harness/faults/proxy/command.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(proxy_command, says_what_happens_on_links) {
   EXPECT_EQ(read_command(R"({"do":"go","links":[1]})").wrong, "");
 }
 
-// Whatever is wrong is said, with the number of the question where it has one.
+// Every error is reported, with the id of the command if it has one.
 TEST(proxy_command, says_what_is_wrong) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "this is no command"},

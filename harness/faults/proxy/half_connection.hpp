@@ -1,7 +1,7 @@
-// One direction of a proxied connection: what was read from one socket and not yet written to the
-// other one, in order, each piece with the time at which it may go on.
+// One direction of a proxied connection: bytes read from one socket and not yet written to the
+// other, in order, each piece with the earliest time at which it may be written.
 //
-// Knows no mode and no epoll: who owns it decides when it reads and when it writes.
+// Knows no mode and no epoll: its owner decides when it reads and writes.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +16,37 @@ namespace lockmark::faults {
 
 class half_connection {
  public:
-  // Sockets that do not block, and stay their owner's.
+  // Non-blocking sockets, still owned by the caller.
   void join(int from, int to) {
     from_ = from;
     to_ = to;
   }
 
-  // Reads once into `room`; empty where nothing was there, or the end came.
+  // Reads once into `room`; empty if nothing was there, or at the end of the stream.
   std::string_view read(std::span<char> room);
 
-  // Writes `bytes` at once if nothing waits before them, and keeps what is left.
+  // Writes `bytes` at once if nothing is queued before them, and keeps the rest.
   void pass_on(std::string_view bytes);
-  // Keeps them until `due`, which is not before that of what is kept already.
+  // Keeps them until `due`, which must not be before the due time of earlier bytes.
   void keep(std::string_view bytes, time_point due);
-  // The end comes behind what is kept, at `due`. REQUIRES: ended(); called once.
+  // Queues the end of the stream behind the kept bytes, at `due`. REQUIRES: ended(); called once.
   void keep_end(time_point due);
-  // Everything that is kept may go on now.
+  // Makes everything kept due now.
   void hurry();
 
-  // Writes what is due.
+  // Writes the bytes that are due.
   void write_due(time_point now);
 
-  // The sender has ended, and how far that has come.
+  // The sender has ended; the end has been passed on.
   bool ended() const { return ended_; }
   bool passed_end() const { return passed_end_; }
-  // A socket failed: the connection is of no use any more.
+  // A socket failed: the connection is unusable.
   bool broken() const { return broken_; }
 
   bool empty() const { return kept_.empty(); }
   // The receiver's buffers are full.
   bool blocked() const { return blocked_; }
-  // Enough is kept: the sender has to wait.
+  // The limit is reached: the sender has to wait.
   bool full() const { return kept_bytes_ >= most_kept; }
 
  private:

@@ -40,7 +40,7 @@ const char* name_of(link_mode mode) {
   return "?";
 }
 
-// With the other end of `control` as its standard input and output, and our standard error.
+// The child has the other end of `control` as standard input and output, and our standard error.
 pid_t spawn(const std::vector<std::string>& argv, int its_end) {
   std::vector<std::string> words = argv;
   std::vector<char*> pointers;
@@ -62,7 +62,7 @@ pid_t spawn(const std::vector<std::string>& argv, int its_end) {
 
 }  // namespace
 
-// A thread of its own reads what the process says and wakes who waits for it, on that one's loop.
+// A separate thread reads the process's output and wakes each waiter on the waiter's own loop.
 struct proxy_process::state {
   // Everything but `wake` is guarded by `lock`; `wake` belongs to the thread of `on`.
   struct waiter {
@@ -70,7 +70,7 @@ struct proxy_process::state {
     loop* on = nullptr;  // none: a thread that blocks on `answered`
     signal* wake = nullptr;
     json answer;                       // null: none yet
-    std::vector<std::size_t> links{};  // of which a hit is awaited
+    std::vector<std::size_t> links{};  // those on which a hit is awaited
     std::ptrdiff_t hit = -1;
   };
   using waiter_ptr = std::shared_ptr<waiter>;
@@ -120,7 +120,7 @@ task<json> proxy_process::state::ask(loop& l, json command) {
   const bool came = co_await wake.wait_until(l.now() + answer_within);
   w->wake = nullptr;
   const std::lock_guard guard(lock);
-  asked.erase(w->id);  // nobody may wake the loop after this
+  asked.erase(w->id);  // the loop must not be woken after this
   if (!came) throw proxy_error("the proxies do not answer");
   json answer = checked(w->answer);
   co_return answer;
@@ -270,7 +270,7 @@ task<std::ptrdiff_t> proxy_process::await(loop& l, link_list links, std::string 
   co_return w->hit;
 }
 
-// On the thread of the loop that awaits, so that `wake` may be touched.
+// Runs on the thread of the waiting loop, so `wake` may be touched.
 void proxy_process::stop_waiting() noexcept {
   const std::lock_guard guard(state_->lock);
   for (const auto& w : state_->awaiting) {

@@ -1,4 +1,4 @@
-// The process of the proxies as the harness sees it: started, told what to do, and ended with it.
+// The harness's side of the proxy process: starts it, commands it and ends it.
 //
 //   proxy_process proxies({"/proc/self/exe", "proxy"});
 //   const proxied to_redis = proxies.open({"127.0.0.1", 6379});   // before the loop runs
@@ -21,10 +21,10 @@ namespace lockmark::faults {
 
 struct proxied {
   std::size_t link = 0;
-  std::uint16_t port = 0;  // of 127.0.0.1, where clients go instead of to the server
+  std::uint16_t port = 0;  // on 127.0.0.1, where clients connect instead of the server
 };
 
-// The process has died, or does not answer, or cannot do what it was told: a sentence.
+// The process has died, does not reply, or cannot do what it was told: a sentence.
 struct proxy_error : std::runtime_error {
   using runtime_error::runtime_error;
 };
@@ -33,7 +33,7 @@ class proxy_process {
  public:
   using link_list = std::vector<std::size_t>;
 
-  // Starts argv[0] (a path) with these words; it must call serve_proxies(). Throws proxy_error.
+  // Starts argv[0] (a path) with these arguments; it must call serve_proxies(). Throws proxy_error.
   explicit proxy_process(const std::vector<std::string>& argv);
   // Ends the process and waits for it.
   ~proxy_process();
@@ -44,15 +44,15 @@ class proxy_process {
   // False once it has died.
   bool lives() const;
 
-  // A new link. Blocks. REQUIRES: no task of this object on any loop.
+  // Opens a new link. Blocks. REQUIRES: no task of this object on any loop.
   proxied open(const config::host_port& server, std::uint16_t listen_on = 0);
 
-  // In force when these return; see tcp_proxy. Throw proxy_error. One loop for all of them.
+  // In force when these return; see tcp_proxy. Throw proxy_error. All must use the same loop.
   task<void> set(loop& l, link_list links, link_mode mode, duration by = {});
   task<void> go(loop& l, link_list links);
   // Waits until `answer` (empty: any) to the n-th such request is held back on one of the links,
-  // and lets the other ones go; the link, or -1 when the deadline came or stop_waiting() was
-  // called. Must be followed by go() on that link.
+  // and lets the other links go. Returns the link, or -1 at the deadline or after stop_waiting().
+  // Must be followed by go() on that link.
   task<std::ptrdiff_t> await(loop& l, link_list links, std::string word, std::uint64_t nth,
                              time_point deadline, std::string answer = "");
   void stop_waiting() noexcept;

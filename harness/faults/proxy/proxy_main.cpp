@@ -1,4 +1,4 @@
-// The process of the proxies for tests; lockmark itself is the other one (`lockmark proxy`).
+// The proxy process for tests; in production lockmark itself is that process (`lockmark proxy`).
 #include <unistd.h>
 
 #include "harness/faults/proxy/serve.hpp"

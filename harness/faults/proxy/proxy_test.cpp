@@ -1,5 +1,5 @@
-// The proxies as a process of their own, between real sockets: each mode, the awaited answer, and
-// what happens when they die or their parent does.
+// The proxies as a separate process between real sockets: each mode, the awaited reply, and what
+// happens when they die or their parent does.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@
 #include "harness/unique_fd.hpp"
 
 #ifdef __SANITIZE_THREAD__
-// One test is a parent that dies: a process forked from this one, which has threads, with a thread
-// of its own.
+// One test is a parent that dies: a child forked from this process, which has threads, starts a
+// thread itself.
 extern "C" const char* __tsan_default_options() {
   return "die_after_fork=0";
 }
@@ -35,7 +35,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// With which something is waited for that will come, on however busy a machine.
+// The limit on waits for events that will come, however busy the machine.
 constexpr duration patience = 30s;
 
 sockaddr_in loopback(std::uint16_t port) {
@@ -52,7 +52,7 @@ bool readable_within(const unique_fd& socket, duration limit) {
   return poll(&watched, 1, static_cast<int>(ms)) > 0;
 }
 
-// No socket when the connection was refused.
+// No socket if the connection was refused.
 unique_fd connect_to(std::uint16_t port) {
   unique_fd made{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   const sockaddr_in where = loopback(port);
@@ -65,7 +65,7 @@ void say(const unique_fd& to, std::string_view text) {
             static_cast<ssize_t>(text.size()));
 }
 
-// Exactly so many bytes; fewer when the connection ended, or nothing came for a while.
+// Exactly `size` bytes; fewer if the connection ended, or nothing came for a while.
 std::string hear(const unique_fd& from, std::size_t size) {
   std::string text;
   std::array<char, 65536> room;
@@ -94,7 +94,7 @@ class server {
     port_ = ntohs(here.sin_port);
   }
   std::uint16_t port() const { return port_; }
-  // No socket when nobody came.
+  // No socket if no client came.
   unique_fd accepted(duration limit = patience) const {
     if (!readable_within(door_, limit)) return unique_fd{};
     return unique_fd{accept(door_.get(), nullptr, nullptr)};
@@ -109,7 +109,7 @@ class proxies : public testing::Test {
  protected:
   proxies() { link_ = process_.open({"127.0.0.1", server_.port()}); }
 
-  // A client's connection through the proxy, and its other end.
+  // A client's connection through the proxy, and its server end.
   std::pair<unique_fd, unique_fd> join() {
     unique_fd client = connect_to(link_.port);
     unique_fd served = server_.accepted();
@@ -135,7 +135,7 @@ TEST_F(proxies, pass_bytes_both_ways) {
   EXPECT_EQ(hear(client, 6), "answer");
 }
 
-// More than all buffers on the way can hold, to a receiver that comes late.
+// More than all buffers on the way can hold, to a slow receiver.
 TEST_F(proxies, pass_much_in_order) {
   const auto [client, served] = join();
   std::string much;
@@ -182,7 +182,7 @@ TEST_F(proxies, hold_everything_back_when_stalled_and_deliver_it_later) {
   EXPECT_TRUE(server_.accepted());
 }
 
-// A client that dies meanwhile is noticed afterwards, behind what it had said.
+// A client's death during the stall is noticed afterwards, behind the bytes it had sent.
 TEST_F(proxies, deliver_also_the_end_after_a_stall) {
   auto [client, served] = join();
   set(link_mode::stall);
@@ -221,7 +221,7 @@ TEST_F(proxies, deliver_what_was_delayed_at_once_when_they_pass_again) {
   EXPECT_EQ(hear(served, 2), "ab");
 }
 
-// One link's fault is not another's.
+// A fault on one link does not affect another.
 TEST_F(proxies, keep_links_apart) {
   const proxied other = process_.open({"127.0.0.1", server_.port()});
   EXPECT_NE(other.port, link_.port);
@@ -232,7 +232,7 @@ TEST_F(proxies, keep_links_apart) {
 
 class awaited_answers : public proxies {
  protected:
-  // Waits in the loop on a thread of its own, as a run does, while the test plays both ends.
+  // Waits in the loop on another thread, as a run does, while the test plays both ends.
   void await(std::string word, std::uint64_t nth, duration limit = patience,
              std::string answer = "") {
     const auto known = std::make_shared<std::promise<void>>();
@@ -245,7 +245,7 @@ class awaited_answers : public proxies {
     });
     known->get_future().wait();
   }
-  // The process obeys one command after the other: once this one is answered, it knows of the wait.
+  // The process obeys commands in order: once it replies to this one, it knows of the wait.
   task<void> tell(std::shared_ptr<std::promise<void>> known) {
     co_await process_.go(loop_, {});
     known->set_value();
@@ -268,7 +268,7 @@ class awaited_answers : public proxies {
   std::string error_;
 };
 
-// The n-th request reaches its server, and its answer waits until it may go on.
+// The n-th request reaches its server, and its reply is held back until go().
 TEST_F(awaited_answers, are_held_back_until_told_to_go_on) {
   const auto [client, served] = join();
   const auto [other, other_served] = join();
@@ -296,7 +296,7 @@ TEST_F(awaited_answers, are_held_back_until_told_to_go_on) {
   EXPECT_EQ(hear(served, 4), "next");
 }
 
-// Only requests that were answered as it should be count.
+// Only requests with the right reply count.
 TEST_F(awaited_answers, are_told_from_others_by_what_they_say) {
   const auto [loser, refused] = join();
   const auto [winner, granted] = join();
@@ -326,7 +326,7 @@ TEST_F(awaited_answers, that_never_come_are_waited_for_until_the_deadline) {
   EXPECT_EQ(hear(client, 1), "1");
 }
 
-// The link may be cut while an answer is held back: nothing of it gets through.
+// If the link is cut while a reply is held back, none of the reply gets through.
 TEST_F(awaited_answers, are_lost_when_the_link_is_cut) {
   const auto [client, served] = join();
   await("GET", 1);
@@ -348,7 +348,7 @@ TEST_F(awaited_answers, fail_when_the_proxies_die) {
   EXPECT_THAT(error_, HasSubstr("the proxies have died"));
 }
 
-// Nobody hangs: clients and servers see a broken connection, the parent a sentence.
+// Nothing hangs: clients and servers see a broken connection, the parent an error.
 TEST_F(proxies, that_die_break_their_connections) {
   const auto [client, served] = join();
   kill(process_.pid(), SIGKILL);
@@ -370,7 +370,7 @@ TEST_F(proxies, die_with_their_parent) {
     if (write(in.get(), &port, sizeof port) != sizeof port) _exit(1);
     for (;;) pause();
   }
-  in = unique_fd{};  // so that the death of the other one is an end, not a silence
+  in = unique_fd{};  // so that the other process's death is an end of file, not silence
   std::uint16_t port = 0;
   ASSERT_EQ(read(out.get(), &port, sizeof port), static_cast<ssize_t>(sizeof port));
   const unique_fd client = connect_to(port);
@@ -378,11 +378,11 @@ TEST_F(proxies, die_with_their_parent) {
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
   EXPECT_TRUE(has_ended(client));
-  // What dies closes one descriptor after the other; the door may be the last of them.
+  // A dying process closes its descriptors one after the other; the door may be the last.
   while (const unique_fd late = connect_to(port)) ASSERT_TRUE(has_ended(late));
 }
 
-// Linux wakes others up to 50 us late, on each way of each request.
+// By default Linux wakes a thread up to 50 us late, on each way of each request.
 TEST(serve_proxies, asks_to_be_woken_on_time) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -20,13 +20,13 @@ namespace {
 
 using nlohmann::json;
 
-// Lines are short, and whoever reads them does so all the time.
+// Lines are short, and the reader always reads.
 void write_line(int out, const json& line) {
   const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t size = write(out, text.data() + done, text.size() - done);
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return;  // the parent is gone, which the input will tell
+    if (size < 0) return;  // the parent is gone; the input will report it
     done += static_cast<std::size_t>(size);
   }
 }
@@ -67,7 +67,7 @@ int serve_proxies(int in, int out) {
   // A terminal's Ctrl-C is for the parent, which ends this process when it is done with it.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
-  punctual_thread();  // a delay of 100 us is not to become one of 150
+  punctual_thread();  // so that a delay of 100 us does not become 150
   tcp_proxy board([out](std::size_t link) { write_line(out, {{"hit", link}}); });
   std::string unread;
   std::array<char, 4096> room;

@@ -1,4 +1,5 @@
-// The proxies without file descriptors: who connects waits, and nobody is refused or woken for it.
+// The proxies without free file descriptors: clients wait; none is refused and none causes
+// wake-ups.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -27,7 +28,7 @@ sockaddr_in at_port(std::uint16_t port) {
   return where;
 }
 
-// All in one thread: the board carries while a timer runs.
+// All on one thread: the board carries until a timer fires.
 class shortage : public testing::Test {
  protected:
   shortage() : board_([](std::size_t) {}) {
@@ -43,7 +44,7 @@ class shortage : public testing::Test {
   }
   ~shortage() override { setrlimit(RLIMIT_NOFILE, &before_); }
 
-  // Leaves room for so many descriptors.
+  // Leaves `room` descriptors free.
   void leave(int room) {
     while (true) {
       unique_fd each = new_socket();
@@ -65,7 +66,7 @@ class shortage : public testing::Test {
     }
   }
 
-  // Carries for 50 ms; how often the board has woken up.
+  // Carries for 50 ms; returns the number of the board's wake-ups.
   std::uint64_t carry() {
     const std::uint64_t so_far = board_.turns();
     const itimerspec soon{{}, {0, 50'000'000}};
@@ -76,7 +77,7 @@ class shortage : public testing::Test {
     return board_.turns() - so_far;
   }
 
-  // Whom the proxies have connected to the server since the last call.
+  // The connections that the proxies have made to the server since the last call.
   std::vector<unique_fd> served() {
     setrlimit(RLIMIT_NOFILE, &before_);
     std::vector<unique_fd> all;
@@ -104,7 +105,7 @@ class shortage : public testing::Test {
   std::vector<unique_fd> fillers_;
 };
 
-// A listener that nobody can accept from stays ready: watched, it would wake the board all the
+// A listener that cannot be accepted from stays readable: watching it would wake the board all the
 // time.
 TEST_F(shortage, lets_clients_wait_without_waking_up_for_them) {
   leave(2);
@@ -116,7 +117,7 @@ TEST_F(shortage, lets_clients_wait_without_waking_up_for_them) {
   EXPECT_EQ(served().size(), 0U);
 }
 
-// One socket is not enough: the client waits, and is not let in to be turned away.
+// One free descriptor is not enough: the client waits; it is not accepted and then dropped.
 TEST_F(shortage, lets_nobody_in_whom_it_cannot_serve) {
   leave(1);
   connect_all();
@@ -128,7 +129,7 @@ TEST_F(shortage, lets_nobody_in_whom_it_cannot_serve) {
   }
 }
 
-// As soon as a connection has ended, the next one is accepted, and works.
+// As soon as a connection ends, the next one is accepted and works.
 TEST_F(shortage, goes_on_when_a_connection_has_ended) {
   leave(2);
   connect_all();

@@ -1,4 +1,4 @@
-// What the proxies need of the system's sockets.
+// Socket helpers for the proxies.
 #pragma once
 
 #include <sys/socket.h>
@@ -19,10 +19,10 @@ address resolve(const std::string& host, std::uint16_t port);
 
 void set_option(int socket, int level, int name, int value);
 
-// A close that the other side sees as a reset, whatever it has not read yet.
+// Makes close() send a reset, even with unread data on the other side.
 void abort_at_close(int socket);
 
-// Whether a socket could not be made because there are too many.
+// True if a socket could not be made because there are too many.
 bool is_shortage(int error);
 
 }  // namespace lockmark::faults

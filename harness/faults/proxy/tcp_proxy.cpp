@@ -25,7 +25,7 @@ constexpr int backlog = 4096;
 constexpr std::uint32_t readable = EPOLLIN;
 constexpr std::uint32_t writable = EPOLLOUT;
 constexpr duration longest_wait = 1h;
-// Descriptors that others have taken come back unseen.
+// Descriptors freed by other code cause no event here, so accepting is retried at this interval.
 constexpr duration pause_of_accepting = 1s;
 
 }  // namespace
@@ -35,27 +35,27 @@ struct tcp_proxy::connection {
   std::uint64_t number = 0;
   link* at = nullptr;
   unique_fd client, server;
-  std::uint32_t client_events = 0, server_events = 0;  // what epoll watches; 0: not at all
+  std::uint32_t client_events = 0, server_events = 0;  // watched by epoll; 0: not at all
   bool connecting = true;
   half_connection up, down;  // from the client, from the server
   std::string tail;          // see count_word
   std::uint64_t asked = 0;   // requests of the awaited kind, not answered yet
-  bool held = false;         // at that answer
+  bool held = false;         // at that reply
 };
 
-// Where one server's clients come in.
+// The listening side for one server's clients.
 struct tcp_proxy::link {
   std::size_t number = 0;
   address server;
   std::uint16_t here = 0;
-  unique_fd door;  // always bound, so that nobody takes the port
+  unique_fd door;  // always bound, so that no other process takes the port
   std::uint32_t door_events = 0;
   link_mode mode = link_mode::pass;
   duration by{};
   std::string word;    // empty: nothing is awaited
-  std::string answer;  // that counts; empty: any
+  std::string answer;  // the reply that counts; empty: any
   std::uint64_t to_come = 0;
-  std::vector<std::uint64_t> connections;  // also some that have ended
+  std::vector<std::uint64_t> connections;  // includes some that have ended
 };
 
 tcp_proxy::tcp_proxy(std::function<void(std::size_t)> on_hit)
@@ -80,9 +80,9 @@ std::uint16_t tcp_proxy::port(std::size_t number) const {
   return links_.at(number)->here;
 }
 
-// The first time any free port, unless one was asked for; later the same again. Linux cannot make a
-// socket stop listening, so it becomes another one; and that one is bound before the first is
-// closed (SO_REUSEPORT), or else somebody's outgoing connection could get the port in between.
+// First any free port, or the requested one; afterwards always the same. Linux cannot make a socket
+// stop listening, so a new one replaces it. The new one is bound before the old one is closed
+// (SO_REUSEPORT); otherwise an outgoing connection could get the port in between.
 void tcp_proxy::keep_port(link& at) {
   unique_fd door{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   set_option(door.get(), SOL_SOCKET, SO_REUSEADDR, 1);
@@ -108,8 +108,8 @@ void tcp_proxy::listen(link& at) {
   watch_door(at);
 }
 
-// Those who connect to a stalled server wait in the queue of the door, and so do all while there
-// are no descriptors: an accept that fails for that would be told of again at once.
+// Clients of a stalled server wait in the door's listen queue, as do all clients when descriptors
+// run out: watched, the door would report a failed accept again at once.
 void tcp_proxy::watch_door(link& at) {
   if (at.mode == link_mode::cut) return;
   const bool waits = at.mode == link_mode::stall || accept_again_;
@@ -213,8 +213,8 @@ void tcp_proxy::carry_until_readable(int other) {
   want(other, has, 0, 0);
 }
 
-// Tags are a number of a link or a connection, and which of its sockets. One event may have ended
-// what the next one of the same batch is about.
+// A tag is the number of a link or connection, plus which of its sockets. An event may end the
+// connection that the next event of the same batch refers to.
 void tcp_proxy::happened(std::uint64_t tag, std::uint32_t events) {
   const auto whose = static_cast<role>(tag & 3);
   const std::uint64_t number = tag >> 2;
@@ -238,8 +238,8 @@ void tcp_proxy::happened(std::uint64_t tag, std::uint32_t events) {
 
 void tcp_proxy::accept(link& at) {
   if (at.mode == link_mode::stall || at.mode == link_mode::cut) return;
-  if (accept_again_) return;  // told of together with what has used up the descriptors
-  // This one first: whoever is let in must be served.
+  if (accept_again_) return;  // in the same batch as the accept that ran out of descriptors
+  // The server's socket comes first: an accepted client must be served.
   unique_fd server{
       socket(at.server.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   if (!server) return pause_accepting();
@@ -306,8 +306,8 @@ void tcp_proxy::watch_for_word(connection& c, std::string_view bytes) {
   c.asked += count_word(c.at->word, c.tail, bytes);
 }
 
-// Whether the last request that has to come is answered now. Several that came in one piece are
-// answered in one.
+// True if this answers the last request to come. One reply answers all requests that came in one
+// piece.
 bool tcp_proxy::is_awaited(connection& c, std::string_view answer) {
   link& at = *c.at;
   const std::uint64_t answered = std::exchange(c.asked, 0);
@@ -316,8 +316,8 @@ bool tcp_proxy::is_awaited(connection& c, std::string_view answer) {
   return at.to_come == 0;
 }
 
-// After anything happened to a connection: writes what may go on, ends what is over, and watches
-// for what can happen next.
+// Runs after any event on a connection: writes what is due, drops it if it is over, and watches for
+// the next events.
 void tcp_proxy::settle(connection& c) {
   if (c.up.broken() || c.down.broken()) {
     abort_at_close(c.client.get());
@@ -352,7 +352,7 @@ void tcp_proxy::drop(std::uint64_t number) {
   if (accept_again_) go_on_accepting();
 }
 
-// --- what is due later ---
+// --- due later ---
 
 duration tcp_proxy::until_due() const {
   time_point next = accept_again_.value_or(time_point::max());
@@ -372,8 +372,8 @@ void tcp_proxy::deliver_due() {
   }
 }
 
-// A socket of which nothing is wanted is not watched at all: epoll would go on telling that its
-// other side has hung up.
+// A socket with no wanted events is not watched at all: epoll would keep reporting the other side's
+// hang-up.
 void tcp_proxy::want(int descriptor, std::uint32_t& has, std::uint32_t events, std::uint64_t tag) {
   if (has == events) return;
   epoll_event e{};

@@ -1,9 +1,9 @@
-// Many TCP links on one thread, each of which can be cut, stalled, delayed, or held at one answer.
+// Many TCP links on one thread, each of which can be cut, stalled, delayed, or held at one reply.
 //
-// Without file descriptors for another connection, whoever wants one waits in the queue of the door
-// until one has ended. Forwards bytes and knows no protocol; a request is what a client sends, and
-// its answer the next bytes that its server sends. Passing bytes on costs one read and one write.
-// Not a process: see serve.hpp.
+// With no file descriptors left, new clients wait in the door's listen queue until a connection
+// ends. Forwards bytes and knows no protocol: a request is what a client sends, and its reply is
+// the next bytes that its server sends. Forwarding costs one read and one write. Not a process: see
+// serve.hpp.
 #pragma once
 
 #include <cstdint>
@@ -22,39 +22,39 @@
 namespace lockmark::faults {
 
 enum class link_mode : std::uint8_t {
-  pass,   // as if it were not there
-  cut,    // no connections, and new ones are refused
-  stall,  // nothing gets through and nothing breaks; what comes meanwhile is delivered later
+  pass,   // transparent
+  cut,    // connections break, and new ones are refused
+  stall,  // no traffic and no errors; bytes that come meanwhile are delivered later
   delay,  // every byte arrives later, in order
 };
 
 class tcp_proxy {
  public:
-  // `on_hit` is told the link of an awaited request, when its answer has come and is held back.
+  // `on_hit` gets the link of an awaited request once its reply has come and is held back.
   explicit tcp_proxy(std::function<void(std::size_t link)> on_hit);
   ~tcp_proxy();
   tcp_proxy(const tcp_proxy&) = delete;
   tcp_proxy& operator=(const tcp_proxy&) = delete;
 
-  // A link from a port of 127.0.0.1 (0: any free one) to a server; its number, from 0. Throws
-  // std::runtime_error with a sentence.
+  // Opens a link from a port of 127.0.0.1 (0: any free one) to a server; returns its number, from
+  // 0. Throws std::runtime_error with a sentence.
   std::size_t open(const std::string& host, std::uint16_t port, std::uint16_t listen_on = 0);
   std::size_t links() const { return links_.size(); }
   std::uint16_t port(std::size_t link) const;
 
-  // In force when this returns. What was kept back is delivered when the mode becomes pass.
+  // In force when this returns. Held-back bytes are delivered when the mode becomes pass.
   void set(std::size_t link, link_mode mode, duration by = {});
 
-  // The answer to the n-th request that holds `word` and is answered with `answer` somewhere in the
-  // first piece (empty: anyhow), counted from now, will be held back, and with it the connection
-  // that it came on; `word` is not empty.
+  // Holds back the reply to the n-th request, counted from now, that contains `word` and whose
+  // reply contains `answer` in its first piece (empty: any reply). The whole connection is held.
+  // `word` must not be empty.
   void await(std::size_t link, std::string word, std::uint64_t nth, std::string answer = "");
-  // Awaits no longer, and lets go what was held back.
+  // Stops waiting, and releases what was held back.
   void go(std::size_t link);
 
-  // Carries bytes until `other` is readable, or has ended.
+  // Carries bytes until `other` is readable or has ended.
   void carry_until_readable(int other);
-  // How often that has woken up.
+  // The number of wake-ups in carry_until_readable().
   std::uint64_t turns() const { return turns_; }
 
  private:
@@ -89,9 +89,9 @@ class tcp_proxy {
   std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;
   std::uint64_t last_number_ = 0;
   std::uint64_t turns_ = 0;
-  // Set while there are no descriptors: when to try again, if no connection ends before.
+  // Set while there are no descriptors: when to try again, unless a connection ends before.
   std::optional<time_point> accept_again_;
-  // Connections whose next piece is due, as (due, number); some of them long gone.
+  // Connections whose next piece is due, as (due, number); some of them have long ended.
   using due_at = std::pair<time_point, std::uint64_t>;
   std::priority_queue<due_at, std::vector<due_at>, std::greater<>> due_;
   std::vector<char> room_;

@@ -1,4 +1,4 @@
-// Counts how often some bytes have come by in a stream, also where they come in pieces.
+// Counts the occurrences of some bytes in a stream, even if they are split over several pieces.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace lockmark::faults {
 
-// How often `word` (not empty) ends in `bytes`, if `tail` is what came before them; overlapping
-// ones count. `tail` becomes what the next call needs: it begins empty, one for each stream.
+// The number of occurrences of `word` (not empty) that end in `bytes`, where `tail` precedes them;
+// overlapping ones count. Updates `tail` for the next call: one per stream, empty at first.
 inline std::uint64_t count_word(std::string_view word, std::string& tail, std::string_view bytes) {
   tail.append(bytes);
   std::uint64_t count = 0;

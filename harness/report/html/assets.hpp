@@ -1,4 +1,4 @@
-// Texts that CMake puts into the program when it is built (embed.cmake): our own style and scripts
+// Texts that CMake embeds in the program at build time (embed.cmake): our own style and scripts
 // from this folder, and Chart.js from the system's package. Each is safe inside <style> or
 // <script>.
 #pragma once

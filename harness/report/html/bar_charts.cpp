@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_shares = 100;
 
-// Of the run, or as far as it had written when it was killed.
+// Of the run; of a killed run, as far as it had written.
 std::uint64_t ended(const subject& s, std::size_t e) {
   if (s.in_table.samples() > 0) return count_of(s.at({"counts", endings[e].key.data()}));
   std::uint64_t sum = 0;
@@ -24,7 +24,7 @@ std::uint64_t ended(const subject& s, std::size_t e) {
   return sum;
 }
 
-// What is counted beside the attempts; shown only where there is some.
+// Counts of things other than attempts; shown only if above 0.
 constexpr std::array<ending, 8> besides{
     ending{"dropped", "dropped: due, but the backlog was full; no attempts"},
     ending{"release_not_owner", "releases of a lock that was gone"},
@@ -35,7 +35,7 @@ constexpr std::array<ending, 8> besides{
     ending{"renewals_late", "renewals that came after the lease could have ended"},
     ending{"broken_promises", "nested acquires or releases that the lock refused"}};
 
-// "refused" of "refused: busy, and not tried again": two lines are what a bar has room for.
+// "refused" of "refused: busy, and not tried again": a bar has room for two lines.
 std::vector<std::string> label_of(const ending& e) {
   const std::string words(e.words);
   const auto colon = words.find(": ");
@@ -43,7 +43,7 @@ std::vector<std::string> label_of(const ending& e) {
   return {words.substr(0, colon), words.substr(colon + 2)};
 }
 
-// The clients in groups of `each`, from the one with the most grants on.
+// The clients in groups of `each`, those with the most grants first.
 struct share_group {
   std::string name;
   double grants_each = 0;
@@ -88,7 +88,7 @@ json bars_json(const std::vector<bar>& bars, const std::string& axis, bool logar
   json labels = json::array(), values = json::array(), states = json::array();
   for (const bar& b : bars) {
     labels.push_back(b.label);
-    // Counts and rates stand beside their bars, so all their digits are shown.
+    // Counts and rates are printed beside their bars, so all their digits are shown.
     const bool large = b.value >= 1000 || std::floor(b.value) == b.value;
     values.push_back(large ? json(std::llround(b.value)) : rounded(b.value));
     states.push_back(b.state);
@@ -122,7 +122,7 @@ std::string outcome_chart(const subject& s, chart_sheet& sheet) {
 }
 
 std::string share_chart(const subject& s, chart_sheet& sheet) {
-  const json& grants = s.at({"fairness", "grants_per_client"});  // younger than 1.1
+  const json& grants = s.at({"fairness", "grants_per_client"});  // added after 1.1
   if (!grants.is_array() || grants.empty()) return {};
   double sum = 0;
   for (const json& n : grants) sum += static_cast<double>(count_of(n));

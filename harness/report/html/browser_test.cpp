@@ -1,5 +1,5 @@
-// The page as Chromium shows it, without a network: wide and narrow, light and dark, with scripts
-// and without; and that a page which is broken is seen to be.
+// The page in Chromium, without a network: wide and narrow, light and dark, with and without
+// scripts; and the detection of broken pages.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// What browser.py says of the pages: by file name and view.
+// The output of browser.py for the pages: by file name and view.
 json seen_by_chromium(const std::vector<fs::path>& pages, const std::string& options = "") {
   std::string command = "python3 harness/report/html/browser.py " + options;
   for (const fs::path& page : pages) command += fmt::format(" '{}'", page.string());
@@ -38,7 +38,7 @@ json seen_by_chromium(const std::vector<fs::path>& pages, const std::string& opt
   return found;
 }
 
-// Sentences about what is wrong with a view of a page.
+// Sentences about the errors in a view of a page.
 std::vector<std::string> faults_of(const json& view) {
   std::vector<std::string> faults = view["complaints"];
   for (const std::string url : view["requests"]) faults.push_back("asked for " + url);
@@ -63,7 +63,7 @@ struct browser : testing::Test {
   sample_folders folders_;
 };
 
-// Every view of `page` is without fault, and has so many charts; without scripts the tables have
+// Every view of `page` is free of errors and has `charts` charts; without scripts the tables have
 // as many rows as with them.
 void expect_good(const json& page, std::size_t charts) {
   EXPECT_EQ(page.size(), 6U);
@@ -82,7 +82,7 @@ TEST_F(browser, shows_one_run_and_twelve_and_an_hour) {
                         write("twelve.html", page(folders_.twelve())),
                         write("hour.html", page({folders_.hour_long("hour")}))});
   expect_good(found["one.html"], 6);
-  // Four that each of two scenarios shares, six for each whole run; a killed one has four of them.
+  // Four shared by each of two scenarios, six for each whole run; a killed one has four of these.
   expect_good(found["twelve.html"], 2 * 4 + 11 * 6 + 4);
   expect_good(found["hour.html"], 6);
   const auto headline = [&](const char* page, const char* view) {
@@ -98,7 +98,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return at == std::string::npos ? text : text.replace(at, what.size(), with);
 }
 
-// The checks above find what they are for.
+// The checks above find the errors they are for.
 TEST_F(browser, sees_what_is_broken) {
   const std::string good = page({folders_.whole("one", faulty_run())});
   const std::string plain = page({folders_.whole("plain", run::sample_run{})});

@@ -5,7 +5,7 @@
 namespace lockmark::report::html {
 namespace {
 
-// Longer tables are folded away. With scripts, which then show the chart, every table is.
+// Longer tables are folded. With scripts, which then show the chart, every table is.
 constexpr std::size_t most_rows_unfolded = 12;
 
 }  // namespace

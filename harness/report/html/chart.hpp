@@ -1,5 +1,5 @@
-// A chart as the page's scripts draw it (charts.js, heatmap.js), with the same numbers as a table
-// for those who have no scripts, or want the numbers.
+// A chart drawn by the page's scripts (charts.js, heatmap.js), with the same numbers as a table for
+// readers who have no scripts, or want the numbers.
 #pragma once
 
 #include <string>
@@ -15,22 +15,22 @@ struct chart {
   std::string title;  // text, as is `note`: how to read it, in a sentence or two
   std::string note;
   json data;      // "kind" names the function that draws it: report.draw[kind] of the scripts
-  table numbers;  // one row at least
+  table numbers;  // at least one row
 };
 
 // Collects the data of all charts of a page.
 class chart_sheet {
  public:
-  // The markup of a chart. One without a row of numbers has nothing to draw: nothing.
+  // The markup of a chart; empty for a chart without numbers.
   std::string place(chart c);
-  // The data of all that were placed, by their ids, as JSON that is safe inside <script>.
+  // The data of all placed charts, by id, as JSON that is safe inside <script>.
   std::string data() const;
 
  private:
   json charts_ = json::object();
 };
 
-// JSON that cannot end the <script> element that it stands in, nor begin a comment there.
+// JSON that can neither end its <script> element nor begin a comment there.
 std::string safe_json(const json& value);
 
 }  // namespace lockmark::report::html

@@ -10,12 +10,12 @@
 namespace lockmark::report::html {
 namespace {
 
-// More would hide the chart behind its marks.
+// More marks would hide the chart.
 constexpr std::size_t most_marks = 400;
 
 const json& marks_of(const subject& s) {
   static const json none = json::array();
-  const json& marks = s.at({"marks"});  // younger than the first version of the schema
+  const json& marks = s.at({"marks"});  // added after the first version of the schema
   return marks.is_array() ? marks : none;
 }
 
@@ -30,19 +30,19 @@ json marks_json(const subject& s) {
   return all;
 }
 
-// The scripts know times as seconds, to the millisecond.
+// The scripts use times in seconds, to the millisecond.
 json edges_json(const subject& s) {
   json all = json::array();
   for (const double at_s : s.edges_s) all.push_back(std::round(at_s * 1e3) / 1e3);
   return all;
 }
 
-// With spaces that do not break: a narrow table would give it three lines.
+// With non-breaking spaces: in a narrow table it would take three lines.
 std::string span_text(const subject& s, std::size_t i) {
   return fmt::format("{:.1f}\u00a0to\u00a0{:.1f}\u00a0s", s.edges_s[i], s.edges_s[i + 1]);
 }
 
-// The first band that has something, and the counts from there on; most columns have few bands.
+// The first non-empty band, and the counts from there on; most columns have few bands.
 json heat_column(const moment& m) {
   json column = json::array();
   const auto some = [](std::uint32_t n) { return n > 0; };

@@ -1,4 +1,4 @@
-// The charts of a run over time: a heatmap of its latency, its rates; and the faults drawn in both.
+// The charts of a run over time: a heatmap of its latency, and its rates; faults are drawn in both.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace lockmark::report::html {
 
 std::string heat_chart(const subject& s, chart_sheet& sheet);
 std::string rate_chart(const subject& s, chart_sheet& sheet);
-// What was done to the run on purpose, or happened to it, as a table; nothing if nothing.
+// Faults and other events during the run, as a table; empty if there were none.
 std::string marks_table(const subject& s);
 
 }  // namespace lockmark::report::html

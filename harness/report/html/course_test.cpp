@@ -1,4 +1,4 @@
-// The course of a run: from timeline.jsonl and latency.hlog to what a chart has room for.
+// The course of a run: from timeline.jsonl and latency.hlog to the resolution of a chart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(timeline, reads_counts_by_their_names) {
   EXPECT_EQ(damage, "");
 }
 
-// A line that breaks off at the end is what a killed run leaves; in the middle it is damage.
+// A killed run leaves an incomplete last line; one in the middle is damage.
 TEST(timeline, ends_where_it_cannot_be_read) {
   std::string damage;
   EXPECT_EQ(read(line(0, 9, 1) + R"({"at_s":0.5,"le)", damage).size(), 1U);
@@ -51,7 +51,7 @@ TEST(timeline, ends_where_it_cannot_be_read) {
   EXPECT_TRUE(read("", damage).empty());
 }
 
-// Nothing is lost when intervals are joined.
+// Joining intervals loses nothing.
 TEST(timeline, joins_neighbours) {
   std::vector<stretch> fine;
   std::string damage, text;
@@ -66,7 +66,7 @@ TEST(timeline, joins_neighbours) {
   EXPECT_TRUE(joined({}, 5).empty());
 }
 
-// The few milliseconds at the end are no stretch of their own.
+// The last few milliseconds are not a separate stretch.
 TEST(timeline, has_no_sliver_at_its_end) {
   std::vector<stretch> fine(3);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -86,8 +86,8 @@ stats::histogram of(std::int64_t value_ns, std::int64_t count) {
   return h;
 }
 
-// Two intervals in the first stretch, none in the second, one in the third, of which the file says
-// a millisecond too little.
+// Two intervals in the first stretch, none in the second, one in the third, whose length in the
+// file is a millisecond short.
 TEST(latency, by_stretch_of_time) {
   std::stringstream file;
   stats::hlog_writer log(file, 0);
@@ -120,8 +120,8 @@ TEST(latency, damage_keeps_what_was_read) {
   EXPECT_THAT(damage, HasSubstr("line "));
 }
 
-// The curve ends where the attempts without a grant begin, and never says more than so many
-// samples can.
+// The curve ends where the attempts without a grant begin, and shows no more than the number of
+// samples supports.
 TEST(curve, ends_with_what_is_known) {
   const stats::histogram h = of(5 * ms, 900);
   const auto all_granted = curve_of("c", {h, 0, 1'000 * ms}, false).points;

@@ -1,7 +1,7 @@
-// A line of a percentile plot: latency by the share of attempts that were at least so fast.
+// A line of a percentile plot: latency by the share of attempts that were at least that fast.
 //
 // Attempts without a grant count as later than every grant (stats/censored.hpp), so a line ends
-// where they begin; and it never says more than so many samples can.
+// where they begin; and it shows no more than the number of samples supports.
 #pragma once
 
 #include <array>
@@ -24,15 +24,15 @@ struct curve_point {
 struct curve {
   std::string name;
   std::vector<curve_point> points;
-  std::map<double, std::string> shown;  // by quantile of `tabled`, "> T" among them
+  std::map<double, std::string> shown;  // by quantile of `tabled`, including "> T"
 };
 
 // The quantiles that tables show.
 inline constexpr std::array<double, 8> tabled{0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999};
 
-// Of histograms; `bound`: times are at most what they say.
+// From histograms; `bound`: the times are upper limits.
 curve curve_of(std::string name, const stats::attempts& all, bool bound);
-// The few points that an array of quantiles in run.json has.
+// From the few quantiles in run.json.
 curve curve_of_summary(std::string name, const json& quantiles, bool bound);
 
 }  // namespace lockmark::report::html

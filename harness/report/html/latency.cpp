@@ -15,8 +15,8 @@ std::size_t band_of(std::int64_t ns) {
   return std::min(static_cast<std::size_t>(band), bands - 1);
 }
 
-// Fills the moments in the order of time, with one histogram for all of them: an hour of
-// histograms would not fit into memory.
+// Fills the moments in time order, with one histogram for all of them: the histograms of an hour
+// would not fit into memory.
 class moment_writer {
  public:
   moment_writer(const std::vector<double>& edges, std::vector<moment>& moments)
@@ -73,7 +73,7 @@ latency read_latency(std::istream& in, const std::vector<double>& edges, std::st
         (interval->tag == "service" ? found.service : found.timer_lag).merge(interval->values);
       }
     }
-  } catch (const std::exception& e) {  // damaged, or of other digits than ours
+  } catch (const std::exception& e) {  // damaged, or of another precision than ours
     damage = e.what();
   }
   moments.finish();

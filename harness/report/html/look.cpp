@@ -55,7 +55,7 @@ json rounded(double value) {
   if (!std::isfinite(value) || value == 0) return 0;
   const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 3);
   if (unit >= 1) return static_cast<std::int64_t>(std::llround(value / unit) * std::llround(unit));
-  // Through text, because value / unit * unit has the digits of its error.
+  // Through text, because value / unit * unit has rounding errors.
   return std::stod(fmt::format("{:.4g}", value));
 }
 

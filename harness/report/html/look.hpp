@@ -1,5 +1,5 @@
-// Values of run.json by their path, and as people read them. A key that is missing, because the
-// run was killed or its schema is an older minor, is the same as null: not known, "-".
+// Values of run.json by path, and as text for people. A missing key (a killed run, or an older
+// minor of the schema) is the same as null: unknown, "-".
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ std::string shown_share(const json& value);
 // "12.3 ms", "> 1.0 s", as a bound "<= 12.3 ms".
 std::string shown_time(const json& value, bool bound = false);
 
-// For the data of charts: four significant digits are more than a screen shows.
+// For chart data: four significant digits are more than a screen shows.
 json rounded(double value);
 
 }  // namespace lockmark::report::html

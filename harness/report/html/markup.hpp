@@ -1,7 +1,7 @@
-// Pieces of HTML. What comes from a run (names of locks, targets, sentences) is text and becomes
-// markup only here, escaped; nothing of it is ever taken for markup.
+// Pieces of HTML. Values from a run (names of locks, targets, sentences) are text; they enter the
+// markup only here, escaped.
 //
-// It knows tables and sections, and nothing of runs.
+// Knows tables and sections, and nothing of runs.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace lockmark::report::html {
 
-// Fit for an element's content and for an attribute in double quotes.
+// Safe as an element's content and in an attribute in double quotes.
 std::string escaped(std::string_view text);
 
-// How the cells of a column are given and shown: `markup` and `figures` are markup already, the
-// others are text that is escaped; `number` and `figures` stand at the right.
+// How the cells of a column are given and shown: `markup` and `figures` are already markup, the
+// others are text to be escaped; `number` and `figures` are right-aligned.
 enum class column : std::uint8_t { text, number, markup, figures };
 
 struct heading {
@@ -28,10 +28,10 @@ class table {
  public:
   explicit table(std::vector<heading> headings) : headings_(std::move(headings)) {}
 
-  // As many cells as there are headings; the first one names the row.
+  // As many cells as headings; the first one names the row.
   void add(std::vector<std::string> cells);
   std::size_t rows() const { return rows_.size(); }
-  // In a box of its own, which scrolls sideways where the page is too narrow.
+  // In a box that scrolls sideways if the page is too narrow.
   std::string html() const;
 
  private:
@@ -41,9 +41,9 @@ class table {
 
 // <section> with a heading; nothing if the body is empty. `title` is text, `body` is markup.
 std::string section(std::string_view title, const std::string& body);
-// <h3> and what belongs to it; nothing if the body is empty.
+// <h3> and its content; nothing if the body is empty.
 std::string subsection(std::string_view title, const std::string& body);
-// <details>: what is read only on demand.
+// <details>: content shown on demand.
 std::string folded(std::string_view summary, const std::string& body);
 // <p> of text.
 std::string paragraph(std::string_view text);

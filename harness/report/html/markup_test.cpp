@@ -1,4 +1,4 @@
-// Text becomes markup only escaped; data cannot end the script they stand in.
+// Text enters markup only escaped; data cannot end their script.
 #include "harness/report/html/markup.hpp"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ TEST(markup, nothing_has_no_heading) {
   EXPECT_EQ(list({}), "");
 }
 
-// Still the same JSON, also with what is no UTF-8.
+// Still the same JSON, even with invalid UTF-8.
 TEST(data, cannot_end_its_script) {
   const json value = {{"name", "</script><!-- \xc3\xa9"}, {"broken", "\xff"}};
   const std::string text = safe_json(value);
@@ -52,7 +52,7 @@ TEST(data, cannot_end_its_script) {
   EXPECT_EQ(json::parse(text)["name"], value["name"]);
 }
 
-// A chart without numbers is no chart.
+// A chart without numbers is left out.
 TEST(data, of_a_chart_come_with_a_table) {
   chart_sheet sheet;
   EXPECT_EQ(sheet.place({"empty", "Empty", "", json::object(), table({{"a"}, {"b"}})}), "");
@@ -63,7 +63,7 @@ TEST(data, of_a_chart_come_with_a_table) {
   EXPECT_EQ(sheet.data(), R"({"one":{"kind":"bars"}})");
 }
 
-// Four digits, and none of the digits of a double's error.
+// Four digits, without those of a double's rounding error.
 TEST(data, are_rounded) {
   EXPECT_EQ(rounded(123'456'789).dump(), "123500000");
   EXPECT_EQ(rounded(0.123456).dump(), "0.1235");
@@ -71,7 +71,7 @@ TEST(data, are_rounded) {
   EXPECT_EQ(rounded(0).dump(), "0");
 }
 
-// What is missing, or no object on the way, is null.
+// A missing value, or a path through a non-object, is null.
 TEST(look, finds_null_for_what_is_missing) {
   const json content = {{"a", {{"b", 5}}}};
   EXPECT_EQ(look(content, {"a", "b"}), 5);

@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Stretches of time of all runs together: what keeps a page of many runs from growing without end.
+// Total stretches of time of all runs; bounds the size of a page with many runs.
 constexpr std::size_t stretches_in_all = 2400;
 constexpr std::size_t most_stretches = 240;
 constexpr std::size_t fewest_stretches = 10;
-// Of more runs, each gets a part without charts of its own.
+// With more runs, each part has no charts of its own.
 constexpr std::size_t most_in_full = 40;
 
-// Nothing but what stands in the file itself.
+// Allows only what the file itself contains.
 constexpr std::string_view policy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
@@ -36,7 +36,7 @@ std::vector<subject> read_all(const std::vector<fs::path>& runs) {
   return subjects;
 }
 
-// As the table ranks them. Its rows are known by a number here, for folders may be called the same.
+// In the table's order. Rows carry a number as name here, since folders may have equal names.
 void rank(std::vector<subject>& subjects) {
   std::vector<row> rows;
   for (std::size_t i = 0; i < subjects.size(); ++i) {

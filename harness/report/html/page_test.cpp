@@ -1,4 +1,4 @@
-// The whole page: what stands in it, in which order, for runs of every kind; and what never does.
+// The whole page: its contents and their order, for every kind of run; and what it never contains.
 #include "harness/report/html/page.hpp"
 
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ using testing::Not;
 
 constexpr std::size_t most_bytes = 3'000'000;
 
-// Everything but styles and scripts, where Chart.js has words of its own.
+// Everything except styles and scripts: Chart.js contains words, too.
 std::string visible_part(std::string text) {
   for (const std::string element : {"script", "style"}) {
     std::size_t begin = 0;
@@ -43,7 +43,7 @@ json data_of(const std::string& page) {
   return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
-// What stands between the two, each time.
+// Each text between the two.
 std::vector<std::string> between(const std::string& text, std::string_view begin,
                                  std::string_view end) {
   std::vector<std::string> found;
@@ -58,7 +58,7 @@ std::size_t times(const std::string& text, std::string_view what) {
   return between(text, what, "").size();
 }
 
-// Elements that are closed in another order than they were opened, or never.
+// Elements that are closed out of order, or never.
 std::vector<std::string> unbalanced(const std::string& text) {
   static const std::set<std::string> empty{"!DOCTYPE", "meta", "link", "br", "img", "input"};
   std::vector<std::string> open, wrong;
@@ -140,7 +140,7 @@ TEST_F(pages, explain_figures_that_are_not_simply_valid) {
                     HasSubstr("<li>debug build</li>")));
 }
 
-// Killed: no verdict, but what was measured by then.
+// Killed: no verdict, but the measurements so far.
 TEST_F(pages, of_a_killed_run_show_what_was_measured) {
   const std::string text = of(folders_.killed("first", run::sample_run{}));
   expect_sound(text);
@@ -151,7 +151,7 @@ TEST_F(pages, of_a_killed_run_show_what_was_measured) {
   EXPECT_TRUE(data_of(text).contains("r0-percentiles"));
 }
 
-// Names that try to be markup are text; those in data do not end their script.
+// Names with markup in them are shown as text; in data they do not end their script.
 TEST_F(pages, take_nothing_from_a_run_for_markup) {
   const std::string hostile = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>";
   run::sample_run s = violated_run();
@@ -190,7 +190,7 @@ TEST_F(pages, ask_nobody_for_anything) {
   EXPECT_THAT(text, testing::ContainsRegex("Chart.js [0-9]+[.][0-9]+[.][0-9]+, MIT licence"));
 }
 
-// Twelve: the table, then the charts they share by scenario, then each by itself.
+// Twelve: the table, then the charts they share by scenario, then each run alone.
 TEST_F(pages, of_several_runs_compare_them) {
   const std::string text = page(folders_.twelve());
   expect_sound(text);
@@ -210,7 +210,7 @@ TEST_F(pages, of_several_runs_compare_them) {
   EXPECT_EQ(data["s0-fairness"]["most"], 1);
 }
 
-// The fastest first, or as they were given; folders may be called the same.
+// The fastest first, or as given; folders may have equal names.
 TEST_F(pages, rank_runs_as_tables_do) {
   run::sample_run slow, fast;
   slow.r.found.grants = 100;
@@ -224,7 +224,7 @@ TEST_F(pages, rank_runs_as_tables_do) {
   EXPECT_THAT(places(page(given, order::as_given)), ElementsAre("slow", "fast"));
 }
 
-// What two runs of one lock are told apart by.
+// Two runs of one lock get labels that differ.
 TEST_F(pages, give_runs_names_that_differ) {
   run::sample_run plain, del;
   del.r.job.options = {{"release", "del"}};
@@ -236,7 +236,7 @@ TEST_F(pages, give_runs_names_that_differ) {
                                             "redis [release=del], third"));
 }
 
-// A schema of older minors, which has neither marks nor shares nor gaps.
+// A schema of older minors, without marks, shares and gaps.
 TEST_F(pages, of_older_runs_leave_out_what_they_lack) {
   const fs::path folder = folders_.whole("first", faulty_run());
   json content = json::parse(read_text(folder / "run.json"));
@@ -255,7 +255,7 @@ TEST_F(pages, of_older_runs_leave_out_what_they_lack) {
                                         Not(HasSubstr("Longest gap")), HasSubstr("300 to 315")));
 }
 
-// run.json alone is a report; what is missing is said.
+// run.json alone makes a report; it says what is missing.
 TEST_F(pages, do_without_histograms_and_timeline) {
   const fs::path folder = folders_.whole("first", run::sample_run{});
   fs::remove(folder / "latency.hlog");
@@ -276,7 +276,7 @@ TEST_F(pages, say_what_is_damaged) {
   EXPECT_THROW(of(folder), usage_error);
 }
 
-// An hour is a page of the same size as a minute; the faults and both holders are in it.
+// The page for an hour is as small as for a minute; it has the faults and both holders.
 TEST_F(pages, of_an_hour_stay_small) {
   const std::string text = of(folders_.hour_long("hour"));
   expect_sound(text);

@@ -7,7 +7,7 @@
 namespace lockmark::report::html {
 namespace {
 
-// What the harness does with a memory lock in place of a server; two quantiles are known.
+// The harness with a memory lock in place of a server; two quantiles are known.
 curve floor_curve(const subject& s) {
   curve c{"harness floor (no server)", {}, {}};
   const json& floor = s.at({"harness", "floor"});

@@ -14,7 +14,7 @@ namespace lockmark::report::html {
 // Response, service, the harness's floor and its timer lag.
 std::string percentile_chart(const subject& s, chart_sheet& sheet);
 
-// The chart of any curves; all their numbers in one table, a column for each.
+// The chart of any curves; all their numbers in one table, one column per curve.
 chart chart_of(std::string id, std::string title, std::string note,
                const std::vector<curve>& curves);
 

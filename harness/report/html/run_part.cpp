@@ -108,7 +108,7 @@ std::string harness_part(const subject& s) {
   return (t.rows() > 0 ? t.html() : "") + facts.html();
 }
 
-// Objects in objects as "host.kernel".
+// Nested objects appear as "host.kernel".
 void add_facts(table& t, const std::string& prefix, const json& value) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {

@@ -1,4 +1,4 @@
-// Everything that the page says of one run alone.
+// The page's part about a single run.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace lockmark::report::html {
 
 // Verdict, figures, charts, provenance. The charts' data goes to the sheet.
 std::string run_part(const subject& s, chart_sheet& sheet);
-// Verdict, figures, safety; for pages of so many runs that there is no room for all of each.
+// Verdict, figures, safety; for pages with too many runs to show each in full.
 std::string brief_run_part(const subject& s);
 
 }  // namespace lockmark::report::html

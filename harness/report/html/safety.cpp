@@ -26,7 +26,7 @@ std::string token_text(const json& hold) {
   return token == 0 ? "" : fmt::format(", token {}", token);
 }
 
-// A hold as a bar between `from` and `to`, which are 0 and 100 %.
+// A hold as a bar on the scale from `from` (0 %) to `to` (100 %).
 std::string hold_bar(const json& hold, double from, double to) {
   const double begin = real_of(look(hold, {"granted_ns"}));
   const double end = real_of(look(hold, {"release_sent_ns"}));
@@ -38,7 +38,7 @@ std::string hold_bar(const json& hold, double from, double to) {
       escaped(shown(look(hold, {"who"}))), interval_text(hold), token_text(hold));
 }
 
-// Both holds one above the other on the same scale, and where they overlap.
+// Both holds, one above the other on the same scale, and their overlap.
 std::string example(const json& v) {
   const json& first = look(v, {"first"});
   const json& second = look(v, {"second"});

@@ -1,4 +1,4 @@
-// What was proved against the lock: the counts, and two holders at a time as bars on one scale.
+// Proven violations: the counts, and pairs of simultaneous holders as bars on one scale.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t second = 1'000'000'000;
 constexpr int half_seconds = 7200;
 
-// Latencies from 10 us to 10 s, so that every band of the heatmap has something.
+// Latencies from 10 us to 10 s, so that no band of the heatmap in between is empty.
 stats::histogram wide(int seed) {
   stats::histogram h;
   for (int i = 0; i < 600; ++i) {

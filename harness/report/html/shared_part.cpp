@@ -15,7 +15,7 @@ namespace {
 
 using group = std::vector<const subject*>;
 
-// Of one scenario each, in the order in which the scenarios appear.
+// One group per scenario, in the order in which the scenarios appear.
 std::vector<group> by_scenario(const std::vector<subject>& subjects) {
   std::vector<group> groups;
   for (const subject& s : subjects) {
@@ -31,7 +31,7 @@ std::vector<group> by_scenario(const std::vector<subject>& subjects) {
   return groups;
 }
 
-// What stands beside a bar: the label in lines, and how the bar is to be read.
+// The text beside a bar: the lines of the label, and how to read the bar.
 std::vector<std::string> label_of(const subject& s) {
   const std::string& label = s.label;
   const auto on = label.find(" on ");

@@ -1,4 +1,4 @@
-// Several runs in the same charts, scenario by scenario: runs of different scenarios are not alike.
+// Several runs in the same charts, by scenario: runs of different scenarios are not comparable.
 #pragma once
 
 #include <string>

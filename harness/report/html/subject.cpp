@@ -12,14 +12,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file of the folder, or what a killed run left of it under its temporary name.
+// A file of the folder, or a killed run's file under its temporary name.
 std::ifstream open_in(const fs::path& folder, const std::string& name) {
   std::ifstream file(folder / name, std::ios::binary);
   if (!file) file = std::ifstream(folder / (name + ".part"), std::ios::binary);
   return file;
 }
 
-// Without a timeline: stretches of equal length, of which only the time is known.
+// Without a timeline: stretches of equal length, with nothing but their times.
 std::vector<double> even_edges(double window_s, std::size_t stretches) {
   std::vector<double> edges;
   if (!(window_s > 0)) return edges;
@@ -78,7 +78,7 @@ std::string options_of(const row& r) {
   return at == std::string::npos ? "" : r.implementation.substr(at);
 }
 
-// Longer and longer until no other run of the page is called the same.
+// Longer and longer names, until no other run of the page has the same.
 std::vector<std::string> names_of(const subject& s) {
   const row& r = s.in_table;
   std::vector<std::string> names;

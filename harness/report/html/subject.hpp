@@ -1,4 +1,4 @@
-// One run as the page shows it: run.json, and the course of the run at the page's resolution.
+// One run as shown in the page: run.json, and the run's course at the page's resolution.
 #pragma once
 
 #include <filesystem>
@@ -20,9 +20,9 @@ struct subject {
   std::string label;  // "LOCK on TOPOLOGY": unique among the page's runs of its scenario
   std::vector<stretch> stretches;
   std::vector<double> edges_s;  // of the stretches
-  std::vector<moment> moments;  // one for each stretch; none without latency.hlog
+  std::vector<moment> moments;  // one per stretch; none without latency.hlog
   curve response, service, timer_lag;
-  std::vector<std::string> notes;  // files that are missing or damaged: sentences
+  std::vector<std::string> notes;  // missing or damaged files: sentences
 
   const json& at(std::initializer_list<const char*> path) const { return look(run.content, path); }
   std::string time(const json& value) const { return shown_time(value, in_table.bound); }
@@ -30,13 +30,13 @@ struct subject {
   std::int64_t not_granted() const;
 };
 
-// Reads run.json, timeline.jsonl and latency.hlog, or what a killed run left of them; of the last
-// two neither is needed. `path` is the folder or its run.json; the course of the run is told in at
-// most `stretches`. Throws usage_error as read_run and row_of do.
+// Reads run.json, timeline.jsonl and latency.hlog, or what a killed run left of them; the last two
+// are optional. `path` is the folder or its run.json; the run's course has at most `stretches`
+// stretches. Throws usage_error as read_run and row_of do.
 subject read_subject(const std::filesystem::path& path, std::size_t stretches);
 
 // Gives the subjects their ids, and labels that differ within a scenario: lock and topology, then
-// what is needed of options and the folder's name.
+// as much of the options and the folder's name as needed.
 void name_apart(std::vector<subject>& subjects);
 
 }  // namespace lockmark::report::html

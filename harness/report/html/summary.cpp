@@ -27,7 +27,7 @@ const json& entry_of(const subject& s, const char* which, double q) {
   return unknown;
 }
 
-// "45.1 to 48.9 ms"; the unit twice only where there are two.
+// "45.1 to 48.9 ms"; the unit appears twice only if the two differ.
 std::string interval_of(const json& entry) {
   const json& low_ns = look(entry, {"low_ns"});
   if (low_ns.is_null()) return "-";
@@ -38,7 +38,7 @@ std::string interval_of(const json& entry) {
   return fmt::format("{} to {}", low, high);
 }
 
-// A quantile and its interval, in small, below it.
+// A quantile, with its interval below it in small type.
 std::string figure_with_interval(const subject& s, double q) {
   const json& entry = entry_of(s, "response", q);
   const std::string value = s.time(look(entry, {"value_ns"}));

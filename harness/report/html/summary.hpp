@@ -1,5 +1,5 @@
-// The figures that most come for: of one run as tiles and a table of its quantiles, of several as
-// the comparison table.
+// The key figures: of one run as tiles and a table of its quantiles, of several as the comparison
+// table.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace lockmark::report::html {
 std::string key_figures(const subject& s);
 // Quantiles of response and service with their 95 % intervals.
 std::string quantile_table(const subject& s);
-// A row for each run, in the order given, with a link to what the page says of it alone.
+// One row per run, in the order given, with a link to the run's own part of the page.
 std::string comparison_table(const std::vector<subject>& subjects);
 
 }  // namespace lockmark::report::html

@@ -31,7 +31,7 @@ void add(stretch& to, const stretch& more) {
   for (std::size_t e = 0; e < endings.size(); ++e) to.ended[e] += more.ended[e];
 }
 
-// The window ends in the middle of an interval. The rate of a few milliseconds is an accident, and
+// The window ends in the middle of an interval. The rate over a few milliseconds is random, and
 // would look like a collapse.
 void join_remainder(std::vector<stretch>& all) {
   if (all.size() < 2 || all.back().length_s > 0.25 * all[all.size() - 2].length_s) return;
@@ -54,7 +54,7 @@ std::vector<stretch> read_timeline(std::istream& in, std::string& damage) {
       break;
     }
     all.push_back(*s);
-    // Intervals of several threads may begin a little before the last one ended.
+    // With several threads an interval may begin slightly before the previous one ended.
     if (all.size() > 1) all.back().begin_s = std::max(s->begin_s, all[all.size() - 2].begin_s);
   }
   return all;

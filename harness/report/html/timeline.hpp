@@ -1,7 +1,7 @@
 // The course of a run: counts per stretch of time, from timeline.jsonl.
 //
 // A chart has room for a few hundred stretches and an hour has thousands of intervals, so
-// neighbours are added up. Quantiles cannot be added up: those of a stretch come from latency.hpp.
+// neighbours are summed. Quantiles cannot be summed: those of a stretch come from latency.hpp.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace lockmark::report::html {
 
-// How an attempt can end, as run.json and timeline.jsonl call it, and in words.
+// The possible outcomes of an attempt: the key in run.json and timeline.jsonl, and words.
 struct ending {
   std::string_view key;
   std::string_view words;
@@ -31,8 +31,8 @@ inline constexpr std::array<ending, 8> endings{
     ending{"in_flight_at_end", "still waiting when the run was over"}};
 
 struct stretch {
-  double begin_s = 0;   // since the window began
-  double length_s = 0;  // measured time; stretches follow each other without a gap
+  double begin_s = 0;   // since the start of the window
+  double length_s = 0;  // measured time; stretches are contiguous
   std::uint64_t attempts = 0;
   std::uint64_t dropped = 0;  // open loop: due, but the backlog was full
   std::array<std::uint64_t, endings.size()> ended{};
@@ -41,15 +41,15 @@ struct stretch {
   std::uint64_t not_granted() const { return attempts > ended[0] ? attempts - ended[0] : 0; }
 };
 
-// A stretch for each line, in order of time. Lines that cannot be read end it: what a killed run
-// left may break off in the middle. `damage` then says which line, unless it was the last one.
+// One stretch per line, in time order. Ends at the first unreadable line: a killed run's last line
+// may be incomplete. `damage` says which line it was, unless it was the last.
 std::vector<stretch> read_timeline(std::istream& in, std::string& damage);
 
-// At most `most` stretches, each of equally many of the given ones (but the last); `most` > 0. A
-// remainder at the end that is much shorter than the others belongs to the one before it.
+// At most `most` stretches, each of equally many of the given ones (except the last); `most` > 0. A
+// last one that is much shorter than the others is joined to the one before it.
 std::vector<stretch> joined(const std::vector<stretch>& fine, std::size_t most);
 
-// Where each one begins, and where the last one ends; nothing if there are none.
+// The start of each, and the end of the last; nothing if there are none.
 std::vector<double> edges_of(std::span<const stretch> stretches);
 
 }  // namespace lockmark::report::html

@@ -17,7 +17,7 @@ verdict verdict_of(const subject& s) {
   return held.get<bool>() ? verdict::held : verdict::broken;
 }
 
-// Not by colour alone: a sign and a word.
+// A sign and a word, not colour alone.
 std::string_view headline(verdict v) {
   switch (v) {
     case verdict::held: return "\u2714 The lock held";
@@ -55,7 +55,7 @@ std::string grounds(const subject& s, verdict v) {
   return text + ".";
 }
 
-// What the word for the figures means, for those who see it for the first time.
+// Explains the word for the figures to first-time readers.
 std::string explanation(const subject& s) {
   if (!s.in_table.complete) {
     return "The run did not come to its end. The figures are what had been measured by then, and "

@@ -1,5 +1,5 @@
-// What a participant is told at its start: its whole job, over a socket, because the command line
-// and the environment of a process can be read by others, and a target may hold a password.
+// The job of a participant, sent to it at its start over a socket, because other users can read the
+// command line and the environment of a process, and a target may contain a password.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace lockmark::run {
 
-// What it is ordered later, as bytes over the same socket.
+// Later orders, as bytes over the same socket.
 enum class order : char { go = 'g', stop = 's', hurry = 'h', close = 'c' };
 
 struct assignment {
@@ -29,11 +29,11 @@ struct assignment {
 };
 
 std::string to_text(const assignment& a);
-// Throws std::runtime_error for a text that is none.
+// Throws std::runtime_error for malformed text.
 assignment read_assignment(const std::string& text);
 
-// Sends a text through a socket, and receives it on the other side. False: the other side is gone,
-// or does not take it.
+// Send a text through a socket, and receive it on the other side. False: the other side is gone, or
+// does not accept it.
 bool send_text(int socket, const std::string& text);
 bool receive_text(int socket, std::string& text);
 

@@ -6,7 +6,7 @@
 namespace lockmark::run {
 namespace {
 
-// 128 MB of events and 32 MB of intervals, of which only what is written to is ever there.
+// 128 MB of events and 32 MB of intervals; only pages that are written take memory.
 constexpr std::size_t events_of_all = std::size_t{1} << 22;
 constexpr std::size_t interval_bytes_of_all = std::size_t{1} << 25;
 

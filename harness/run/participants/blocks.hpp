@@ -1,5 +1,5 @@
-// What lockmark and its participants share, as it lies in memory: one block for all, and one for
-// each participant. Plain data and atomics; nobody here knows what is done with it.
+// The memory shared by lockmark and its participants: one block for all, and one for each
+// participant. Plain data and atomics; how it is used is not known here.
 #pragma once
 
 #include <array>
@@ -14,21 +14,21 @@
 
 namespace lockmark::run {
 
-// Written by the run controller, read by all; behind it the guarded registers.
+// Written by the run controller, read by all; followed by the guarded registers.
 struct alignas(64) common_block {
   run::window window;
-  std::atomic<std::int64_t> go_ns{0};  // when the load begins; readable after the order to go
+  std::atomic<std::int64_t> go_ns{0};  // when the load begins; valid after order::go
 };
 
 enum class standing : std::uint8_t { starting, ready, quiet, ended, failed };
 enum class failure_kind : std::uint8_t { usage, no_server, other };
 
-// Written by its participant, but for what a reader says it has read; behind it the room for
-// events and for records.
+// Written by its participant, except for the reader's positions; followed by the room for events
+// and for records.
 struct alignas(64) participant_block {
   std::atomic<standing> state{standing::starting};
   std::atomic<std::int64_t> cpu_ns{0};  // of the whole process
-  std::atomic<bool> has_failed{false};  // its load is ending or over, and this is why:
+  std::atomic<bool> has_failed{false};  // its load is ending or over, for this reason:
   failure_kind failure{};
   std::array<char, 1024> sentence{};
   run::gauges gauges;
@@ -37,7 +37,7 @@ struct alignas(64) participant_block {
 };
 static_assert(std::atomic<standing>::is_always_lock_free);
 
-// Where everything lies in a memory of so many bytes. Both sides compute it from the same numbers.
+// The layout of a memory block and its size. Both sides compute it from the same numbers.
 struct common_layout {
   std::size_t registers = 0;
 
@@ -52,10 +52,10 @@ struct common_layout {
 
 struct participant_layout {
   std::size_t events = 0;          // a power of two
-  std::size_t interval_bytes = 0;  // room for intervals that nobody has read yet
+  std::size_t interval_bytes = 0;  // room for unread intervals
 
-  // For one of so many participants, which all share the memory that is spent on this: events for
-  // a second or more of the fastest lock, intervals for ten seconds.
+  // For one of `participants`, which share a fixed total of memory: events for a second or more of
+  // the fastest lock, intervals for ten seconds.
   static participant_layout for_one_of(std::size_t participants);
 
   std::size_t bytes() const {

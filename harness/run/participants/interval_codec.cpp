@@ -7,7 +7,7 @@ namespace {
 
 using histogram = stats::histogram;
 
-// Numbers in groups of seven bits, the lowest first; the eighth bit says that more follow.
+// Numbers in groups of seven bits, lowest first; the eighth bit says that more follow.
 class byte_writer {
  public:
   void number(std::uint64_t value) {

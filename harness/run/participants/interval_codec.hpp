@@ -1,6 +1,6 @@
-// An interval as bytes, exactly: decode(encode(i)) has equal histograms, counts and traffic.
+// Intervals as bytes, without loss: decode(encode(i)) has equal histograms, counts and traffic.
 //
-// For two processes of one build. It is no file format, so it has neither version nor byte order.
+// For two processes of the same build. Not a file format, so it has neither version nor byte order.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace lockmark::run {
 
-// Counters in use only: some kilobytes for half a second.
+// Only counters in use: some kilobytes for half a second.
 std::string encode(const interval& whole);
 
-// REQUIRES: `into` is empty. Throws std::runtime_error for bytes that are no interval.
+// REQUIRES: `into` is empty. Throws std::runtime_error for malformed bytes.
 void decode(std::string_view bytes, interval& into);
 
 }  // namespace lockmark::run

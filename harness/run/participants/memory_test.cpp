@@ -1,4 +1,4 @@
-// What goes through the memory of a participant arrives whole or not at all, whenever it is killed.
+// Data passed through a participant's memory arrives whole or not at all, whenever it is killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -120,7 +120,7 @@ TEST(record_channel, keeps_records_whole_between_threads) {
   EXPECT_FALSE(c.reader.overflowed());
 }
 
-// What a participant shares with this test, and how far it says it has come.
+// The memory that a participant shares with this test, and its reported progress.
 struct diary {
   participant_layout layout{.events = 1 << 12, .interval_bytes = 1 << 16};
   shared_memory memory{layout.bytes() + sizeof(std::atomic<std::int64_t>)};
@@ -128,7 +128,8 @@ struct diary {
   std::atomic<std::int64_t>& noted =
       *new (memory.data() + layout.bytes()) std::atomic<std::int64_t>{0};
 
-  // Notes until it is killed; a small interval after every tenth event. Never overtakes the reader.
+  // Notes events until it is killed, with a small interval after every tenth. Never overtakes the
+  // reader.
   [[noreturn]] void keep() {
     check::event_writer events(block.events, layout.event_room(memory.data()));
     record_writer records(block.intervals, layout.interval_room(memory.data()));
@@ -147,7 +148,7 @@ struct diary {
   }
 };
 
-// Every interval that is there, each of which must be whole and follow the last one.
+// Reads all available intervals, each of which must be whole and follow the previous one.
 void read_on(record_reader& records, std::int64_t& last) {
   interval whole;
   while (const auto bytes = records.next()) {
@@ -159,8 +160,8 @@ void read_on(record_reader& records, std::int64_t& last) {
   }
 }
 
-// A hundred writers are killed at random moments. All that they had noted is there, in order and
-// whole; of intervals whatever was handed over.
+// A hundred writers are killed at random moments. All events noted are there, whole and in order;
+// and so are the intervals that were handed over.
 TEST(participant_memory, survives_the_death_of_its_writer_at_any_moment) {
   std::mt19937 rng(11);
   std::int64_t most = 0;
@@ -173,7 +174,7 @@ TEST(participant_memory, survives_the_death_of_its_writer_at_any_moment) {
     record_reader records(d.block.intervals, d.layout.interval_room(d.memory.data()));
     std::vector<check::event> got;
     std::int64_t promised = 0;
-    // Some before their first event, most in the middle of their work.
+    // Some die before their first event, most in the middle of their work.
     const auto lives_for = static_cast<std::int64_t>(rng() % 12'000);
     std::int64_t last = 0;
     while (d.noted.load() < lives_for) {
@@ -195,7 +196,7 @@ TEST(participant_memory, survives_the_death_of_its_writer_at_any_moment) {
   EXPECT_GT(most, 6'000);
 }
 
-// A participant gets the very job that lockmark has, and the password.
+// A participant gets exactly lockmark's job, and the password.
 TEST(assignment, arrives_as_it_was_sent) {
   assignment a;
   a.job = config::parse_job(

@@ -45,7 +45,7 @@ void tell(participant_block& own, const std::exception_ptr& why) {
   }
 }
 
-// Carries orders from the socket to the worker, and what the worker measures into the memory.
+// Passes orders from the socket to the worker, and the worker's measurements to the memory.
 class go_between {
  public:
   go_between(loop& l, worker& work, const common_block& common, participant_block& own,
@@ -57,7 +57,7 @@ class go_between {
         intervals_(own.intervals, interval_room),
         orders_(l, control_fd) {}
 
-  // The worker's whole life. Throws what it threw, after everything it measured was handed over.
+  // The worker's whole life. Rethrows its exception, after all measurements were handed over.
   task<void> live();
 
  private:
@@ -103,7 +103,7 @@ task<void> go_between::obey() {
 void go_between::take_orders() {
   char orders[16];
   const auto got = recv(control_fd, orders, sizeof orders, MSG_DONTWAIT);
-  if (got == 0) _exit(1);  // whoever gave orders is gone
+  if (got == 0) _exit(1);  // the controller is gone
   for (long i = 0; i < got; ++i) carry_out(static_cast<order>(orders[i]));
 }
 
@@ -123,7 +123,7 @@ task<void> go_between::report() {
   }
 }
 
-// Whoever sees a state finds everything in the memory that belongs to it.
+// A reader that sees a state finds all the data that belongs to it in the memory.
 void go_between::hand_over() {
   if (const auto why = work_.failure()) tell(own_, why);
   own_.cpu_ns.store(process_cpu_ns(), std::memory_order_relaxed);
@@ -166,11 +166,11 @@ void work_as(const assignment& a, const outfitter& equip, std::byte* common_memo
   try {
     run_to_end(l, with.behind->tidy(l, l.now() + tidying_within));
   } catch (const no_server&) {
-    // The run controller's process finds out, and says so, when it wipes.
+    // The run controller's process will notice and report it when it wipes.
   }
 }
 
-// Nobody else hands over these descriptors, in this order.
+// Only lockmark passes these descriptors, in this order.
 bool was_started_by_lockmark() {
   struct stat control {
   }, common{}, own{};

@@ -1,4 +1,4 @@
-// The other side of process_worker_pool: what lockmark does when it was started as a participant.
+// The other side of process_worker_pool: lockmark, started as a participant.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,9 @@
 
 namespace lockmark::run {
 
-// What a participant works with. It never calls the driver's prepare() or wipe(): the run
-// controller's process has its own driver for those, so open() may rely on the servers' state only.
+// The components of a participant. A participant never calls the driver's prepare() or wipe(): the
+// run controller's process has its own driver for those, so open() may rely on the servers' state
+// only.
 struct equipment {
   const lock_kind& lock;
   const workload_kind& workload;
@@ -18,8 +19,8 @@ struct equipment {
 };
 using outfitter = std::function<equipment(const assignment&)>;
 
-// Does the work of a participant to its end and returns the exit status. Throws usage_error when
-// this process was not started as one.
+// Does the work of a participant to its end and returns the exit status. Throws usage_error if this
+// process was not started as one.
 int be_participant(const outfitter& equip);
 
 }  // namespace lockmark::run

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration look_again_after = 1ms;
-// Once the load is told to end, nobody may be stopped for longer, and nobody silent for so long.
+// Limits once the load is told to end: the longest stop of a participant, and its longest silence.
 constexpr duration wake_after = 2s;
 constexpr duration kill_after = 10s;
 
@@ -68,7 +68,7 @@ void process_worker_pool::start() {
   for (const auto& m : members_) m->start(program_, memory_.fd());
 }
 
-// One call of the system for all of them.
+// One system call for all of them.
 void process_worker_pool::look_for_the_dead() {
   std::vector<pollfd> watched;
   for (const auto& m : members_) {
@@ -122,7 +122,7 @@ bool process_worker_pool::kill_the_stuck() {
   return true;
 }
 
-// Whoever has promised nothing for so long is stopped, by somebody who will not let it go on.
+// A participant without a promise for that long was stopped by someone who will not resume it.
 void process_worker_pool::wake_the_stopped() {
   const time_point now = clock_.now();
   for (const auto& m : members_) {
@@ -253,7 +253,7 @@ std::int64_t process_worker_pool::holding(std::uint32_t participant) const {
 }
 
 time_point process_worker_pool::kill(std::uint32_t participant) {
-  look_for_the_dead();  // one that has died before is not ours to answer for
+  look_for_the_dead();  // an earlier death is not our doing
   remote& m = *members_.at(participant);
   const time_point before = clock_.now();
   if (m.over()) return before;

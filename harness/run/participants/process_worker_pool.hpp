@@ -3,12 +3,12 @@
 //   lockmark (controller) --- socket: assignment, orders ---> participant: driver, workload, worker
 //            <--- memory: state, gauges, events, intervals ---
 //
-// What a participant notes is readable at once, also after SIGKILL. Its death ends its clients'
-// history: attempts in flight have ended, what it held is held no more. The run goes on with those
-// who are left. A participant that is stopped (SIGSTOP) only delays the merging of events, until
-// it goes on or, at the latest, until the load has ended: then it is made to.
+// Events noted by a participant are readable at once, even after SIGKILL. Its death ends its
+// clients' history: attempts in flight have ended, and its holds are over. The run goes on with the
+// remaining participants. A participant that is stopped (SIGSTOP) only delays the merging of
+// events, until it is resumed; the pool does that at the latest when the load has ended.
 //
-// Nothing of this outlives the pool or this process. All calls come from one thread, the one that
+// Nothing here outlives the pool or this process. All calls come from one thread, the one that
 // called start(): the kernel kills the participants when that thread ends.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace lockmark::run {
 
 class remote;
 
-// Who takes part in a run, and how they find their server.
+// The participants of a run, and how they reach their server.
 struct process_pool_setup {
   config::job job;  // participants > 0
   const lock_kind& lock;
@@ -37,17 +37,17 @@ struct process_pool_setup {
   // The URL for each participant, with its password; all the same, or each through a proxy.
   std::function<std::string(std::uint32_t participant)> target_of;
   bool notes_answers = false;              // of releases, for a history of the run
-  std::string program = "/proc/self/exe";  // which `program participant` makes a participant
+  std::string program = "/proc/self/exe";  // `program participant` starts a participant
 };
 
 class process_worker_pool final : public worker_pool {
  public:
   // Starts no process yet. Throws usage_error as own_guard does.
   process_worker_pool(const real_clock& clock, const process_pool_setup& who);
-  // Kills and reaps those who are left.
+  // Kills and reaps the remaining participants.
   ~process_worker_pool() override;
 
-  // The window of the run, which the participants see, too.
+  // The window of the run, shared with the participants.
   run::window& measured();
 
   // worker_pool
@@ -60,7 +60,7 @@ class process_worker_pool final : public worker_pool {
   void hurry() override;
   void close() override;
   bool kill_the_stuck() override;
-  // Kills those who do not end, which then is a failure(): always true.
+  // Kills participants that do not end, which is then a failure(): always true.
   task<bool> join(loop& controller, duration patience) override;
   std::vector<pool_member*> members() override;
   void fetch() override;
@@ -71,15 +71,15 @@ class process_worker_pool final : public worker_pool {
 
   // For faults. Participants count from 0; instance i lives in participant i mod count().
   std::uint32_t count() const;
-  // REQUIRES of these: start() was called.
+  // REQUIRES for these: start() was called.
   pid_t pid(std::uint32_t participant) const;
   bool lives(std::uint32_t participant) const;
-  // How many keys it holds now.
+  // The number of keys it holds now.
   std::int64_t holding(std::uint32_t participant) const;
-  // SIGKILL; in force on return. Returns the moment before it: what the participant still does is
-  // later.
+  // SIGKILL; in effect on return. Returns the moment before it: everything the participant still
+  // does is later.
   time_point kill(std::uint32_t participant);
-  // SIGSTOP; in force on return. Returns the moment before it.
+  // SIGSTOP; in effect on return. Returns the moment before it.
   time_point pause(std::uint32_t participant);
   void resume(std::uint32_t participant);
 
@@ -95,7 +95,7 @@ class process_worker_pool final : public worker_pool {
   std::optional<check::guard> guard_;
   std::vector<std::unique_ptr<remote>> members_;
   std::optional<time_point> stopped_at_;  // when the load was told to end
-  std::string ended_by_force_;            // a sentence; empty: nobody was, in join()
+  std::string ended_by_force_;            // a sentence; empty: join() killed none
 };
 
 }  // namespace lockmark::run

@@ -1,8 +1,8 @@
-// Records of bytes from one process to another, in memory that both see.
+// Byte records from one process to another, in memory that both map.
 //
-// One writer, one reader, no lock. A record is there once the index behind it has moved: whole, or
-// not at all, also when the writer is killed. A writer never waits; what does not fit is lost, and
-// so is everything after it. It owns no memory, and does not know what the records are.
+// One writer, one reader, no lock. A record exists once the index behind it has moved: whole, or
+// not at all, even if the writer is killed. A writer never waits; a record that does not fit is
+// lost, and so is everything after it. It owns no memory, and knows nothing about the records.
 #pragma once
 
 #include <atomic>
@@ -40,10 +40,10 @@ class record_reader {
  public:
   record_reader(channel_state& shared, std::span<const char> room) : shared_(shared), room_(room) {}
 
-  // The next record, if it is there already.
+  // The next record, if there is one already.
   std::optional<std::string> next();
 
-  // Records are missing after those that were read.
+  // Records are missing after those read so far.
   bool overflowed() const { return shared_.overflowed.load(std::memory_order_acquire); }
 
  private:

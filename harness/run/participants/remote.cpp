@@ -21,7 +21,7 @@ remote::remote(assignment task, bool optimistic)
 
 void remote::start(const std::string& program, int common_memory) {
   process_ = std::make_unique<participant_process>(program, common_memory, memory_.fd());
-  send_text(process_->control(), to_text(task_));  // one that is gone already is seen to be so
+  send_text(process_->control(), to_text(task_));  // if it is already gone, its death is noticed
 }
 
 void remote::tell(order what) {
@@ -44,7 +44,7 @@ void remote::fetch() {
   fetch_intervals();
   journal_.publish(promised_ns_);
   if (!events_.overflowed() && !intervals_.overflowed()) return;
-  // Neither what it holds nor what it waits for is known from here on.
+  // From here on its holds and waits are unknown.
   overflowed_ = true;
   end_history(promised_ns_);
 }
@@ -59,8 +59,8 @@ void remote::fetch_intervals() {
   }
 }
 
-// Not later than its death, and not earlier than anything that it is known to have lived to see: so
-// the check neither takes a dead process for a holder, nor overlooks what it did.
+// Not later than its death, and not earlier than its last known event: so the check neither takes a
+// dead process for a holder, nor overlooks its actions.
 void remote::end_history(std::int64_t at_ns) {
   if (history_over_) return;
   history_over_ = true;

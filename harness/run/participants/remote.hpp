@@ -1,6 +1,6 @@
-// One participant as lockmark sees it: its process, what it hands over, and how its history ends.
+// One participant as lockmark sees it: its process, its data, and the end of its history.
 //
-// Reads its memory, never waits for it, and writes nothing but orders and what it has read.
+// Reads its memory, never waits for it, and writes only orders and its own read positions.
 #pragma once
 
 #include <exception>
@@ -20,7 +20,7 @@ class remote final : public pool_member {
   // `optimistic`: the lock is.
   remote(assignment task, bool optimistic);
 
-  // Starts the process and tells it what to do.
+  // Starts the process and sends its assignment.
   void start(const std::string& program, int common_memory);
   bool started() const { return process_ != nullptr; }
   // REQUIRES: started().
@@ -28,31 +28,31 @@ class remote final : public pool_member {
   const participant_process& process() const { return *process_; }
   void tell(order what);
 
-  // Reads what was handed over. With `over`, the process has ended and this is all there is.
+  // Reads the data handed over so far.
   void fetch();
   void end(int wait_status);
 
-  // A death that somebody is about to cause, or to allow for.
+  // Announces a death that the caller is about to cause, or to allow.
   void expect_death(time_point at);
 
   standing state() const { return block().state.load(std::memory_order_acquire); }
-  // What the participant has failed with; null: it has not.
+  // The participant's failure; null: none.
   std::exception_ptr failure() const;
-  // It was ready once, whatever became of it.
+  // It was ready once, whatever happened later.
   bool was_ready() const { return state() != standing::starting; }
-  // It has died before it was told to close: by itself, or by somebody.
+  // It died before it was told to close: by itself, or killed.
   bool died() const { return died_; }
   bool death_was_expected() const { return expected_ns_ != 0; }
-  // When its history ends. REQUIRES: died().
+  // The end of its history. REQUIRES: died().
   std::int64_t died_ns() const { return died_ns_; }
   int wait_status() const { return wait_status_; }
   // Ended or died, and reaped.
   bool over() const { return over_; }
-  // More was noted than was read in time: what it did after that is not known.
+  // Events or intervals were lost for lack of room: later actions are unknown.
   bool overflowed() const { return overflowed_; }
-  // What it did after this is in none of its intervals; 0: it delivered none.
+  // Later actions are in none of its intervals; 0: it delivered none.
   std::int64_t measured_until_ns() const { return measured_until_ns_; }
-  // Nothing that it does can be earlier than this any more.
+  // Its future events cannot be earlier than this.
   std::int64_t promised_ns() const { return promised_ns_; }
   std::int64_t holding() const { return block().gauges.holding.load(std::memory_order_relaxed); }
   std::int64_t cpu_ns() const { return block().cpu_ns.load(std::memory_order_relaxed); }

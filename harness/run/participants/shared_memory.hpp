@@ -10,9 +10,9 @@ namespace lockmark::run {
 
 class shared_memory {
  public:
-  // New. Throws std::system_error when the system has none left.
+  // Creates it. Throws std::system_error when the system has none left.
   explicit shared_memory(std::size_t size);
-  // What another process made and passed on. Throws std::system_error when it is smaller.
+  // Maps what another process created. Throws std::system_error if it is smaller.
   shared_memory(unique_fd made, std::size_t size);
   shared_memory(const shared_memory&) = delete;
   shared_memory& operator=(const shared_memory&) = delete;

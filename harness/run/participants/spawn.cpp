@@ -31,11 +31,11 @@ struct passed_on {
 [[noreturn]] void become(const passed_on& what) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != what.parent) _exit(127);  // it died before this was in force
+  if (getppid() != what.parent) _exit(127);  // the parent died before this took effect
   const int null = open("/dev/null", O_RDWR);
   dup2(null, STDIN_FILENO);
   dup2(null, STDOUT_FILENO);
-  // Out of the way of the numbers that they are to have.
+  // Moves the descriptors out of the way of their target numbers.
   const int control = fcntl(what.control, F_DUPFD, own_memory_fd + 1);
   const int common = fcntl(what.common_memory, F_DUPFD, own_memory_fd + 1);
   const int own = fcntl(what.own_memory, F_DUPFD, own_memory_fd + 1);

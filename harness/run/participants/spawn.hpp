@@ -1,7 +1,7 @@
-// A participant as a process: started, watched, signalled, reaped. Knows nothing of what it does.
+// A participant as a process: started, watched, signalled, reaped. Knows nothing about its work.
 //
-// It is lockmark once more, exec'ed, in a process group of its own, so that a terminal's Ctrl-C
-// does not reach it. When the thread that started it ends, in whatever way, the kernel kills it.
+// It is lockmark itself, exec'ed in a process group of its own, so that a terminal's Ctrl-C does
+// not reach it. When the thread that started it ends, for whatever reason, the kernel kills it.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace lockmark::run {
 
-// Descriptors in the new process.
+// Descriptor numbers in the new process.
 inline constexpr int control_fd = 3;
 inline constexpr int common_memory_fd = 4;
 inline constexpr int own_memory_fd = 5;
@@ -22,17 +22,17 @@ inline constexpr int own_memory_fd = 5;
 class participant_process {
  public:
   // Executes `program participant`. Throws std::system_error when the system has no process or
-  // descriptor left; a program that cannot be executed ends with status 127.
+  // descriptor left; if the program cannot be executed, the process exits with status 127.
   participant_process(const std::string& program, int common_memory, int own_memory);
   participant_process(const participant_process&) = delete;
   participant_process& operator=(const participant_process&) = delete;
-  // Kills what still runs, and reaps it.
+  // Kills the process if it is still running, and reaps it.
   ~participant_process();
 
   pid_t pid() const { return pid_; }
-  // Our end of its control_fd, a socket.
+  // This side of its control_fd, a socket.
   int control() const { return control_.get(); }
-  // Readable from its end on.
+  // Readable once it has ended.
   int ended_fd() const { return ended_.get(); }
 
   // Its status as waitpid gives it, once it has ended; reaps it. Does not wait.
