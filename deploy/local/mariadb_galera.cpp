@@ -59,22 +59,43 @@ mv "$to/transferred.part" "$to/transferred"
 echo "done $state"
 )sh";
 
+// Called by a node at each change of its status; leaves the status, such as "donor", in a file.
+constexpr std::string_view notify_name = "notify.sh";
+constexpr std::string_view notify_script = R"sh(#!/bin/sh
+cd "$(dirname "$0")"
+while [ $# -gt 0 ]; do
+  case $1 in
+    --status) echo "$2" > status.part; mv status.part status; shift ;;
+  esac
+  shift
+done
+)sh";
+
 // A cluster is only founded at the very first start; a node that comes back looks for the others.
-// Each node waits until the one before it is a member: nodes that meet before they have found the
-// cluster need seconds to agree that neither is it. {}: the first start's extra step.
+// {}: the first start's extra step.
 constexpr std::string_view start_script = R"sh(#!/bin/sh
 cd "$(dirname "$0")"
 PATH=$PWD:$PATH
+synced() {{
+  until grep -qi synced "../$1/status" 2>/dev/null; do sleep 0.05; done
+}}
 if mkdir started_before 2>/dev/null; then
   {}
 fi
 exec "$@"
 )sh";
 
+// A node joins once all nodes before it are synced. Nodes that meet before they have found the
+// cluster need seconds to agree that neither is it. And a group that changes while a donor finishes
+// can report its end twice: a donor already at its next transfer takes the second report for the
+// end of that one, stays paused, and never commits again (Galera 26.4.23).
 std::string first_start(int number) {
   if (number == 1) return R"sh(set -- "$@" --wsrep-new-cluster)sh";
-  return fmt::format("until [ -e ../mariadb-{}/data/gvwstate.dat ]; do sleep 0.05; done",
-                     number - 1);
+  std::string steps;
+  for (int before = number - 1; before > 0; --before) {
+    steps += fmt::format("synced mariadb-{}; ", before);
+  }
+  return steps;
 }
 
 struct node_ports {
@@ -99,6 +120,7 @@ std::vector<std::string> command_line(const site& where, const server_spec& node
         fmt::format("--wsrep-provider={}",
                     where.needed_file("/usr/lib/galera/libgalera_smm.so", "galera-4")),
         fmt::format("--wsrep-node-name={}", node.name),
+        fmt::format("--wsrep-notify-cmd={}", (where.folder(node.name) / notify_name).string()),
         fmt::format("--wsrep-cluster-address=gcomm://{}", members),
         // The timeouts for joining are shorter than the defaults, those for failures are not.
         fmt::format("--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{0};"
@@ -115,10 +137,13 @@ std::vector<std::string> command_line(const site& where, const server_spec& node
 void add_scripts(const site& where, server_spec& node, int number) {
   const std::filesystem::path folder = where.folder(node.name);
   const std::filesystem::path transfer = folder / "wsrep_sst_lockmark";
+  const std::filesystem::path notify = folder / notify_name;
   node.files.push_back({transfer, std::string{transfer_script}});
+  node.files.push_back({notify, std::string{notify_script}});
   node.files.push_back({folder / "start.sh", fmt::format(start_script, first_start(number))});
-  node.prepare.push_back({"make a script executable",
-                          {where.program("chmod", "coreutils"), "700", transfer.string()}});
+  node.prepare.push_back(
+      {"make scripts executable",
+       {where.program("chmod", "coreutils"), "700", transfer.string(), notify.string()}});
 }
 
 }  // namespace

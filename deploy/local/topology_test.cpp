@@ -226,7 +226,8 @@ TEST(mariadb_replicated_plan, has_one_writer) {
   }
 }
 
-// Only the first node founds a cluster; each knows all others, and has its own ports.
+// Only the first node founds a cluster; each knows all others, and has its own ports. The last one
+// waits for both others: a donor that still finishes its first transfer does not survive a second.
 TEST(mariadb_galera_plan, has_one_founder) {
   const plan made = planned("mysql-galera");
   ASSERT_EQ(made.servers.size(), 3U);
@@ -242,6 +243,7 @@ TEST(mariadb_galera_plan, has_one_founder) {
     EXPECT_EQ(founds, &node == &made.servers[0]);
   }
   EXPECT_EQ(addresses.size(), 1U);
+  EXPECT_THAT(made.servers[2].files.back().text, HasSubstr("synced mariadb-2; synced mariadb-1;"));
   EXPECT_THAT(made.target, HasSubstr("mysql+galera://lockmark:"));
 }
 
