@@ -25,6 +25,7 @@ def grown(metric):
 
 
 COMMANDS = f"{grown('lockmark_client_commands_total')} / {grown('lockmark_grants_total')}"
+FIGURES = f"max by ({ROW}, figure) ({last('lockmark_run_figure')})"
 VALIDITY = f"max by ({ROW}, verdict) ({last('lockmark_run_validity')}) == 1"
 
 
@@ -62,6 +63,11 @@ def side_by_side():
              [now(quantile_of_run(0.5, HANDOFF, 'kind="transfer"'), ROW_LEGEND)]),
         bars("Commands per grant", "short", "What clients sent. A server may count more, where it "
              "counts the commands inside a script.", [now(COMMANDS, ROW_LEGEND)]),
+        table("Figures of ended runs", "Each figure of run.json, exact and over all attempts, "
+              "under the name that --fail and claims give it. Times in seconds, shares as "
+              "ratios.", [
+                  ("lock", None, None), ("topology", None, None), ("scenario", None, None),
+                  ("figure", None, None), ("value", "none", now(FIGURES, ""))]),
     ]
 
 

@@ -48,7 +48,7 @@ struct party {
   task<outcome<grant>> renew(duration within, std::uint32_t key = 0) const;
   task<outcome<nothing>> release(duration within, std::uint32_t key = 0) const;
 
-  // Tries until it has the key; throws broken if it does not get it within `within`, or is in doubt.
+  // Tries until it has the key; throws broken once `within` is over, or if it is in doubt.
   task<grant> take(duration within = patience, std::uint32_t key = 0) const;
 
   // Releases the key; throws broken if that fails.

@@ -20,7 +20,7 @@ task<void> lock_without_index(server& s) {
   const auto b = co_await s.open(1);
   const auto held = co_await a->acquire(s.ask(0, enough));
   EXPECT_TRUE(held.done());
-  const auto other_key = co_await b->acquire(s.ask(1, 100ms));
+  const auto other_key = co_await b->acquire(s.ask(1, 1s));
   EXPECT_TRUE(other_key.refused(refusal::deadline));
   const auto freed = co_await a->release(s.ask(0, enough));
   EXPECT_TRUE(freed.done());
@@ -128,7 +128,7 @@ task<void> get_in_fractions(server& s) {
   const auto b = co_await s.open(1);
   const auto held = co_await a->acquire(s.ask(0, enough));
   EXPECT_TRUE(held.done());
-  for (const duration d : {150ms, 1200ms}) {
+  for (const duration d : {650ms, 1200ms}) {
     std::uint64_t commands = 0;
     for (int n = 0; n < 10 && commands != 1; ++n) {  // a KILL is right where it is 10 ms late
       const time_point start = s.l.now();
@@ -156,7 +156,7 @@ task<void> wait_with_a_key_in_hand(server& s) {
   const auto first = co_await a->acquire(s.ask(0, enough, 0));
   const auto second = co_await b->acquire(s.ask(1, enough));
   EXPECT_TRUE(first.done() && second.done());
-  const auto kept_out = co_await a->acquire(s.ask(1, 100ms, 0));
+  const auto kept_out = co_await a->acquire(s.ask(1, 1s, 0));
   EXPECT_TRUE(kept_out.refused(refusal::deadline));
   co_await a->close();
   co_await b->close();

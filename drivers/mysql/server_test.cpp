@@ -45,7 +45,7 @@ task<void> wait_in_vain(server& s) {
   const auto waiter = co_await s.open(1);
   const auto held = co_await holder->acquire(s.ask(0, enough));
   EXPECT_TRUE(held.done());
-  for (const duration d : {150ms, 1000ms, 1300ms}) {
+  for (const duration d : {650ms, 1000ms, 1300ms}) {
     const time_point start = s.l.now();
     const traffic before = waiter->sent();
     const auto got = co_await waiter->acquire(s.ask(0, d));
@@ -98,7 +98,7 @@ TEST_F(server, a_wait_of_whole_seconds_needs_no_kill) {
 }
 
 task<void> wait_and_expect_deadline(server& s, session& waiter, std::uint32_t client) {
-  const auto got = co_await waiter.acquire(s.ask(0, 120ms, client));
+  const auto got = co_await waiter.acquire(s.ask(0, 700ms, client));
   EXPECT_TRUE(got.refused(refusal::deadline)) << client;
 }
 
@@ -161,7 +161,7 @@ task<void> hold_two_keys(server& s) {
   EXPECT_TRUE(freed.done());
   const auto got = co_await b->acquire(s.ask(2, enough));
   EXPECT_TRUE(got.done());
-  const auto busy = co_await b->acquire(s.ask(3, 100ms));
+  const auto busy = co_await b->acquire(s.ask(3, 1s));
   EXPECT_TRUE(busy.refused(refusal::deadline));
   co_await a->close();
   co_await b->close();
@@ -297,7 +297,7 @@ task<void> wait_in_vain_on_a_stalling_server(server& s) {
   const auto waiter = co_await s.open(1);
   const auto held = co_await holder->acquire(s.ask(0, enough));
   EXPECT_TRUE(held.done());
-  const request r = s.ask(0, 50ms);
+  const request r = s.ask(0, 300ms);
   EXPECT_GT(r.grace, 4s);
   scope beside{s.l};
   beside.spawn(stall_from_now_on(s, 600ms));
@@ -326,8 +326,10 @@ task<void> race_on(server& s, session& in, std::uint32_t client, race& r) {
   while (s.l.now() < r.end && (r.granted <= 100 || r.refused <= 100)) {
     const auto got = co_await in.acquire(s.ask(0, 3ms, client));
     if (!got.done()) {
-      r.refused += got.refused(refusal::deadline);
-      r.wrong += !got.refused(refusal::deadline);
+      // A try that begins after its 3 ms, on a busy machine, asks nobody.
+      const bool late = got.refused(refusal::deadline) || got.refused(refusal::unavailable);
+      r.refused += late;
+      r.wrong += !late;
       continue;
     }
     ++r.granted;

@@ -94,7 +94,7 @@ task<void> cycle(loop& l, driver& d) {
     const request r{.key = 0, .client = 0, .lease = {}, .deadline = l.now() + 2s, .grace = 5s};
     const auto got = co_await s->acquire(r);
     EXPECT_TRUE(got.done());
-    const request w{.key = 0, .client = 1, .lease = {}, .deadline = l.now() + 20ms, .grace = 5s};
+    const request w{.key = 0, .client = 1, .lease = {}, .deadline = l.now() + 200ms, .grace = 5s};
     const auto late = co_await s->acquire(w);
     EXPECT_TRUE(late.refused(refusal::deadline));
     const auto freed = co_await s->release(r);

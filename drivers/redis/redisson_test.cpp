@@ -68,7 +68,7 @@ task<void> writer_leaves(loop& l, driver& writers, driver& readers, int& woken) 
   co_await waiters.join();
   EXPECT_EQ(granted, 4U);
   woken = static_cast<int>(r->sent().wakeups);
-  const auto kept_out = co_await w->acquire(by(l, 0, 50ms));
+  const auto kept_out = co_await w->acquire(by(l, 0, 1s));
   EXPECT_TRUE(kept_out.refused(refusal::deadline));
   co_await leave(reading);
   co_await leave(writing);

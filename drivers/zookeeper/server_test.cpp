@@ -86,7 +86,7 @@ TEST(sequential, deadline_leaves_the_queue) {
     const auto b = co_await w.open();
     const auto held = co_await a->acquire(w.ask(seconds(5)));
     EXPECT_TRUE(held.done());
-    const auto refused = co_await b->acquire(w.ask(milliseconds(200)));
+    const auto refused = co_await b->acquire(w.ask(seconds(1)));
     EXPECT_TRUE(refused.refused(refusal::deadline));
     const auto nodes = co_await w.queue();
     EXPECT_THAT(nodes, SizeIs(1));
