@@ -15,19 +15,17 @@ fault_plan plan_of(std::map<std::string, std::string> keys) {
   return config::read_faults(numbered).at(0);
 }
 
-std::string redis(int port, const std::string& words) {
-  const auto said =
-      local::run_shell(fmt::format("timeout 3 redis-cli -p {} {} 2>&1", port, words), 5s);
-  return said.status == 0 ? said.output : "";
+std::string redis(int port, const std::string& words, duration limit) {
+  const auto said = local::run_shell(fmt::format("redis-cli -p {} {} 2>&1", port, words), limit);
+  return said.in_time && said.status == 0 ? said.output : "";
 }
 
-std::string zookeeper(int port, const std::string& letters) {
+std::string zookeeper(int port, const std::string& letters, duration limit) {
   const auto said = local::run_shell(
-      fmt::format("timeout 3 bash -c 'exec 3<>/dev/tcp/127.0.0.1/{} && printf {} >&3 && cat <&3' "
-                  "2>/dev/null",
+      fmt::format("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{} && printf {} >&3 && cat <&3' 2>/dev/null",
                   port, letters),
-      5s);
-  return said.output;
+      limit);
+  return said.in_time ? said.output : "";
 }
 
 bool eventually(const std::function<bool()>& holds, duration limit) {

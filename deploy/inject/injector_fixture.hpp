@@ -19,13 +19,17 @@ using config::fault_plan;
 // A plan from the keys of one fault: {"do", "cut"}, ...
 fault_plan plan_of(std::map<std::string, std::string> keys);
 
-// redis-cli's output for the command, within 3 s; empty if there is no answer.
-std::string redis(int port, const std::string& words);
+// Limits for answers that come, however busy the machine, and for the proof that none comes.
+inline constexpr duration patience = std::chrono::seconds{60};
+inline constexpr duration silence = std::chrono::seconds{3};
 
-// A ZooKeeper's answer to a four-letter word, within 3 s; empty if there is none.
-std::string zookeeper(int port, const std::string& letters);
+// redis-cli's output for the command; empty if there is no answer within the limit.
+std::string redis(int port, const std::string& words, duration limit = patience);
 
-bool eventually(const std::function<bool()>& holds, duration limit = std::chrono::seconds{15});
+// A ZooKeeper's answer to a four-letter word; empty if there is none within the limit.
+std::string zookeeper(int port, const std::string& letters, duration limit = patience);
+
+bool eventually(const std::function<bool()>& holds, duration limit = patience);
 
 // A cluster for these plans, and the injector that carries them out.
 class suffering {

@@ -24,7 +24,7 @@ TEST(local_injector, parts_the_leader_from_its_ensemble) {
   ASSERT_EQ(before.size(), 1U);
   ASSERT_EQ(s.begin(), before[0]);
   const auto number = static_cast<std::size_t>(before[0].back() - '1');
-  EXPECT_EQ(zookeeper(s.client_port(number), "ruok"), "");
+  EXPECT_EQ(zookeeper(s.client_port(number), "ruok", silence), "");
   // A server that looks for a new leader drops its connections.
   EXPECT_TRUE(
       eventually([&] { return zookeeper(s.client_port((number + 1) % 3), "ruok") == "imok"; }));

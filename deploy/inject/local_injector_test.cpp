@@ -40,19 +40,19 @@ TEST(local_injector, kills_pauses_and_moves_the_clock_of_a_server) {
   EXPECT_EQ(redis(s.port(), "EXISTS k"), "0");
 
   s.begin(2);
-  EXPECT_EQ(redis(s.port(), "PING"), "");
+  EXPECT_EQ(redis(s.port(), "PING", silence), "");
   s.end(2);
   EXPECT_EQ(redis(s.port(), "PING"), "PONG");
 
   const auto ahead = [&] {
     return std::stoll(redis(s.port(), "TIME")) - wall_time_ns() / 1'000'000'000;
   };
-  EXPECT_NEAR(static_cast<double>(ahead()), 0, 2);
+  EXPECT_NEAR(static_cast<double>(ahead()), 0, 60);
   s.begin(3);
-  EXPECT_NEAR(static_cast<double>(ahead()), -3600, 2);
+  EXPECT_NEAR(static_cast<double>(ahead()), -3600, 60);
   EXPECT_EQ(redis(s.port(), "SET k v PX 100"), "OK");
   s.end_all();
-  EXPECT_NEAR(static_cast<double>(ahead()), 0, 2);
+  EXPECT_NEAR(static_cast<double>(ahead()), 0, 60);
   EXPECT_EQ(redis(s.port(), "EXISTS k"), "0") << "a lease that ended an hour ago";
 }
 
@@ -67,12 +67,12 @@ TEST(local_injector, cuts_stalls_and_delays_the_links_to_a_server) {
   ASSERT_NE(s.client_port(), s.port());
   EXPECT_EQ(redis(s.client_port(), "PING"), "PONG");
   s.begin(0);
-  EXPECT_EQ(redis(s.client_port(), "PING"), "");
+  EXPECT_EQ(redis(s.client_port(), "PING", silence), "");
   EXPECT_EQ(redis(s.port(), "PING"), "PONG");
   s.end(0);
   EXPECT_EQ(redis(s.client_port(), "PING"), "PONG");
   s.begin(1);
-  EXPECT_EQ(redis(s.client_port(), "PING"), "");
+  EXPECT_EQ(redis(s.client_port(), "PING", silence), "");
   s.end_all();
   s.begin(2);
   const real_clock clock;
@@ -160,7 +160,7 @@ TEST(local_injector, finds_the_master_of_a_key_in_a_cluster) {
   s.end(0);
   EXPECT_TRUE(eventually([&] { return redis(s.port(master), "WAIT 1 500") == "1"; }));
   EXPECT_THAT(s.begin(1), testing::EndsWith(fmt::format("-{}", master + 1)));
-  EXPECT_EQ(redis(s.port(master), "PING"), "");
+  EXPECT_EQ(redis(s.port(master), "PING", silence), "");
   s.end_all();
 }
 
@@ -359,7 +359,7 @@ TEST(arena_of_participants, hits_the_one_that_sent_the_request) {
       task<faults::active_fault> starting = at.begin(on, plan);
       const faults::active_fault hit = co_await std::move(starting);
       EXPECT_EQ(hit.whom, "participant 2");
-      EXPECT_EQ(redis(own, "PING"), "");
+      EXPECT_EQ(redis(own, "PING", silence), "");
       EXPECT_EQ(redis(other, "PING"), "PONG");
       task<void> healing = at.end_all(on);
       co_await std::move(healing);
