@@ -67,12 +67,13 @@ TEST(capacity_usage, what_cannot_be_held_or_shown_is_said_with_its_run) {
 }
 
 // The p90 needs few attempts, and breaks at once when the lock is saturated; 2 ms of hold alone
-// allow less than 500 a second. Runs spoiled by a busy machine are INVALID; the status is then 3.
+// allow less than 500 a second. The limit is far above the stalls of a busy machine, among which a
+// search finds no edge. Runs spoiled by such a machine are INVALID; the status is then 3.
 TEST(capacity, finds_what_a_lock_on_redis_bears) {
   const scratch dir;
   const fs::path out = dir / "found";
   const ended e = run(dir.path(), {"capacity", "hot_lock",  "--on",      "local:redis",
-                                   "--slo",    "p90<100ms", "--probe",   "4s",
+                                   "--slo",    "p90<900ms", "--probe",   "4s",
                                    "--cell",   "4s",        "--clients", "1,8",
                                    "--want",   "1000/s",    "--set",     "lock=redis/redisson",
                                    "--set",    "hold=2ms",  "--set",     "warmup=200ms",
