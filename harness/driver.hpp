@@ -44,6 +44,15 @@ struct no_server : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
+// The server was reached, and did not answer whether it created what a run needs; it still may.
+struct unanswered_change : no_server {
+  using no_server::no_server;
+};
+
+// How long a server that has answered may take for creating what a run needs: a table has to be
+// synced to the disk, on every node of a cluster.
+inline constexpr duration creating_within = std::chrono::seconds{20};
+
 // The names of one run's keys. The driver turns them into its own: "lockmark:<run>:<key>" in Redis,
 // "/lockmark/<run>/<key>" in ZooKeeper, rows of tables "lockmark_<run>_..." in MySQL.
 struct names {
@@ -184,7 +193,9 @@ class driver {
   virtual ~driver() = default;
 
   // First contact with the server: checks access and creates what the lock needs before the first
-  // acquire. Throws no_server or usage_error.
+  // acquire. Ends by the deadline if the server is silent; a server that has answered has
+  // creating_within more for what it is to create. Throws no_server, unanswered_change or
+  // usage_error.
   virtual task<description> prepare(loop& l, time_point deadline) = 0;
 
   // Looks for problems that would spoil a run with this load. Called between prepare() and the

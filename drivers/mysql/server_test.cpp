@@ -230,6 +230,30 @@ TEST_F(server, describes_the_server) {
   play(describe);
 }
 
+task<void> prepare_behind(server& s, time_point deadline, bool& done) {
+  co_await s.locks->prepare(s.l, deadline);
+  done = true;
+}
+
+task<void> create_late(server& s) {
+  co_await s.locks->wipe(s.l, s.in(enough));
+  co_await must(s.admin, "stop all writes", "FLUSH TABLES WITH READ LOCK", s.in(enough));
+  const time_point contact_by = s.in(3s);
+  bool done = false;
+  scope side(s.l);
+  side.spawn(prepare_behind(s, contact_by, done));
+  co_await s.l.sleep_until(contact_by + 100ms);
+  EXPECT_FALSE(done) << "nothing delays a CREATE TABLE";
+  co_await must(s.admin, "let all write", "UNLOCK TABLES", s.in(enough));
+  co_await side.join();
+  EXPECT_TRUE(done);
+}
+
+// Creating a table takes as long as the server's disk; only a silent server ends a run in seconds.
+TEST_F(server, creates_its_table_after_the_deadline_for_contact) {
+  play(create_late);
+}
+
 task<void> prepare_elsewhere(loop& l, driver& d, duration within, std::string& said) {
   try {
     co_await d.prepare(l, l.now() + within);

@@ -36,6 +36,13 @@ std::string counter_name(const std::string& variable) {
   return lower(variable);
 }
 
+task<void> limit_waits(loop& l, connection& c, time_point deadline) {
+  const auto left = std::chrono::floor<std::chrono::seconds>(deadline - l.now());
+  co_await must(c, "limit the wait for the table",
+                fmt::format("SET SESSION lock_wait_timeout={}", std::max<long>(1, left.count())),
+                deadline);
+}
+
 }  // namespace
 
 table_driver::table_driver(const driver_setup& setup, table rows, concerns about)
@@ -49,13 +56,23 @@ task<description> table_driver::prepare(loop& l, time_point deadline) {
   traffic unused;
   connection c{l, unused};
   co_await reach_or_throw(l, c, *way_, deadline);
-  for (const std::string& step : table_.create()) {
-    co_await must(c, fmt::format("create table {}", table_.bare_name()), step, deadline);
-  }
-  description said = co_await describe(c, deadline);
+  const time_point created_by = deadline + creating_within;
+  co_await create(l, c, created_by);
+  description said = co_await describe(c, created_by);
   c.quit();
-  if (way_->all_write() && table_.exists()) co_await see_it_everywhere(l, deadline);
+  if (way_->all_write() && table_.exists()) co_await see_it_everywhere(l, created_by);
   co_return said;
+}
+
+// The wait is limited on the server too, or the table would still be created later.
+task<void> table_driver::create(loop& l, connection& c, time_point deadline) {
+  const std::string doing = fmt::format("create table {}", table_.bare_name());
+  if (table_.exists()) co_await limit_waits(l, c, deadline);
+  for (const std::string& step : table_.create()) {
+    const answer a = co_await c.query(step, deadline);
+    if (a.unknown) throw unanswered_change(sentence(c.where(), doing, a));
+    if (!a.done()) throw no_server(sentence(c.where(), doing, a));
+  }
 }
 
 task<description> table_driver::describe(connection& c, time_point deadline) {
@@ -116,10 +133,7 @@ task<void> table_driver::wipe(loop& l, time_point deadline) {
   traffic unused;
   connection c{l, unused};
   co_await reach_or_throw(l, c, *way_, deadline);
-  const auto left = std::chrono::floor<std::chrono::seconds>(deadline - l.now());
-  co_await must(c, "limit the wait for the table",
-                fmt::format("SET SESSION lock_wait_timeout={}", std::max<long>(1, left.count())),
-                deadline);
+  co_await limit_waits(l, c, deadline);
   for (const std::string& removal : table_.remove()) {
     co_await must(
         c, fmt::format("{} table {}", table_.shared() ? "clear" : "drop", table_.bare_name()),

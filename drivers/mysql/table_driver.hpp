@@ -38,6 +38,7 @@ class table_driver : public driver {
   const table& rows() const { return table_; }
 
  private:
+  task<void> create(loop& l, connection& c, time_point deadline);
   task<description> describe(connection& c, time_point deadline);
   task<void> see_it_everywhere(loop& l, time_point deadline);
 

@@ -85,7 +85,10 @@ reading& row::operator[](std::string_view name) {
 }
 
 std::uint64_t row::samples() const {
-  return static_cast<std::uint64_t>((*this)["samples"].value.value_or(0));
+  // A run folder that is not ours may claim any number.
+  constexpr double most = 0x1.fffffffffffffp63;
+  const double claimed = (*this)["samples"].value.value_or(0);
+  return claimed > 0 ? static_cast<std::uint64_t>(std::min(claimed, most)) : 0;
 }
 
 row row_of(const recorded_run& run) {

@@ -66,12 +66,14 @@ run_controller::run_controller(const setup& s, loop& l, worker_pool& workers, wi
 
 task<void> run_controller::conduct(result& r) {
   std::exception_ptr failure;
+  bool may_have_created = false;
   try {
     co_await begin(r);
     co_await warm_up(r);
     co_await measure(r);
   } catch (const std::exception& e) {
     failure = std::current_exception();
+    may_have_created = dynamic_cast<const unanswered_change*>(&e) != nullptr;
     r.how = ending::failed;
     r.why = e.what();
   }
@@ -81,8 +83,9 @@ task<void> run_controller::conduct(result& r) {
     co_await count_on_server(r);
     draw_conclusions(r);
   }
-  co_await close(r,
-                 load_began_ ? cleaning_within : std::min(job_.command_timeout, farewell_within));
+  co_await close(r, load_began_ || may_have_created
+                        ? cleaning_within
+                        : std::min(job_.command_timeout, farewell_within));
   co_await end_the_stuck(r);
   if (failure && !has_window) std::rethrow_exception(failure);
 }
@@ -90,7 +93,8 @@ task<void> run_controller::conduct(result& r) {
 // Steps before the load. An exception here leaves nothing to report.
 task<void> run_controller::begin(result& r) {
   const time_point by = loop_.now() + first_contact_within;
-  r.server_is = co_await calls_.wait_for(setup_.behind.prepare(loop_, by), by, "prepare");
+  r.server_is =
+      co_await calls_.wait_for(setup_.behind.prepare(loop_, by), by + creating_within, "prepare");
   co_await look_ahead(r);
   if (setup_.measure_floor) r.floor = setup_.measure_floor();
   co_await open();

@@ -23,6 +23,9 @@ struct slow_door {
   duration leaving_takes = 100ms;
   std::uint32_t silent_to = 1'000'000;  // the instance that never gets an answer
   bool counts_clients = false;          // its sessions report each of their clients
+  bool creates_in_silence = false;      // prepare() ends without an answer
+
+  std::vector<duration> wiping;  // until the deadline of each wipe()
 
   int under_way = 0;
   int most = 0;
@@ -62,8 +65,17 @@ class slow_driver final : public driver {
  public:
   slow_driver(std::unique_ptr<driver> inside, slow_door& door)
       : inside_(std::move(inside)), door_(door) {}
-  task<description> prepare(loop& l, time_point by) override { return inside_->prepare(l, by); }
-  task<void> wipe(loop& l, time_point by) override { return inside_->wipe(l, by); }
+  task<description> prepare(loop& l, time_point by) override {
+    if (door_.creates_in_silence) {
+      co_await l.sleep_until(by + creating_within);
+      throw unanswered_change("the server did not say whether it created the table");
+    }
+    co_return co_await inside_->prepare(l, by);
+  }
+  task<void> wipe(loop& l, time_point by) override {
+    door_.wiping.push_back(by - l.now());
+    return inside_->wipe(l, by);
+  }
   task<server_counters> counters(loop& l, time_point by) override {
     return inside_->counters(l, by);
   }
@@ -132,6 +144,13 @@ struct opening : testing::Test {
   std::optional<ending> how;
   std::vector<std::int64_t> connected;  // as shown meanwhile
 };
+
+// What a silent server may have created is worth the time that cleaning up after a load has.
+TEST_F(opening, removes_what_may_have_been_created) {
+  door.creates_in_silence = true;
+  EXPECT_EQ(run(1, 1), "the server did not say whether it created the table");
+  EXPECT_THAT(door.wiping, testing::ElementsAre(10s));
+}
 
 // 480 logins of 100 ms take a second, not 48.
 TEST_F(opening, takes_forty_eight_at_a_time) {
