@@ -52,7 +52,7 @@ executed measure(const context& c, const run_options& g, const named_job& job,
   const std::string target = g.target.empty() ? usual_target(c.known, job.job) : g.target;
   if (target.starts_with("local:")) display.announce("starting servers");
   resolved_target where =
-      resolve_target(target, inject::needs_of(config::read_faults(job.job.faults)));
+      resolve_target(target, inject::needs_of(faults::read_faults(job.job.faults)));
   display.announce("connecting");
   run_request e{job.job, job.name, g.out, c.arguments, {}, {}, exporter};
   e.history = g.history;

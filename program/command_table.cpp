@@ -138,7 +138,7 @@ class table_maker {
   void tell_why_not(const char* why);
 
  private:
-  std::vector<config::fault_plan> faults_of_all() const;
+  std::vector<faults::fault_plan> faults_of_all() const;
   std::vector<line> lines_on(std::string_view form) const;
   void measure_place(const named_target& t);
   void measure_row(resolved_target& where, const line& l);
@@ -186,10 +186,10 @@ int table_maker::make() {
 }
 
 // The faults of all scenarios: they share their servers.
-std::vector<config::fault_plan> table_maker::faults_of_all() const {
-  std::vector<config::fault_plan> all;
+std::vector<faults::fault_plan> table_maker::faults_of_all() const {
+  std::vector<faults::fault_plan> all;
   for (const std::string& scenario : given_.scenarios) {
-    const auto plans = config::read_faults(find_job(scenario, {"stop.duration=1s"}).job.faults);
+    const auto plans = faults::read_faults(find_job(scenario, {"stop.duration=1s"}).job.faults);
     all.insert(all.end(), plans.begin(), plans.end());
   }
   return all;

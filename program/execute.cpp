@@ -78,7 +78,7 @@ run::floor_measurement measure_floor(const catalogue& known, const config::job& 
 // Null for a job without faults.
 std::unique_ptr<inject::local_injector> injector_for(resolved_target& where, const config::job& job,
                                                      const std::string& run_id) {
-  const auto plans = config::read_faults(job.faults);
+  const auto plans = faults::read_faults(job.faults);
   if (plans.empty()) return nullptr;
   inject::local_injector::environment environment;
   environment.own = where.own ? &*where.own : nullptr;

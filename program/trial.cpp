@@ -17,7 +17,7 @@ report::recorded_run run_trial(const context& c, const trial& t, const std::file
                                bool quiet) {
   const named_job job = find_job(t.job, t.set);
   resolved_target where = resolve_target(fmt::format("local:{}", t.topology),
-                                         inject::needs_of(config::read_faults(job.job.faults)));
+                                         inject::needs_of(faults::read_faults(job.job.faults)));
   if (!t.query.empty()) where.url += fmt::format("?{}", t.query);
   progress_display display(t.title, quiet);
   const std::string scenario = job.name.substr(job.name.rfind('/') + 1);

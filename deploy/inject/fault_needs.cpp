@@ -9,9 +9,7 @@
 namespace lockmark::inject {
 namespace {
 
-using namespace std::chrono_literals;
-using config::fault_kind;
-using config::fault_plan;
+using faults::fault_plan;
 
 std::string shim_path(std::string_view file, std::string_view who_needs) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
@@ -24,28 +22,25 @@ std::string shim_path(std::string_view file, std::string_view who_needs) {
 }
 
 bool parts_servers(const fault_plan& plan) {
-  return config::is_of_links(plan.what) && plan.who != "replication" &&
-         !config::hits_participants(plan);
+  return plan.what->of_links() && plan.who != "replication" && !faults::hits_participants(plan);
 }
 
 }  // namespace
 
 bool uses_proxies(const fault_plan& plan) {
-  const bool of_clients = plan.who != "replication" && !config::hits_one_link(plan);
-  return !plan.on.empty() || (config::is_of_links(plan.what) && of_clients);
+  const bool of_clients = plan.who != "replication" && !faults::hits_one_link(plan);
+  return !plan.on.empty() || (plan.what->of_links() && of_clients);
 }
 
 fault_needs needs_of(const std::vector<fault_plan>& plans) {
   fault_needs needs;
   for (const fault_plan& plan : plans) {
-    const bool servers = plan.what != fault_kind::run && !config::hits_participants(plan);
+    const bool servers = plan.what->has_target() && !faults::hits_participants(plan);
     needs.own_servers = needs.own_servers || (servers && !uses_proxies(plan));
-    const bool comes_back = plan.what == fault_kind::kill && servers && plan.lasts > 0ns;
-    needs.kept_data = needs.kept_data || (comes_back && plan.keeps_data);
-    needs.clock_shim = needs.clock_shim || plan.what == fault_kind::jump_clock;
+    plan.what->add_needs(plan, needs);
     needs.proxies = needs.proxies || uses_proxies(plan);
     needs.partition = needs.partition || parts_servers(plan);
-    needs.links = needs.links || config::hits_one_link(plan);
+    needs.links = needs.links || faults::hits_one_link(plan);
   }
   return needs;
 }

@@ -5,22 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "harness/config/fault_plan.hpp"
+#include "harness/faults/kind.hpp"
 
 namespace lockmark::inject {
 
-struct fault_needs {
-  bool own_servers = false;  // not those of `lockmark up`, which may be in use by others
-  bool kept_data = false;    // a killed server comes back with its data
-  bool clock_shim = false;
-  bool proxies = false;    // between clients and servers
-  bool partition = false;  // between servers that can be partitioned (local::can_partition)
-  bool links = false;      // between servers of any kind
-};
-fault_needs needs_of(const std::vector<config::fault_plan>& plans);
+using faults::fault_needs;
+fault_needs needs_of(const std::vector<faults::fault_plan>& plans);
 
 // Whether the plan affects links between clients and servers.
-bool uses_proxies(const config::fault_plan& plan);
+bool uses_proxies(const faults::fault_plan& plan);
 
 // Index from 0; "participant 2" counts from 1.
 std::uint32_t participant_in(const std::string& who);

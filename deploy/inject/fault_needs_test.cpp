@@ -11,7 +11,7 @@ namespace {
 fault_needs needs_of_cut(const std::string& who, const std::string& what = "cut") {
   const std::map<std::string, std::string> keys{
       {"1.do", what}, {"1.who", who}, {"1.at", "0s"}, {"1.for", "1s"}};
-  return needs_of(config::read_faults(keys));
+  return needs_of(faults::read_faults(keys));
 }
 
 // Cutting off servers may need a partition; cutting off clients, or killing, does not.

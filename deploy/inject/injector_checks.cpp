@@ -11,19 +11,18 @@
 
 namespace lockmark::inject {
 
-using config::fault_kind;
-using config::fault_plan;
+using faults::fault_plan;
 
 void local_injector::check(const fault_plan& plan) const {
-  if (plan.what == fault_kind::run) return;
-  if (config::hits_participants(plan)) {
+  if (!plan.what->has_target()) return;
+  if (faults::hits_participants(plan)) {
     check_participants(plan);
   } else {
     check_servers(plan);
     if (!plan.with.empty()) check_participants(plan);
   }
   if (uses_proxies(plan)) check_links(plan);
-  if (config::hits_one_link(plan)) check_link(plan);
+  if (faults::hits_one_link(plan)) check_link(plan);
 }
 
 // Whether cutting off a server also parts it from the other servers.
@@ -47,13 +46,13 @@ void local_injector::check_participants(const fault_plan& plan) const {
     throw usage_error(fmt::format(
         "faults: {} needs participants that are processes of their own (participants: 2, say), and "
         "the job has none",
-        config::name_of(plan)));
+        faults::name_of(plan)));
   }
-  if (where_.in_programs && plan.what == fault_kind::pause) {
+  if (where_.in_programs && plan.what->on_client() == faults::client_effect::paused) {
     throw usage_error(fmt::format(
         "faults: {} would stop lockmark's participant and not the program that is its lock client, "
         "which would go on and renew its lease; kill, cut and stall reach it",
-        config::name_of(plan)));
+        faults::name_of(plan)));
   }
   if (who.starts_with("participant ") && participant_in(who) >= where_.participants) {
     throw usage_error(
@@ -64,7 +63,7 @@ void local_injector::check_participants(const fault_plan& plan) const {
 void local_injector::check_links(const fault_plan& plan) const {
   if (servers_.empty()) {
     throw usage_error(
-        fmt::format("faults: {} needs servers that are reached by network", config::name_of(plan)));
+        fmt::format("faults: {} needs servers that are reached by network", faults::name_of(plan)));
   }
   const auto target = config::parse_target(where_.url);
   if (!plan.on.empty() && target && target->tls.on) {
@@ -82,7 +81,7 @@ std::vector<std::string> local_injector::serving() const {
 }
 
 void local_injector::check_servers(const fault_plan& plan) const {
-  const std::string name = config::name_of(plan);
+  const std::string name = faults::name_of(plan);
   const std::string topology = where_.own == nullptr ? "" : where_.own->info().topology;
   const bool by_links = uses_proxies(plan);
   if (where_.own == nullptr && !by_links) {
@@ -91,7 +90,7 @@ void local_injector::check_servers(const fault_plan& plan) const {
         "how: {{do: run, command: ..., undo: ...}}",
         name));
   }
-  if (plan.what == fault_kind::fail_over && !local::can_fail_over(topology)) {
+  if (needs_of({plan}).promotion && !local::can_fail_over(topology)) {
     throw usage_error(fmt::format(
         "faults: fail_over is for redis-sentinel, redis-cluster and mysql-replicated, not for {}{}",
         topology,
@@ -99,13 +98,13 @@ void local_injector::check_servers(const fault_plan& plan) const {
                                             "leader"
                                           : ", which has one master only"));
   }
-  if (plan.who == "replication" &&
-      (plan.what != fault_kind::cut || !local::can_cut_replication(topology))) {
+  if (plan.who == "replication" && (plan.what->on_client() != faults::client_effect::cut_off ||
+                                    !local::can_cut_replication(topology))) {
     throw usage_error(
         "faults: replication can only be cut, and only in redis-sentinel, redis-cluster and "
         "mysql-replicated");
   }
-  if (plan.who.starts_with("server ") || config::hits_one_link(plan)) {
+  if (plan.who.starts_with("server ") || faults::hits_one_link(plan)) {
     find_servers(plan);
     if (!plan.keeps_data && topology.starts_with("mysql")) {
       throw usage_error("faults: data: lost is not for MariaDB, which would have to be installed");

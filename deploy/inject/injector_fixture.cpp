@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 fault_plan plan_of(std::map<std::string, std::string> keys) {
   std::map<std::string, std::string> numbered;
   for (auto& [key, text] : keys) numbered[fmt::format("1.{}", key)] = text;
-  return config::read_faults(numbered).at(0);
+  return faults::read_faults(numbered).at(0);
 }
 
 std::string redis(int port, const std::string& words, duration limit) {

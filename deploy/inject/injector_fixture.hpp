@@ -14,7 +14,7 @@
 
 namespace lockmark::inject {
 
-using config::fault_plan;
+using faults::fault_plan;
 
 // A plan from the keys of one fault: {"do", "cut"}, ...
 fault_plan plan_of(std::map<std::string, std::string> keys);
@@ -54,7 +54,7 @@ class suffering {
   void end_all() { run_to_end(loop_, injector_->end_all(loop_)); }
 
   // Why a plan cannot be carried out here; empty if it can.
-  std::string refusal_of(const config::fault_plan& plan) const;
+  std::string refusal_of(const faults::fault_plan& plan) const;
 
   local::cluster& servers() { return servers_; }
   int port(std::size_t n = 0) const { return servers_.servers().at(n).port; }

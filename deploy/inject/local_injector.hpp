@@ -29,17 +29,12 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "deploy/inject/fault_needs.hpp"
-#include "deploy/inject/network.hpp"
-#include "deploy/inject/server_links.hpp"
-#include "deploy/local/cluster.hpp"
+#include "deploy/inject/injection.hpp"
 #include "harness/faults/injector.hpp"
-#include "harness/faults/participant_control.hpp"
-#include "harness/faults/side_thread.hpp"
 
 namespace lockmark::inject {
 
@@ -56,67 +51,50 @@ class local_injector final : public faults::injector {
   };
 
   // Starts proxies if a plan needs them. Throws usage_error as check() does, and proxy_error.
-  local_injector(environment where, const std::vector<config::fault_plan>& plans);
+  local_injector(environment where, const std::vector<faults::fault_plan>& plans);
   ~local_injector() override;
 
   // The URL for clients in this process or for those of a participant.
   std::string url_of(std::uint32_t participant = 0) const;
   // The participants; needed before begin() if a plan aims at them.
-  void bind(faults::participant_control* who) { participants_ = who; }
+  void bind(faults::participant_control* who) { reach_.participants = who; }
 
-  void check(const config::fault_plan& plan) const override;
-  task<bool> awaited(loop& l, config::fault_plan plan, time_point deadline) override;
+  void check(const faults::fault_plan& plan) const override;
+  task<bool> awaited(loop& l, faults::fault_plan plan, time_point deadline) override;
   void stop_waiting() noexcept override;
-  task<faults::active_fault> begin(loop& l, config::fault_plan plan) override;
-  task<void> end(loop& l, config::fault_plan plan, faults::active_fault which) override;
+  task<faults::active_fault> begin(loop& l, faults::fault_plan plan) override;
+  task<void> end(loop& l, faults::fault_plan plan, faults::active_fault which) override;
   task<void> end_all(loop& l) override;
   bool has_proxies() const override { return network_ != nullptr; }
   std::string trouble() const override;
 
  private:
-  // An active fault and its targets, for healing.
-  struct injection {
-    config::fault_plan plan;
-    std::vector<std::string> servers{};
-    std::vector<std::uint32_t> participants{};
-    network::link_list links{};    // from clients to servers
-    network::link_list between{};  // from servers to servers
-  };
-
-  void check_participants(const config::fault_plan& plan) const;
-  void check_servers(const config::fault_plan& plan) const;
-  void check_links(const config::fault_plan& plan) const;
-  void check_link(const config::fault_plan& plan) const;
+  void check_participants(const faults::fault_plan& plan) const;
+  void check_servers(const faults::fault_plan& plan) const;
+  void check_links(const faults::fault_plan& plan) const;
+  void check_link(const faults::fault_plan& plan) const;
   bool partitions() const;
   std::vector<std::string> serving() const;
   std::string server_named(const std::string& which) const;
-  std::vector<std::string> ends_of(const config::fault_plan& plan) const;
-  std::vector<std::string> find_servers(const config::fault_plan& plan) const;
+  std::vector<std::string> ends_of(const faults::fault_plan& plan) const;
+  std::vector<std::string> find_servers(const faults::fault_plan& plan) const;
 
   task<std::vector<std::uint32_t>> find_participants(loop& l, std::string who, std::ptrdiff_t held);
-  task<time_point> inject(loop& l, injection* at);
-  task<time_point> hit_participants(loop& l, injection* at, std::ptrdiff_t held);
-  task<time_point> hit_servers(loop& l, injection* at);
-  task<void> set_links(loop& l, injection* at, bool healthy);
-  task<void> heal(loop& l, injection* at);
-  void hit_process(const injection& at);
-  time_point fail_over(injection* at);
-  void heal_process(const injection& at);
+  task<void> aim(loop& l, injection* at, std::ptrdiff_t held);
+  task<void> aim_at_participants(loop& l, injection* at, std::ptrdiff_t held);
+  task<void> aim_at_servers(loop& l, injection* at);
   bool others_hold(std::uint32_t participant) const;
-  task<void> command(loop& l, std::string text);
-  std::ptrdiff_t take_held(const config::fault_plan& plan);
+  std::ptrdiff_t take_held(const faults::fault_plan& plan);
 
   environment where_;
   std::vector<known_server> servers_;  // all servers named by the URL or the cluster
   std::unique_ptr<network> network_;
-  faults::participant_control* participants_ = nullptr;
+  reach reach_;
   std::map<int, injection> on_;
   // Links that hold back the answer to an awaited request, with the plan that awaited it.
-  std::vector<std::pair<config::fault_plan, std::size_t>> held_;
+  std::vector<std::pair<faults::fault_plan, std::size_t>> held_;
   int last_handle_ = 0;
   bool stopping_ = false;
-  faults::side_thread servers_thread_;
-  faults::side_thread commands_thread_;
 };
 
 }  // namespace lockmark::inject

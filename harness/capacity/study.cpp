@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "harness/base/errors.hpp"
-#include "harness/capacity/queue_model.hpp"
+#include "harness/capacity/observed.hpp"
 #include "harness/config/redaction.hpp"
 
 namespace lockmark::capacity {
@@ -15,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double doubt_shown = 0.025;   // intervals of a report: 95 %
 constexpr int most_tries = 2;           // of a run spoiled by the harness itself
 constexpr double oversubscribed = 1.5;  // a lock under constant demand
 
@@ -28,107 +26,7 @@ duration whole_tenths(duration d) {
   return (d + tenth - 1ns) / tenth * tenth;
 }
 
-// Three decimals, as in jobs and in the report.
-double rounded(double per_s) {
-  return std::max(0.001, std::round(per_s * 1000) / 1000);
-}
-
-struct moments {
-  double mean_s = 0;
-  double second_s2 = 0;
-  double mean_error_s = 0;  // standard error
-};
-
-moments moments_of(const stats::histogram& h) {
-  moments m;
-  if (h.empty()) return m;
-  double sum = 0;
-  h.for_each_bucket([&](std::int64_t low_ns, std::int64_t high_ns, std::int64_t count) {
-    const double s = static_cast<double>(low_ns + high_ns) / 2e9;
-    sum += s * static_cast<double>(count);
-    m.second_s2 += s * s * static_cast<double>(count);
-  });
-  const auto n = static_cast<double>(h.count());
-  m.mean_s = sum / n;
-  m.second_s2 /= n;
-  m.mean_error_s = std::sqrt(std::max(0.0, m.second_s2 - m.mean_s * m.mean_s) / n);
-  return m;
-}
-
-figure figure_of(const moments& m, const std::string& run) {
-  constexpr double z = 1.96;
-  return {
-      m.mean_s, std::max(0.0, m.mean_s - z * m.mean_error_s), m.mean_s + z * m.mean_error_s, {run}};
-}
-
-figure figure_of(const bounds& b, const std::string& run) {
-  return {b.value, b.low, b.high, {run}};
-}
-
-// Scales the bounds on attempts per second to grants.
-figure granted_figure(const observation& o) {
-  figure f{o.granted_per_s, o.granted_per_s, o.granted_per_s, {o.run}};
-  if (o.against.empty()) return f;
-  const bounds b = bound_attempts_per_s(o.against, doubt_shown);
-  if (b.value <= 0) return f;
-  f.low = f.value * b.low / b.value;
-  f.high = f.value * b.high / b.value;
-  return f;
-}
-
-// The number of keys if demand is equal; nothing if some keys get more than others.
-std::optional<double> equal_keys(const config::key_choice& keys, std::uint64_t clients) {
-  using shape = config::key_choice::shape;
-  if (keys.kind == shape::zipf || keys.kind == shape::hotspot) return std::nullopt;
-  return static_cast<double>(keys.count(clients));
-}
-
-std::vector<stretches> against(const std::vector<observation>& looks, std::size_t objective) {
-  std::vector<stretches> all;
-  for (const observation& o : looks) all.push_back(o.against[objective]);
-  return all;
-}
-
-probe_result result_of(const std::vector<observation>& looks,
-                       const std::vector<objective>& objectives, double doubt) {
-  probe_result r;
-  double granted = 0;
-  for (const observation& o : looks) {
-    r.dropped += o.dropped;
-    granted += o.granted_share / static_cast<double>(looks.size());
-  }
-  r.granted_share = granted;
-  for (std::size_t i = 0; i < objectives.size(); ++i) {
-    r.objectives.push_back({objectives[i].allowed(), bound_share(against(looks, i), doubt)});
-  }
-  r.backlog = bound_growth(against(looks, 0), doubt);
-  return r;
-}
-
-// The M/G/1 prediction for one key, and the first of the measured quantiles beside it. A client
-// that finds the lock free still waits for the servers' reply.
-std::optional<comparison> predict_beside(const service_time& of, double lone_wait_s,
-                                         double key_per_s,
-                                         const std::vector<stats::quantile_estimate>& measured) {
-  const auto predicted = predict(of, key_per_s);
-  if (!predicted || measured.empty()) return std::nullopt;
-  comparison c;
-  c.utilisation = predicted->utilisation;
-  c.predicted_mean_s = predicted->mean_s + (1 - predicted->utilisation) * lone_wait_s;
-  c.quantile = measured.front().q;
-  c.predicted_quantile_s = std::max(lone_wait_s, predicted->quantile_s(c.quantile));
-  c.measured = measured.front();
-  return c;
-}
-
 }  // namespace
-
-std::optional<double> comparison::quantile_error() const {
-  if (!measured.supported || measured.value.censored || measured.value.value_ns <= 0) {
-    return std::nullopt;
-  }
-  return predicted_quantile_s * 1e9 / static_cast<double>(measured.value.value_ns) - 1;
-}
 
 void check_study(const config::job& job, const std::string& name, const settings& s) {
   if (s.objectives.empty()) {
@@ -151,28 +49,6 @@ void check_study(const config::job& job, const std::string& name, const settings
         print_objective(o), config::print_duration(job.wait),
         config::print_duration(duration{o.limit_ns})));
   }
-}
-
-basics basics_of(const observation& crowded, double lone_wait_s) {
-  basics b;
-  const moments hold = moments_of(crowded.hold);
-  moments handoff = moments_of(crowded.transfer);
-  // If nobody ever waited, a hand-off is a release followed by an acquire.
-  if (crowded.transfer.empty()) {
-    handoff.mean_s = lone_wait_s + moments_of(crowded.release).mean_s;
-    handoff.second_s2 = handoff.mean_s * handoff.mean_s;
-  }
-  b.hold = figure_of(hold, crowded.run);
-  b.handoff = figure_of(handoff, crowded.run);
-  b.handoff_second_moment_s2 = handoff.second_s2;
-  b.service.value = hold.mean_s + handoff.mean_s;
-  const double error = 1.96 * std::hypot(hold.mean_error_s, handoff.mean_error_s);
-  b.service.low = std::max(0.0, b.service.value - error);
-  b.service.high = b.service.value + error;
-  b.service.runs = {crowded.run};
-  b.second_moment_s2 = hold.second_s2 + 2 * hold.mean_s * handoff.mean_s + handoff.second_s2;
-  b.crowded_per_s = granted_figure(crowded);
-  return b;
 }
 
 study::study(subject what, config::job job, settings s, runner run, listener grown)
@@ -392,88 +268,6 @@ std::optional<comparison> study::compare(const probed& p, double keys) const {
   c->measured_mean_s = p.mean_wait_s;
   c->run = p.runs.back();
   return c;
-}
-
-void study::sweep() {
-  if (!settings_.sweeps || settings_.clients.empty() || !found_.base) return;
-  const std::vector<config::key_choice> keys =
-      settings_.keys.empty() ? std::vector{job_.keys} : settings_.keys;
-  const std::vector<config::distribution> holds =
-      settings_.holds.empty() ? std::vector{job_.hold} : settings_.holds;
-  for (const auto& k : keys) {
-    for (const auto& h : holds) {
-      const std::size_t first = found_.cells.size();
-      for (std::uint64_t i = 0; i < settings_.repeats; ++i) {
-        for (const std::uint64_t clients : settings_.clients) sweep_cell(clients, k, h);
-      }
-      if (k.kind != config::key_choice::shape::own) continue;
-      scaling s{config::print_key_choice(k), config::print_distribution(h), {}, {}};
-      std::vector<throughput> points;
-      for (std::size_t i = first; i < found_.cells.size(); ++i) {
-        const cell& c = found_.cells[i];
-        points.push_back({static_cast<double>(c.clients), c.granted_per_s.value});
-        s.runs.push_back(c.granted_per_s.runs.front());
-      }
-      s.found = find_usl(points, job_.seed);
-      found_.scalings.push_back(std::move(s));
-      grown_(found_);
-    }
-  }
-}
-
-void study::sweep_cell(std::uint64_t clients, const config::key_choice& keys,
-                       const config::distribution& hold) {
-  config::job closed = closed_job();
-  closed.instances = std::gcd(clients, job_.instances);
-  closed.clients = clients / closed.instances;
-  closed.participants = std::min(closed.participants, closed.instances);
-  closed.keys = keys;
-  closed.hold = hold;
-  cell c;
-  c.clients = clients;
-  c.keys = config::print_key_choice(keys);
-  c.hold = config::print_distribution(hold);
-  const std::string title = fmt::format("{} clients, keys {}, hold {}", clients, c.keys, c.hold);
-  const observation o = run(closed, title);
-  stats::histogram handoffs = o.transfer;
-  handoffs.merge(o.self_reacquire);
-  c.granted_per_s = granted_figure(o);
-  c.hold_s = moments_of(o.hold).mean_s;
-  c.handoff_s = moments_of(handoffs).mean_s;
-  const auto equal = equal_keys(keys, clients);
-  if (equal && !found_.what.optimistic && c.hold_s + c.handoff_s > 0) {
-    // With idle keys, hand-offs measure how long nobody wanted them.
-    const auto all = static_cast<double>(clients);
-    const bool idle_keys = all < *equal;
-    const double between_holds = idle_keys ? found_.base->lone_wait.value : c.handoff_s;
-    c.bound_per_s = std::min(all, *equal) / (c.hold_s + between_holds);
-    if (all > *equal) c.open = random_arrivals(closed, *equal, o);
-  }
-  found_.cells.push_back(std::move(c));
-  grown_(found_);
-}
-
-// The same lock at 70 % of its bound, with random arrivals, as M/G/1 assumes. The lock then goes
-// from owner to owner, so the hand-off is that of the run before the search.
-std::optional<comparison> study::random_arrivals(const config::job& closed, double keys,
-                                                 const observation& of) {
-  constexpr double usual_share = 0.7;
-  const moments hold = moments_of(of.hold);
-  const basics& base = *found_.base;
-  const service_time service{
-      hold.mean_s + base.handoff.value,
-      hold.second_s2 + 2 * hold.mean_s * base.handoff.value + base.handoff_second_moment_s2};
-  const double rate = rounded(usual_share * keys * most_grants_per_s(service));
-  config::job job = open_job(closed, rate, settings_.cell);
-  job.loop = config::loop_kind::poisson;
-  const observation o =
-      run(job, fmt::format("{} clients at {:.4g}/s", closed.clients_in_all(), rate));
-  auto result = predict_beside(service, base.lone_wait.value, o.granted_per_s / keys, o.quantiles);
-  if (!result) return std::nullopt;
-  result->rate_per_s = rate;
-  result->measured_mean_s = bound_mean_wait_s(o.against, doubt_shown);
-  result->run = o.run;
-  return result;
 }
 
 // Leases so short that they are renewed many times, by clients that do not contend.

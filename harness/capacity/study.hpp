@@ -85,7 +85,4 @@ class study {
 std::vector<plan_line> make_plan(const findings& r, const std::vector<observation>& confirming,
                                  const observation* renewing, double wanted_per_s);
 
-// Hold and hand-off from a run in which clients had to wait.
-basics basics_of(const observation& crowded, double lone_wait_s);
-
 }  // namespace lockmark::capacity

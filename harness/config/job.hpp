@@ -80,7 +80,7 @@ struct job {
   std::uint64_t seed{};
 
   // Faults inflicted during the run on servers, clients and network: "1.do", "1.at", ... without
-  // "faults.". Parse them with read_faults (fault_plan.hpp).
+  // "faults.". Parse them with faults::read_faults.
   std::map<std::string, std::string> faults;
 
   std::uint64_t clients_in_all() const { return instances * clients; }

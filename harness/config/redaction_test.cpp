@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/config/fault_plan.hpp"
+#include "harness/config/job.hpp"
 
 namespace lockmark::config {
 namespace {
@@ -26,11 +26,13 @@ TEST(redaction, a_stored_job_can_be_read) {
   const job read = parse_job(stored, "stored.yaml");
   EXPECT_EQ(read, redacted(whole));
   EXPECT_EQ(redacted(read), read);
-  const auto plans = read_faults(read.faults);
-  ASSERT_EQ(plans.size(), 2U);
-  EXPECT_EQ(plans[0].command, "mysql ***");
-  EXPECT_EQ(plans[0].undo, "***");
-  EXPECT_EQ(plans[1], read_faults(whole.faults)[1]);
+  EXPECT_EQ(read.faults.at("1.command"), "mysql ***");
+  EXPECT_EQ(read.faults.at("1.undo"), "***");
+  for (const auto& [key, text] : whole.faults) {
+    if (key.starts_with("2.")) {
+      EXPECT_EQ(read.faults.at(key), text) << key;
+    }
+  }
   EXPECT_EQ(read.options.at("server"), "redis://u:***@h:6379");
   EXPECT_EQ(read.options.at("table"), "locks");
   EXPECT_EQ(hidden_command(read), "faults.1.command");

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "harness/async/task.hpp"
-#include "harness/config/fault_plan.hpp"
+#include "harness/faults/plan.hpp"
 #include "harness/time/clock.hpp"
 
 namespace lockmark {
@@ -34,12 +34,12 @@ class injector {
 
   // Throws usage_error if a plan cannot be carried out here, with a sentence that names the fault
   // and the possible targets. Called once, before the load.
-  virtual void check(const config::fault_plan& plan) const = 0;
+  virtual void check(const fault_plan& plan) const = 0;
 
   // Waits for the reply to the request named by the plan (`on`), at most until `deadline`; the
   // reply is held back until begin() has returned. False if it never came. REQUIRES:
   // !plan.on.empty().
-  virtual task<bool> awaited(loop& l, config::fault_plan plan, time_point deadline) = 0;
+  virtual task<bool> awaited(loop& l, fault_plan plan, time_point deadline) = 0;
 
   // The window is over: every awaited() in progress ends with false.
   virtual void stop_waiting() noexcept {}
@@ -49,9 +49,9 @@ class injector {
 
   // The fault is in force when this returns. Throws no_server or usage_error if that fails; the run
   // then ends with that sentence.
-  virtual task<active_fault> begin(loop& l, config::fault_plan plan) = 0;
+  virtual task<active_fault> begin(loop& l, fault_plan plan) = 0;
   // Undoes begin(): resumes, restarts, lets traffic through. A permanent fault needs no end.
-  virtual task<void> end(loop& l, config::fault_plan plan, active_fault which) = 0;
+  virtual task<void> end(loop& l, fault_plan plan, active_fault which) = 0;
 
   // Why measurements from now on say nothing about the lock: the injector's own machinery between
   // clients and servers is gone. The run ends with this sentence; empty: no trouble.

@@ -6,20 +6,18 @@
 #include <utility>
 
 #include "harness/driver.hpp"
+#include "harness/faults/kind.hpp"
 
 namespace lockmark::faults {
 namespace {
 
 // True if the fault lasts until it is ended; other faults are instantaneous.
-bool stays(const config::fault_plan& plan) {
-  using kind = config::fault_kind;
-  if (plan.lasts > duration::zero()) return true;
-  if (plan.what == kind::kill) return !config::hits_participants(plan);
-  return plan.what != kind::run && plan.what != kind::fail_over;
+bool stays(const fault_plan& plan) {
+  return plan.lasts > duration::zero() || plan.what->lasts(plan);
 }
 
-std::string told(const config::fault_plan& plan, const std::string& whom) {
-  std::string text = config::describe(plan);
+std::string told(const fault_plan& plan, const std::string& whom) {
+  std::string text = describe(plan);
   const bool says_whom = whom.empty() || text.find(whom) != std::string::npos;
   return says_whom ? text : fmt::format("{} ({})", text, whom);
 }
@@ -28,23 +26,22 @@ std::string told(const config::fault_plan& plan, const std::string& whom) {
 
 // One plan, and the signal that wakes it if the window ends early.
 struct schedule::appointment {
-  appointment(loop& l, std::size_t n, config::fault_plan p)
-      : number(n), plan(std::move(p)), stopped(l) {}
+  appointment(loop& l, std::size_t n, fault_plan p) : number(n), plan(std::move(p)), stopped(l) {}
   std::size_t number;  // from 1
-  config::fault_plan plan;
+  fault_plan plan;
   signal stopped;
 };
 
-schedule::schedule(loop& l, std::vector<config::fault_plan> plans, injector* where)
+schedule::schedule(loop& l, std::vector<fault_plan> plans, injector* where)
     : loop_(l), where_(where), running_(l), finishing_(l) {
   if (plans.empty()) return;
   if (where_ == nullptr) {
     throw usage_error(fmt::format(
         "faults: nothing here can inflict {}: run the job on servers that lockmark starts "
         "(--on local:NAME), or give a command of yours (do: run)",
-        config::name_of(plans.front())));
+        name_of(plans.front())));
   }
-  for (config::fault_plan& plan : plans) {
+  for (fault_plan& plan : plans) {
     where_->check(plan);
     const std::size_t number = appointments_.size() + 1;
     appointments_.push_back(std::make_unique<appointment>(l, number, std::move(plan)));
@@ -122,11 +119,11 @@ task<bool> schedule::wait(appointment* mine, time_point due) {
 }
 
 task<void> schedule::inflict(appointment* mine) {
-  const config::fault_plan& plan = mine->plan;
+  const fault_plan& plan = mine->plan;
   task<active_fault> starting = where_->begin(loop_, plan);
   const active_fault hit = co_await std::move(starting);
   const std::size_t number = all_.size();
-  all_.push_back({config::name_of(plan),
+  all_.push_back({name_of(plan),
                   told(plan, hit.whom),
                   hit.began,
                   {},
@@ -134,7 +131,7 @@ task<void> schedule::inflict(appointment* mine) {
                   mine->number - 1,
                   hit.participant});
   if (!stays(plan)) {
-    if (plan.what == config::fault_kind::fail_over) all_[number].lasted = loop_.now() - hit.began;
+    if (plan.what->takes_time()) all_[number].lasted = loop_.now() - hit.began;
     all_[number].over = true;
     last_ended_ = loop_.now();
     co_return;
@@ -163,8 +160,7 @@ void schedule::close(std::size_t number) {
 // Keeps the first failure: later ones may be its consequences.
 void schedule::fail(const appointment& mine, const std::string& sentence) {
   if (!failure_.empty()) return;
-  failure_ =
-      fmt::format("faults.{}: {} failed: {}", mine.number, config::name_of(mine.plan), sentence);
+  failure_ = fmt::format("faults.{}: {} failed: {}", mine.number, name_of(mine.plan), sentence);
 }
 
 std::vector<std::string> schedule::active() const {

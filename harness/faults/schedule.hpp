@@ -16,7 +16,7 @@ namespace lockmark::faults {
 
 // One fault that was inflicted.
 struct infliction {
-  std::string kind;    // config::name_of
+  std::string kind;    // name_of
   std::string text;    // a sentence without a full stop: the action and its target
   time_point began{};  // stamped before it takes effect
   duration lasted{};   // 0: instantaneous, or not over yet; of a failover, until it was done
@@ -29,7 +29,7 @@ class schedule {
  public:
   // Throws usage_error, with a sentence, if there are plans and no injector, or the injector cannot
   // carry out one of them. The injector must outlive the schedule.
-  schedule(loop& l, std::vector<config::fault_plan> plans, injector* where);
+  schedule(loop& l, std::vector<fault_plan> plans, injector* where);
   // REQUIRES: never begun, or over().
   ~schedule();
 

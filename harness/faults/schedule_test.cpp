@@ -6,13 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "harness/driver.hpp"
+#include "harness/faults/kind.hpp"
 
 namespace lockmark::faults {
 namespace {
 
 using namespace std::chrono_literals;
-using config::fault_kind;
-using config::fault_plan;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -105,7 +104,7 @@ class schedules : public testing::Test {
 
 fault_plan pause_of(std::string who, duration at, duration lasts) {
   fault_plan plan;
-  plan.what = fault_kind::pause;
+  plan.what = find_kind("pause");
   plan.who = std::move(who);
   plan.at = at;
   plan.lasts = lasts;
@@ -167,7 +166,7 @@ TEST_F(schedules, end_what_is_on_when_the_window_ends) {
 // A server killed for good is down until the end; killing a participant is instantaneous.
 TEST_F(schedules, know_what_stays) {
   fault_plan server;
-  server.what = fault_kind::kill;
+  server.what = find_kind("kill");
   server.who = "master";
   server.at = 2s;
   fault_plan holder = server;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/config/quantity.hpp"
+#include "harness/faults/kind.hpp"
 
 namespace lockmark::faults {
 namespace {
@@ -85,7 +86,7 @@ prediction client_gone(features lock, const config::job& job, duration held) {
 
 // The client works on, and releases its lock if it reaches the server again by then. Nothing if the
 // release fell into the cut and nothing else is certain to have freed the lock.
-std::optional<prediction> client_cut_off(const config::fault_plan& plan, features lock,
+std::optional<prediction> client_cut_off(const fault_plan& plan, features lock,
                                          const config::job& job, duration held) {
   const bool by_ping = lock.has(feature::session_timeout);
   if (lock.has(feature::session_bound) && !by_ping) return client_gone(lock, job, held);
@@ -103,7 +104,7 @@ std::optional<prediction> client_cut_off(const config::fault_plan& plan, feature
 }
 
 // A paused client keeps its connections, so only time takes its lock away.
-prediction client_silent(const config::fault_plan& plan, features lock, const config::job& job,
+prediction client_silent(const fault_plan& plan, features lock, const config::job& job,
                          duration held) {
   const bool by_ping = lock.has(feature::session_timeout);
   const duration until_back = plan.lasts + std::max(duration::zero(), usual_hold(job) - held);
@@ -120,18 +121,17 @@ prediction client_silent(const config::fault_plan& plan, features lock, const co
   return taken;
 }
 
-bool parts_an_ensemble(const config::fault_plan& plan) {
-  const bool breaks =
-      plan.what == config::fault_kind::cut || plan.what == config::fault_kind::stall;
+bool parts_an_ensemble(const fault_plan& plan) {
+  const client_effect effect = plan.what->on_client();
+  const bool breaks = effect == client_effect::cut_off || effect == client_effect::stalled;
   return breaks && (plan.who == "leader" || plan.who == "minority");
 }
 
 // The majority grants again when it has a leader and the last holder's session has ended there;
 // that session matters if the holder is in the minority and cannot release. A new leader gives
 // every session its full timeout again; a silent break is noticed up to a tick early.
-prediction parted(const config::fault_plan& plan, const config::job& job,
-                  std::optional<duration> held) {
-  const bool silent = plan.what == config::fault_kind::stall;
+prediction parted(const fault_plan& plan, const config::job& job, std::optional<duration> held) {
+  const bool silent = plan.what->on_client() == client_effect::stalled;
   const duration leaderless = ensemble_election + (silent ? ensemble_silence : 0s);
   prediction p = session_ends(job);
   p.most = *p.most + leaderless;
@@ -150,8 +150,8 @@ prediction parted(const config::fault_plan& plan, const config::job& job,
 
 }  // namespace
 
-std::optional<prediction> predict(const config::fault_plan& plan, features lock,
-                                  const config::job& job, std::optional<duration> held) {
+std::optional<prediction> predict(const fault_plan& plan, features lock, const config::job& job,
+                                  std::optional<duration> held) {
   if (lock.has(feature::session_timeout) && parts_an_ensemble(plan)) {
     return parted(plan, job, held);
   }
@@ -162,15 +162,12 @@ std::optional<prediction> predict(const config::fault_plan& plan, features lock,
   if (concerns_nobody_else(job)) {
     return prediction{0s, usual_hold(job), "the others hold keys of their own"};
   }
-  switch (plan.what) {
-    case config::fault_kind::kill: return client_gone(lock, job, *held);
-    case config::fault_kind::pause:
-    case config::fault_kind::stall: return client_silent(plan, lock, job, *held);
-    case config::fault_kind::cut: return client_cut_off(plan, lock, job, *held);
-    case config::fault_kind::delay:
-    case config::fault_kind::jump_clock:
-    case config::fault_kind::fail_over:
-    case config::fault_kind::run: break;
+  switch (plan.what->on_client()) {
+    case client_effect::gone: return client_gone(lock, job, *held);
+    case client_effect::paused:
+    case client_effect::stalled: return client_silent(plan, lock, job, *held);
+    case client_effect::cut_off: return client_cut_off(plan, lock, job, *held);
+    case client_effect::none: break;
   }
   return std::nullopt;
 }

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "harness/config/fault_plan.hpp"
 #include "harness/config/job.hpp"
+#include "harness/faults/plan.hpp"
 #include "harness/features.hpp"
 #include "harness/time/clock.hpp"
 
@@ -22,8 +22,8 @@ struct prediction {
 // its own). `held`: how long the victim had held its key when the fault began; none: it held
 // nothing. In a partitioned ensemble the victim is the client on the minority side. `job` has all
 // options of the lock, including those left at their defaults.
-std::optional<prediction> predict(const config::fault_plan& plan, features lock,
-                                  const config::job& job, std::optional<duration> held);
+std::optional<prediction> predict(const fault_plan& plan, features lock, const config::job& job,
+                                  std::optional<duration> held);
 
 // The tolerance of requirement R14: 200 ms early, 600 ms late, for stamps, polling and scheduling.
 bool agrees(const prediction& theory, std::optional<duration> recovery);

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/faults/kind.hpp"
+
 namespace lockmark::faults {
 namespace {
 
 using namespace std::chrono_literals;
-using config::fault_kind;
 
 config::job job_with(duration hold, duration lease, duration session) {
   config::job j = config::default_job();
@@ -16,9 +17,9 @@ config::job job_with(duration hold, duration lease, duration session) {
   return j;
 }
 
-config::fault_plan on_holder(fault_kind what, duration lasts = 0s) {
-  config::fault_plan p;
-  p.what = what;
+fault_plan on_holder(std::string_view what, duration lasts = 0s) {
+  fault_plan p;
+  p.what = find_kind(what);
   p.who = "holder";
   p.lasts = lasts;
   return p;
@@ -29,7 +30,7 @@ const config::job usual = job_with(1500ms, 2s, 4s);
 
 // Redis: the rest of the lease.
 TEST(theory, a_killed_holder_blocks_for_the_rest_of_its_lease) {
-  const auto p = predict(on_holder(fault_kind::kill), feature::lease, usual, 500ms);
+  const auto p = predict(on_holder("kill"), feature::lease, usual, 500ms);
   ASSERT_TRUE(p);
   EXPECT_EQ(p->least, 1500ms);
   EXPECT_EQ(p->most, 1500ms);
@@ -42,7 +43,7 @@ TEST(theory, a_killed_holder_blocks_for_the_rest_of_its_lease) {
 
 // SETNX without an expiry: for ever.
 TEST(theory, without_lease_and_session_a_killed_holder_blocks_for_ever) {
-  const auto p = predict(on_holder(fault_kind::kill), features{}, usual, 500ms);
+  const auto p = predict(on_holder("kill"), features{}, usual, 500ms);
   ASSERT_TRUE(p);
   EXPECT_FALSE(p->most);
   EXPECT_TRUE(agrees(*p, std::nullopt));
@@ -53,7 +54,7 @@ TEST(theory, renewal_makes_the_rest_uncertain) {
   config::job j = usual;
   j.renew = true;
   const features lock = feature::lease | feature::renewable;
-  const auto p = predict(on_holder(fault_kind::kill), lock, j, 500ms);
+  const auto p = predict(on_holder("kill"), lock, j, 500ms);
   ASSERT_TRUE(p);
   EXPECT_LT(p->least, 1400ms);
   EXPECT_EQ(p->most, 2s);
@@ -61,7 +62,7 @@ TEST(theory, renewal_makes_the_rest_uncertain) {
 
 // ZooKeeper waits for the session to expire; MySQL sees the connection end.
 TEST(theory, a_session_ends_by_its_own_rules) {
-  const auto kill = on_holder(fault_kind::kill);
+  const auto kill = on_holder("kill");
   const auto zk = predict(kill, ensemble_session, usual, 500ms);
   ASSERT_TRUE(zk);
   EXPECT_GT(zk->least, 2600ms);
@@ -73,7 +74,7 @@ TEST(theory, a_session_ends_by_its_own_rules) {
 
 // A paused client keeps its connection: MySQL waits until it resumes, Redis only for the lease.
 TEST(theory, a_paused_holder_blocks_until_somebody_loses_patience) {
-  const auto pause = on_holder(fault_kind::pause, 8s);
+  const auto pause = on_holder("pause", 8s);
   const auto my = predict(pause, feature::session_bound, usual, 500ms);
   ASSERT_TRUE(my);
   EXPECT_EQ(my->least, 8s);
@@ -86,7 +87,7 @@ TEST(theory, a_paused_holder_blocks_until_somebody_loses_patience) {
 // A pause shorter than the lease costs its own length.
 TEST(theory, a_short_pause_ends_before_the_lease) {
   const auto p =
-      predict(on_holder(fault_kind::pause, 200ms), feature::lease, job_with(500ms, 30s, 4s), 100ms);
+      predict(on_holder("pause", 200ms), feature::lease, job_with(500ms, 30s, 4s), 100ms);
   ASSERT_TRUE(p);
   EXPECT_EQ(p->most, 600ms);
 }
@@ -94,7 +95,7 @@ TEST(theory, a_short_pause_ends_before_the_lease) {
 // A holder in the minority keeps the lock until its session ends at the majority. A non-holder
 // there may still be kept waiting by a holder that does not find the majority.
 TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
-  config::fault_plan p = on_holder(fault_kind::cut, 9s);
+  fault_plan p = on_holder("cut", 9s);
   p.who = "minority";
   p.with = "holder";
   const auto held = predict(p, ensemble_session, usual, 500ms);
@@ -103,7 +104,7 @@ TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
   EXPECT_EQ(held->most, 7s);
   EXPECT_FALSE(agrees(*held, 1s));
   p.who = "leader";
-  p.what = fault_kind::stall;
+  p.what = find_kind("stall");
   EXPECT_EQ(predict(p, ensemble_session, usual, 500ms)->most, 12s);
   EXPECT_EQ(predict(p, ensemble_session, usual, 500ms)->least, 8500ms);
   EXPECT_EQ(predict(p, ensemble_session, usual, std::nullopt)->least, 0s);
@@ -118,13 +119,13 @@ TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
 TEST(theory, a_sweeper_frees_the_row_of_the_dead) {
   config::job j = usual;
   j.options["sweep"] = "3s";
-  const auto p = predict(on_holder(fault_kind::kill), features{}, j, 500ms);
+  const auto p = predict(on_holder("kill"), features{}, j, 500ms);
   ASSERT_TRUE(p);
   EXPECT_EQ(p->least, 2500ms);
   EXPECT_EQ(p->most, 3250ms);
   EXPECT_FALSE(agrees(*p, std::nullopt));
   j.options["sweep"] = "off";
-  const auto never = predict(on_holder(fault_kind::kill), features{}, j, 500ms);
+  const auto never = predict(on_holder("kill"), features{}, j, 500ms);
   ASSERT_TRUE(never);
   EXPECT_FALSE(never->most);
 }
@@ -132,7 +133,7 @@ TEST(theory, a_sweeper_frees_the_row_of_the_dead) {
 // For a short cut: the server forgets the connected clients; holders of a row or a lease do not
 // notice.
 TEST(theory, a_cut_connection_matters_to_those_whose_lock_it_is) {
-  const auto cut = on_holder(fault_kind::cut, 300ms);
+  const auto cut = on_holder("cut", 300ms);
   const auto bound = predict(cut, feature::session_bound, usual, 500ms);
   ASSERT_TRUE(bound);
   EXPECT_EQ(bound->most, 0s);
@@ -149,7 +150,7 @@ TEST(theory, a_cut_connection_matters_to_those_whose_lock_it_is) {
 
 // A holder that cannot release in time loses the lock to the lease or the session.
 TEST(theory, a_long_cut_ends_with_the_lease_or_the_session) {
-  const auto cut = on_holder(fault_kind::cut, 6s);
+  const auto cut = on_holder("cut", 6s);
   const auto leased = predict(cut, feature::lease, usual, 500ms);
   ASSERT_TRUE(leased);
   EXPECT_EQ(leased->most, 1500ms);
@@ -157,7 +158,7 @@ TEST(theory, a_long_cut_ends_with_the_lease_or_the_session) {
   ASSERT_TRUE(zk);
   EXPECT_EQ(zk->most, 6s);
   EXPECT_FALSE(predict(cut, features{}, usual, 500ms));
-  const auto shorter = on_holder(fault_kind::cut, 1200ms);
+  const auto shorter = on_holder("cut", 1200ms);
   EXPECT_FALSE(predict(shorter, feature::lease, usual, 500ms));
 }
 
@@ -165,7 +166,7 @@ TEST(theory, a_long_cut_ends_with_the_lease_or_the_session) {
 TEST(theory, a_key_of_ones_own_concerns_nobody_else) {
   config::job j = job_with(100ms, 2s, 4s);
   j.keys.kind = config::key_choice::shape::own;
-  const auto pause = on_holder(fault_kind::pause, 3s);
+  const auto pause = on_holder("pause", 3s);
   const auto indexed = predict(pause, feature::session_bound, j, 50ms);
   ASSERT_TRUE(indexed);
   EXPECT_EQ(indexed->most, 100ms);
@@ -178,7 +179,7 @@ TEST(theory, a_key_of_ones_own_concerns_nobody_else) {
 }
 
 TEST(theory, says_nothing_of_servers) {
-  config::fault_plan p = on_holder(fault_kind::kill);
+  fault_plan p = on_holder("kill");
   p.who = "master";
   EXPECT_FALSE(predict(p, feature::lease, usual, std::nullopt));
 }

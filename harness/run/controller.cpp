@@ -50,7 +50,7 @@ run_controller::run_controller(const setup& s, loop& l, worker_pool& workers, wi
       window_(w),
       on_stuck_(std::move(on_stuck)),
       calls_(l, std::string(s.lock.name), s.stuck_after),
-      faults_(l, config::read_faults(s.job.faults), s.injector) {
+      faults_(l, faults::read_faults(s.job.faults), s.injector) {
   collector::event_sink events;
   if (s.on_event) {
     events = [this](const check::event& e) { pass_on([&] { setup_.on_event(e); }); };

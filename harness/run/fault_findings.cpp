@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/check/aftermath.hpp"
+#include "harness/faults/kind.hpp"
 
 namespace lockmark::run {
 namespace {
@@ -65,12 +66,12 @@ std::vector<std::int64_t> stamps_of(const std::vector<check::overlap>& overlaps)
 std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& inflicted,
                                         const findings& found, const config::job& job,
                                         features lock, const window& measured) {
-  const auto plans = config::read_faults(job.faults);
+  const auto plans = faults::read_faults(job.faults);
   const std::int64_t start_ns = measured.start_ns.load();
   const std::int64_t end_ns = measured.end_ns.load();
   std::vector<check::disruption> disruptions;
   for (const auto& i : inflicted) {
-    const bool is_process = plans.at(i.plan).what == config::fault_kind::fail_over;
+    const bool is_process = plans.at(i.plan).what->takes_time();
     disruptions.push_back(
         {to_ns(i.began), i.participant.has_value(), is_process ? i.lasted.count() : 0});
   }

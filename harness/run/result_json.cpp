@@ -1,39 +1,18 @@
 #include "harness/run/result_json.hpp"
 
 #include <fmt/core.h>
-#include <gnu/libc-version.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "harness/config/redaction.hpp"
-#include "harness/run/build_info.hpp"
+#include "harness/run/json_values.hpp"
 
 namespace lockmark::run {
 namespace {
 
-using json = nlohmann::ordered_json;
-
 // With more clients the list would be most of the file.
 constexpr std::size_t most_clients_listed = 1000;
 constexpr std::array<double, 6> quantiles{0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
-
-json number(double value) {
-  return std::isfinite(value) ? json(value) : json();
-}
-json ratio(double part, double whole) {
-  return whole > 0 ? number(part / whole) : json();
-}
-json text(const std::string& value) {
-  return value.empty() ? json() : json(value);
-}
-json time_ns(std::int64_t ns, bool censored) {
-  return censored ? json(fmt::format("> {}", ns)) : json(ns);
-}
-json time_ns(const stats::quantile_ns& t) {
-  return time_ns(t.value_ns, t.censored);
-}
 
 std::size_t keys_of(const result& r) {
   return r.job.keys.count(r.job.clients_in_all());
@@ -348,42 +327,6 @@ json harness_section(const result& r) {
   j["littles_law"] = {{"clients_in_flight_mean", number(r.found.clients_in_flight)},
                       {"relative_difference", number(r.self.littles_law_difference)},
                       {"fails", r.self.littles_law_fails}};
-  return j;
-}
-
-json build_json() {
-  const build_info b = this_build();
-  const bool known = b.git_revision != "unknown";
-  return {{"lockmark_version", b.version},
-          {"git_revision", known ? json(b.git_revision) : json()},
-          {"git_dirty", known ? json(b.git_dirty) : json()},
-          {"compiler", b.compiler},
-          {"build_type", text(b.build_type)},
-          {"sanitizers", text(b.sanitizers)},
-          {"assertions", b.assertions},
-          {"libraries",
-           {{"glibc", gnu_get_libc_version()},
-            {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
-                                FMT_VERSION % 100)}}}};
-}
-
-json provenance_section(const result& r) {
-  json server;
-  for (const auto& [name, value] : r.server_is) server[name] = value;
-  json options = json::object();
-  const config::job open = config::redacted(r.job);
-  for (const auto& [name, value] : open.options) options[name] = value;
-  json j = build_json();
-  j["host"] = {{"name", text(r.host.host_name)},
-               {"kernel", text(r.host.kernel)},
-               {"cpu_model", text(r.host.cpu_model)},
-               {"cores", r.host.cores > 0 ? json(r.host.cores) : json()},
-               {"clock_source", text(r.host.clock_source)},
-               {"load_average_before", r.host.cores > 0 ? number(r.host.load_average) : json()}};
-  j["server"] = std::move(server);
-  j["preflight"] = r.preflight;
-  j["lock_options"] = std::move(options);
-  j["job"] = config::print_job(open);
   return j;
 }
 

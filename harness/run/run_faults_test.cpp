@@ -22,12 +22,12 @@ using testing::IsEmpty;
 // An injector that does no harm.
 class mild_injector final : public faults::injector {
  public:
-  void check(const config::fault_plan&) const override {}
-  task<bool> awaited(loop& l, config::fault_plan, time_point) override {
+  void check(const faults::fault_plan&) const override {}
+  task<bool> awaited(loop& l, faults::fault_plan, time_point) override {
     co_await l.sleep_for(1s);
     co_return false;
   }
-  task<faults::active_fault> begin(loop& l, config::fault_plan plan) override {
+  task<faults::active_fault> begin(loop& l, faults::fault_plan plan) override {
     faults::active_fault made;
     made.whom = plan.who == "master" ? "redis-1" : "participant 2";
     made.participant = participant;
@@ -35,7 +35,7 @@ class mild_injector final : public faults::injector {
     if (fails) throw no_server("redis-1 is not there");
     co_return made;
   }
-  task<void> end(loop&, config::fault_plan, faults::active_fault) override { co_return; }
+  task<void> end(loop&, faults::fault_plan, faults::active_fault) override { co_return; }
   task<void> end_all(loop& l) override {
     co_await l.sleep_for(2s);
     ended_all = true;

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,8 +16,6 @@
 
 #include "harness/async/scope.hpp"
 #include "harness/faults/proxy/process.hpp"
-#include "harness/faults/proxy/serve.hpp"
-#include "harness/faults/proxy/watchword.hpp"
 #include "harness/unique_fd.hpp"
 
 #ifdef __SANITIZE_THREAD__
@@ -380,39 +377,6 @@ TEST_F(proxies, die_with_their_parent) {
   EXPECT_TRUE(has_ended(client));
   // A dying process closes its descriptors one after the other; the door may be the last.
   while (const unique_fd late = connect_to(port)) ASSERT_TRUE(has_ended(late));
-}
-
-// By default Linux wakes a thread up to 50 us late, on each way of each request.
-TEST(serve_proxies, asks_to_be_woken_on_time) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const unique_fd in{ends[0]};
-  close(ends[1]);
-  const pid_t served = fork();
-  if (served == 0) {
-    serve_proxies(in.get(), in.get());
-    _exit(prctl(PR_GET_TIMERSLACK));
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(served, &status, 0), served);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 1) << "ns";
-}
-
-TEST(proxy_process, says_what_it_cannot_do) {
-  EXPECT_THROW(proxy_process({"/nowhere/proxy"}), proxy_error);
-  proxy_process process({LOCKMARK_PROXY});
-  EXPECT_THROW(process.open({"no such host", 1}), proxy_error);
-}
-
-TEST(count_word, counts_across_pieces) {
-  std::string tail;
-  EXPECT_EQ(count_word("SETNX", tail, "..SETNX..SET"), 1U);
-  EXPECT_EQ(count_word("SETNX", tail, "N"), 0U);
-  EXPECT_EQ(count_word("SETNX", tail, "XSETNX"), 2U);
-  EXPECT_EQ(count_word("SETNX", tail, "SETNX"), 1U);
-  EXPECT_EQ(count_word("aa", tail = "", "aaa"), 2U);
-  EXPECT_EQ(count_word("aa", tail, "a"), 1U);
 }
 
 }  // namespace

@@ -16,17 +16,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "harness/faults/link_mode.hpp"
 #include "harness/faults/proxy/half_connection.hpp"
 #include "harness/unique_fd.hpp"
 
 namespace lockmark::faults {
-
-enum class link_mode : std::uint8_t {
-  pass,   // transparent
-  cut,    // connections break, and new ones are refused
-  stall,  // no traffic and no errors; bytes that come meanwhile are delivered later
-  delay,  // every byte arrives later, in order
-};
 
 class tcp_proxy {
  public:

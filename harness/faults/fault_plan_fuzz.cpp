@@ -3,12 +3,13 @@
 #include <cassert>
 #include <cstdint>
 
-#include "harness/config/fault_plan.hpp"
+#include "harness/config/fault_problem.hpp"
 #include "harness/config/settings.hpp"
+#include "harness/faults/kind.hpp"
 
 namespace {
 
-using namespace lockmark::config;
+using namespace lockmark::faults;
 
 std::map<std::string, std::string> keys_of(std::string_view lines) {
   std::map<std::string, std::string> keys;
@@ -24,14 +25,14 @@ std::map<std::string, std::string> keys_of(std::string_view lines) {
 
 void check(const fault_plan& plan) {
   assert(!describe(plan).empty() && !name_of(plan).empty());
-  assert(!is_of_links(plan.what) || plan.lasts.count() > 0);
+  assert(!plan.what->of_links() || plan.lasts.count() > 0);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto keys = keys_of({reinterpret_cast<const char*>(data), size});
-  const auto problem = find_fault_problem(keys);
+  const auto problem = lockmark::config::find_fault_problem(keys);
   if (problem) {
     assert(problem->key.starts_with("faults.") && !problem->sentence.empty());
     return 0;

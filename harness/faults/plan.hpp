@@ -10,37 +10,28 @@
 //     - {do: fail_over, who: master, at: 2s}
 //     - {do: run, command: ssh db1 stop-redis, undo: ssh db1 start-redis, at: 5s, for: 5s}
 //
-// Knows no server and no process; the injector (harness/faults) decides which targets exist.
+// Knows no server and no process; the injector decides which targets exist. A mistake in the keys
+// is found when the job is read (config::find_fault_problem).
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/time/clock.hpp"
 
-namespace lockmark::config {
+namespace lockmark::faults {
 
-enum class fault_kind : std::uint8_t {
-  pause,       // SIGSTOP; SIGCONT after `for`
-  kill,        // SIGKILL; a server is started again after `for`, a participant is not
-  cut,         // connections break and new ones are refused, until `for` is over
-  stall,       // no traffic and no errors; after `for` the held-back data is delivered
-  delay,       // every byte arrives `by` later
-  jump_clock,  // a server's wall clock runs `by` ahead (or behind, if negative)
-  fail_over,   // a replica is promoted, while the old master lives or after its death
-  run,         // a command of the user's, and `undo` after `for`
-};
+class fault_kind;
 
 // Each target is a word, or begins with one: "holder", "participant 2", "participants", "server 1",
 // "server redis-2", "servers", "master", "replicas", "replication" (the links between servers),
 // "majority", "minority", "leader", "link 1 2" (between two servers). Which targets exist depends
 // on where the job runs.
 struct fault_plan {
-  fault_kind what{};
+  const fault_kind* what = nullptr;
   std::string who{};
   // Clients on the side of the partitioned servers: they reach only these, all others reach only
   // the remaining servers. "holder", "participant 2", "participants"; empty: none.
@@ -63,15 +54,6 @@ struct fault_plan {
 // order. Throws config_error that names the key ("faults.1.at: ...").
 std::vector<fault_plan> read_faults(const std::map<std::string, std::string>& keys);
 
-// What read_faults would throw, with key and sentence apart; nothing if the plans are valid.
-struct fault_problem {
-  std::string key;  // "faults.1.at"; may be a missing key
-  std::string sentence;
-};
-std::optional<fault_problem> find_fault_problem(const std::map<std::string, std::string>& keys);
-
-// True if the fault breaks, holds up or slows links: cut, stall, delay.
-bool is_of_links(fault_kind kind);
 // True if the target is the link between two servers ("link 1 2").
 bool hits_one_link(const fault_plan& plan);
 // True if the target is lock clients ("holder", "participant 2"), not servers or replication.
@@ -83,4 +65,4 @@ std::string name_of(const fault_plan& plan);
 // only the program of a command.
 std::string describe(const fault_plan& plan);
 
-}  // namespace lockmark::config
+}  // namespace lockmark::faults

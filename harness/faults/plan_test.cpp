@@ -1,20 +1,21 @@
 // Fault plans: their syntax, the errors with their sentences, and their descriptions.
-#include "harness/config/fault_plan.hpp"
+#include "harness/faults/plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "harness/config/job.hpp"
+#include "harness/faults/kind.hpp"
 
-namespace lockmark::config {
+namespace lockmark::faults {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 // A job with these lines below "faults:"; the first of them is line 3.
-job job_with(const std::string& faults, const std::vector<std::string>& assignments = {}) {
-  return parse_job("stop: {duration: 10s}\nfaults:\n" + faults, "j.yaml", assignments);
+config::job job_with(const std::string& faults, const std::vector<std::string>& assignments = {}) {
+  return config::parse_job("stop: {duration: 10s}\nfaults:\n" + faults, "j.yaml", assignments);
 }
 
 fault_plan plan_of(const std::string& fault) {
@@ -24,7 +25,7 @@ fault_plan plan_of(const std::string& fault) {
 std::string fault_error_of(const std::string& faults, const std::vector<std::string>& sets = {}) {
   try {
     job_with(faults, sets);
-  } catch (const config_error& error) {
+  } catch (const config::config_error& error) {
     return error.what();
   }
   return "no error";
@@ -48,14 +49,14 @@ TEST(fault_plan, is_read_from_a_list_of_groups) {
                                      .faults);
   ASSERT_EQ(plans.size(), 6U);
   EXPECT_EQ(plans[0],
-            (fault_plan{.what = fault_kind::pause, .who = "holder", .at = 2s, .lasts = 5s}));
-  EXPECT_EQ(plans[1], (fault_plan{.what = fault_kind::kill,
+            (fault_plan{.what = find_kind("pause"), .who = "holder", .at = 2s, .lasts = 5s}));
+  EXPECT_EQ(plans[1], (fault_plan{.what = find_kind("kill"),
                                   .who = "server redis-2",
                                   .at = 10s,
                                   .lasts = 3s,
                                   .every = 20s,
                                   .keeps_data = false}));
-  EXPECT_EQ(plans[2], (fault_plan{.what = fault_kind::kill,
+  EXPECT_EQ(plans[2], (fault_plan{.what = find_kind("kill"),
                                   .who = "participant 2",
                                   .on = "SETNX",
                                   .nth = 3,
@@ -80,14 +81,14 @@ TEST(fault_plan, keeps_its_place_in_the_list) {
 
 // --set reaches into the list, and the printed job reads back as the same job.
 TEST(fault_plan, can_be_set_and_printed) {
-  const job j = job_with("  - {do: pause, who: holder, at: 2s, for: 5s}\n",
-                         {"faults.1.at=7s", "faults.2.do=run", "faults.2.at=1s",
-                          "faults.2.command=echo '1: \"2\"' # 3"});
+  const config::job j = job_with("  - {do: pause, who: holder, at: 2s, for: 5s}\n",
+                                 {"faults.1.at=7s", "faults.2.do=run", "faults.2.at=1s",
+                                  "faults.2.command=echo '1: \"2\"' # 3"});
   const auto plans = read_faults(j.faults);
   ASSERT_EQ(plans.size(), 2U);
   EXPECT_EQ(plans[0].at, 7s);
   EXPECT_EQ(plans[1].command, "echo '1: \"2\"' # 3");
-  EXPECT_EQ(parse_job(print_job(j), "printed"), j);
+  EXPECT_EQ(config::parse_job(config::print_job(j), "printed"), j);
 }
 
 TEST(fault_plan, says_what_is_wrong) {
@@ -207,4 +208,4 @@ TEST(fault_plan, knows_whom_it_hits) {
 }
 
 }  // namespace
-}  // namespace lockmark::config
+}  // namespace lockmark::faults

@@ -1,0 +1,98 @@
+#include "deploy/inject/injection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "deploy/local/fail_over.hpp"
+#include "deploy/local/roles.hpp"
+#include "deploy/local/shell.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/redact.hpp"
+
+namespace lockmark::inject {
+namespace {
+
+using namespace std::chrono_literals;
+using faults::link_mode;
+
+constexpr duration command_limit = 60s;
+
+}  // namespace
+
+task<void> injection::signal(loop& l, int number) {
+  for (const std::uint32_t p : participants) signal_participant(p, number);
+  if (servers.empty()) co_return;
+  task<void> sent = reach_.servers_thread.run(l, [this, number] {
+    for (const std::string& server : servers) reach_.own->kill(server, number);
+  });
+  co_await std::move(sent);
+}
+
+void injection::signal_participant(std::uint32_t which, int number) {
+  faults::participant_control& all = *reach_.participants;
+  if (number == SIGCONT) {
+    if (all.lives(which)) all.resume(which);
+    return;
+  }
+  began = std::min(began, number == SIGKILL ? all.kill(which) : all.pause(which));
+}
+
+task<void> injection::restart(loop& l, bool keeps_data) {
+  if (servers.empty()) co_return;
+  task<void> done = reach_.servers_thread.run(l, [this, keeps_data] {
+    for (const std::string& server : servers) reach_.own->revive(server, keeps_data);
+  });
+  co_await std::move(done);
+}
+
+task<void> injection::set_clocks(loop& l, duration ahead) {
+  if (servers.empty()) co_return;
+  task<void> done = reach_.servers_thread.run(l, [this, ahead] {
+    for (const std::string& server : servers) reach_.own->jump_clock(server, ahead);
+  });
+  co_await std::move(done);
+}
+
+// Replication has no proxies: its servers are told whom to follow.
+task<void> injection::set_links(loop& l, link_mode mode, duration by) {
+  if (plan.who == "replication") {
+    const auto set = mode == link_mode::pass ? local::mend_replication : local::cut_replication;
+    task<void> done = reach_.servers_thread.run(l, [this, set] { set(reach_.own->info()); });
+    co_await std::move(done);
+  }
+  if (!links.empty()) {
+    task<void> change = reach_.clients->proxies().set(l, links, mode, by);
+    co_await std::move(change);
+  }
+  if (!between.empty()) {
+    task<void> change = reach_.between->proxies().set(l, between, mode, by);
+    co_await std::move(change);
+  }
+}
+
+task<void> injection::promote(loop& l) {
+  task<void> moved = reach_.servers_thread.run(l, [this] {
+    const auto done = local::fail_over(reach_.own->info(), reach_.key);
+    servers = {done.from.empty() ? done.to : fmt::format("{} by {}", done.from, done.to)};
+    began = done.ordered;
+  });
+  co_await std::move(moved);
+}
+
+task<void> injection::shell(loop& l, std::string command) {
+  local::ran said;
+  task<void> runs = reach_.commands_thread.run(
+      l, [&said, &command] { said = local::run_shell(command, command_limit); });
+  co_await std::move(runs);
+  if (said.in_time && said.status == 0) co_return;
+  const std::string how = said.in_time ? fmt::format("ended with exit status {}", said.status)
+                                       : "did not end within 60 s";
+  std::ranges::replace(said.output, '\n', ' ');
+  throw usage_error(fmt::format("the command '{}' {}{}{}", shown_command(command), how,
+                                said.output.empty() ? "" : ": ",
+                                without_logins(without_echo(said.output, command))));
+}
+
+}  // namespace lockmark::inject

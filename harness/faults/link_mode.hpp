@@ -1,0 +1,15 @@
+// What a link does with the bytes between a client and a server, or between two servers.
+#pragma once
+
+#include <cstdint>
+
+namespace lockmark::faults {
+
+enum class link_mode : std::uint8_t {
+  pass,   // transparent
+  cut,    // connections break, and new ones are refused
+  stall,  // no traffic and no errors; bytes that come meanwhile are delivered later
+  delay,  // every byte arrives later, in order
+};
+
+}  // namespace lockmark::faults

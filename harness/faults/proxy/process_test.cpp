@@ -1,0 +1,50 @@
+// The process of the proxies: its timers, its refusals, and the words it looks for.
+#include "harness/faults/proxy/process.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/faults/proxy/serve.hpp"
+#include "harness/faults/proxy/watchword.hpp"
+#include "harness/unique_fd.hpp"
+
+namespace lockmark::faults {
+namespace {
+
+// By default Linux wakes a thread up to 50 us late, on each way of each request.
+TEST(serve_proxies, asks_to_be_woken_on_time) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const unique_fd in{ends[0]};
+  close(ends[1]);
+  const pid_t served = fork();
+  if (served == 0) {
+    serve_proxies(in.get(), in.get());
+    _exit(prctl(PR_GET_TIMERSLACK));
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(served, &status, 0), served);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1) << "ns";
+}
+
+TEST(proxy_process, says_what_it_cannot_do) {
+  EXPECT_THROW(proxy_process({"/nowhere/proxy"}), proxy_error);
+  proxy_process process({LOCKMARK_PROXY});
+  EXPECT_THROW(process.open({"no such host", 1}), proxy_error);
+}
+
+TEST(count_word, counts_across_pieces) {
+  std::string tail;
+  EXPECT_EQ(count_word("SETNX", tail, "..SETNX..SET"), 1U);
+  EXPECT_EQ(count_word("SETNX", tail, "N"), 0U);
+  EXPECT_EQ(count_word("SETNX", tail, "XSETNX"), 2U);
+  EXPECT_EQ(count_word("SETNX", tail, "SETNX"), 1U);
+  EXPECT_EQ(count_word("aa", tail = "", "aaa"), 2U);
+  EXPECT_EQ(count_word("aa", tail, "a"), 1U);
+}
+
+}  // namespace
+}  // namespace lockmark::faults
