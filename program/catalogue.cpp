@@ -12,8 +12,7 @@
 #include "drivers/mysql/mysql.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
-#include "workloads/commit.hpp"
-#include "workloads/mutex.hpp"
+#include "workloads/workloads.hpp"
 
 namespace lockmark::cli {
 namespace {

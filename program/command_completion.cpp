@@ -6,7 +6,6 @@
 #include "harness/run/build_info.hpp"
 #include "program/commands.hpp"
 #include "program/completion.hpp"
-#include "program/man_page.hpp"
 
 namespace lockmark::cli {
 

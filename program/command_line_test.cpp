@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include "program/completion.hpp"
-#include "program/man_page.hpp"
 
 namespace lockmark::cli {
 namespace {

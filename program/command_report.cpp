@@ -8,7 +8,6 @@
 #include "harness/report/fault_matrix.hpp"
 #include "harness/report/html/page.hpp"
 #include "harness/report/junit.hpp"
-#include "harness/report/pull_request.hpp"
 #include "harness/report/run_text.hpp"
 #include "harness/report/table.hpp"
 #include "harness/report/timeline.hpp"

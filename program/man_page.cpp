@@ -1,10 +1,9 @@
-#include "program/man_page.hpp"
-
 #include <fmt/format.h>
 
 #include <sstream>
 
 #include "deploy/local/topology.hpp"
+#include "program/completion.hpp"
 #include "workloads/jobs.hpp"
 
 namespace lockmark::cli {

@@ -1,4 +1,4 @@
-#include "workloads/commit.hpp"
+#include "workloads/workloads.hpp"
 
 namespace lockmark::workloads {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/mutex.hpp"
+#include "workloads/workloads.hpp"
 
 namespace lockmark::workloads {
 namespace {

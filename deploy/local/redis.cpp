@@ -1,7 +1,6 @@
 // Redis as a local server: its command line, with the reason for each setting.
 #include <fmt/format.h>
 
-#include "deploy/local/redis_server.hpp"
 #include "deploy/local/servers.hpp"
 
 namespace lockmark::local {

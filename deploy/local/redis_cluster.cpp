@@ -1,7 +1,6 @@
 // Redis Cluster: three masters that share the slots, and a replica of each.
 #include <fmt/format.h>
 
-#include "deploy/local/redis_server.hpp"
 #include "deploy/local/servers.hpp"
 
 namespace lockmark::local {

@@ -1,7 +1,6 @@
 // Five independent Redis masters, for locks that need a majority of them.
 #include <fmt/format.h>
 
-#include "deploy/local/redis_server.hpp"
 #include "deploy/local/servers.hpp"
 
 namespace lockmark::local {

@@ -2,7 +2,6 @@
 // the master is gone for two seconds.
 #include <fmt/format.h>
 
-#include "deploy/local/redis_server.hpp"
 #include "deploy/local/servers.hpp"
 
 namespace lockmark::local {

@@ -4,7 +4,6 @@
 
 #include <random>
 
-#include "deploy/local/redis_server.hpp"
 #include "deploy/local/servers.hpp"
 
 namespace lockmark::local {

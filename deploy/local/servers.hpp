@@ -17,4 +17,11 @@ plan replicated_mariadb(site& where);            // mariadb_replicated.cpp
 plan galera_mariadb(site& where);                // mariadb_galera.cpp
 plan tls_mariadb(site& where);                   // mariadb_tls.cpp
 
+// A Redis that listens on loopback and persists nothing; ready at PONG. The topology appends its
+// own settings to `argv`.
+server_spec redis_server(site& where, const std::string& name);
+
+// redis-cli, as a step of a plan.
+command redis_command(site& where, std::string purpose, int port, std::vector<std::string> words);
+
 }  // namespace lockmark::local

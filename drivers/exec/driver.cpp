@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "drivers/exec/session.hpp"
-#include "harness/base/echo.hpp"
+#include "harness/base/redact.hpp"
 
 namespace lockmark::exec {
 namespace {

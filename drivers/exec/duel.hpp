@@ -59,6 +59,9 @@ struct crowd_result {
 };
 crowd_result mix(const duel& d, const crowd& c);
 
+// Unique on this machine, for the keys of a run.
+std::string name_of_run();
+
 // All options of the kind, preset or given.
 option_values options_of(const side& s);
 

@@ -28,10 +28,6 @@ struct went_wrong : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-std::string name_of_run() {
-  return fmt::format("duel{}", to_ns(real_clock{}.now()) / 1000);
-}
-
 template <class T>
 std::string say(const outcome<T>& o) {
   if (o.done()) return "done";
@@ -314,99 +310,11 @@ task<void> fight_in(loop& l, const duel& d, const round_names& only,
   if (failure) std::rethrow_exception(failure);
 }
 
-// The crowd -------------------------------------------------------------------------------------
-
-struct crowd_state {
-  loop& l;
-  time_point end;
-  int inside = 0;
-  crowd_result result{};
-};
-
-struct member {
-  session* in;
-  std::uint32_t client;
-  std::uint64_t* grants;
-};
-
-task<void> join_crowd(crowd_state& all, member who) {
-  while (all.l.now() < all.end) {
-    const request want{.key = 0,
-                       .client = who.client,
-                       .lease = long_lease,
-                       .deadline = std::min(all.end, all.l.now() + 5s),
-                       .grace = 3s};
-    const auto got = co_await who.in->acquire(want);
-    if (got.in_doubt()) ++all.result.doubts;
-    if (!got.done()) {
-      co_await all.l.sleep_for(5ms);
-      continue;
-    }
-    if (all.inside++ > 0) ++all.result.overlaps;
-    ++*who.grants;
-    co_await all.l.sleep_for(1ms);
-    --all.inside;
-    const request done{
-        .key = 0, .client = who.client, .lease = long_lease, .deadline = all.l.now() + patience};
-    const auto gone = co_await who.in->release(done);
-    if (gone.refused(refusal::not_owner)) ++all.result.lost_holds;
-    if (gone.in_doubt()) ++all.result.doubts;
-  }
-}
-
-struct crowd_side {
-  const side& who;
-  std::uint64_t& grants;
-  std::unique_ptr<driver> behind{};
-  std::vector<std::unique_ptr<session>> sessions{};
-};
-
-task<void> gather(loop& l, crowd_side& s, const crowd& c, names keys, std::string name) {
-  keys.run += s.who.run_suffix;
-  s.behind = s.who.kind.make({s.who.target, keys, options_of(s.who)});
-  co_await s.behind->prepare(l, l.now() + patience);
-  for (std::uint32_t n = 0; n < c.sessions; ++n) {
-    instance who{fmt::format("{}{}{}", keys.run, name, n), n, c.clients, 10s};
-    auto opened = co_await s.behind->open(l, std::move(who), l.now() + patience);
-    s.sessions.push_back(std::move(opened));
-  }
-}
-
-task<void> disperse(loop& l, crowd_side& s) {
-  for (const auto& open : s.sessions) co_await open->close();
-  s.sessions.clear();
-  if (s.behind) co_await s.behind->wipe(l, l.now() + patience);
-}
-
-task<void> mix_in(loop& l, const duel& d, const crowd& c, crowd_result& result) {
-  const names keys{name_of_run(), {"k"}};
-  crowd_state all{l, {}};
-  crowd_side real{d.real, all.result.real_grants};
-  crowd_side ours{d.ours, all.result.our_grants};
-  std::exception_ptr failure;
-  try {
-    co_await gather(l, ours, c, keys, "ours");
-    co_await gather(l, real, c, keys, "real");
-    all.end = l.now() + c.time;
-    scope everybody{l};
-    for (crowd_side* s : {&real, &ours}) {
-      for (const auto& open : s->sessions) {
-        for (std::uint32_t n = 0; n < c.clients; ++n) {
-          everybody.spawn(join_crowd(all, {open.get(), n, &s->grants}));
-        }
-      }
-    }
-    co_await everybody.join();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  co_await disperse(l, real);
-  co_await disperse(l, ours);
-  if (failure) std::rethrow_exception(failure);
-  result = all.result;
-}
-
 }  // namespace
+
+std::string name_of_run() {
+  return fmt::format("duel{}", to_ns(real_clock{}.now()) / 1000);
+}
 
 std::vector<finding_of_duel> fight(const duel& d, const round_names& only) {
   const real_clock clock;
@@ -422,14 +330,6 @@ std::vector<std::string> rounds_of(const duel& d) {
     if (r.applies(d)) names.emplace_back(r.name);
   }
   return names;
-}
-
-crowd_result mix(const duel& d, const crowd& c) {
-  const real_clock clock;
-  loop l{clock};
-  crowd_result result;
-  run_to_end(l, mix_in(l, d, c, result));
-  return result;
 }
 
 option_values options_of(const side& s) {

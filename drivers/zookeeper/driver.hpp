@@ -10,11 +10,26 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "drivers/zookeeper/recipe.hpp"
+#include "drivers/zookeeper/instance_session.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::zookeeper {
+
+// The differences between the locks.
+struct recipe {
+  std::unique_ptr<instance_session> (*open)(loop& l, const instance& who, session_setup setup);
+
+  // Nodes that must exist below each key before the first acquire: "locks". Null: none.
+  std::vector<std::string> (*below_key)(const option_values& options) = nullptr;
+};
+
+template <class Session>
+std::unique_ptr<instance_session> open_session(loop& l, const instance& who, session_setup setup) {
+  return std::make_unique<Session>(l, who, std::move(setup));
+}
 
 // Throws usage_error unless the target is a ZooKeeper URL.
 std::unique_ptr<driver> make_driver(const driver_setup& setup, const recipe& lock);

@@ -37,138 +37,7 @@ constexpr duration goodbye_limit = std::chrono::seconds(1);
 // Otherwise the library writes to stderr.
 void drop_log_line(const char* /*line*/) {}
 
-status status_of(int code) {
-  switch (code) {
-    case ZOK: return status::ok;
-    case ZNONODE: return status::no_node;
-    case ZNODEEXISTS: return status::node_exists;
-    case ZNOTEMPTY: return status::not_empty;
-    case ZNOAUTH: return status::no_rights;
-    case ZCONNECTIONLOSS:
-    case ZOPERATIONTIMEOUT: return status::connection_lost;
-    case ZSESSIONEXPIRED:
-    case ZAUTHFAILED:
-    case ZINVALIDSTATE:
-    case ZCLOSING: return status::session_over;
-    default: return status::rejected;
-  }
-}
-
-int mode_of(node_kind kind) {
-  switch (kind) {
-    case node_kind::persistent: return ZOO_PERSISTENT;
-    case node_kind::container: return ZOO_CONTAINER;
-    case node_kind::ephemeral: return ZOO_EPHEMERAL;
-    case node_kind::ephemeral_sequential: return ZOO_EPHEMERAL_SEQUENTIAL;
-  }
-  return ZOO_PERSISTENT;
-}
-
 }  // namespace
-
-std::string describe_failure(const reply& r) {
-  return r.ended == status::silent ? "no answer in time" : zerror(r.code);
-}
-
-// A request in flight. The calling coroutine and the library hold one reference each, so a reply
-// after the deadline still finds its call and is dropped with it.
-struct handle::call {
-  call(handle& h, body b, std::shared_ptr<node_watch> w)
-      : owner(h), awaited(b), answered(h.loop_), watch(std::move(w)) {}
-  handle& owner;
-  const body awaited;
-  signal answered;
-  reply result;
-  std::shared_ptr<node_watch> watch;
-  int references = 2;
-
-  static void drop(call* c) {
-    if (--c->references == 0) delete c;
-  }
-};
-
-struct handle::call_ref {
-  explicit call_ref(call* c) : it(c) {}
-  call_ref(const call_ref&) = delete;
-  call_ref& operator=(const call_ref&) = delete;
-  ~call_ref() { call::drop(it); }
-  call* it;
-};
-
-// Called by the library.
-struct handle::callbacks {
-  static call* to_call(const void* data) { return static_cast<call*>(const_cast<void*>(data)); }
-
-  static void on_nothing(int code, const void* data) {
-    call* c = to_call(data);
-    c->owner.answered(c, code);
-  }
-
-  static void on_text(int code, const char* text, const void* data) {
-    call* c = to_call(data);
-    if (code == ZOK && text != nullptr) c->result.text = text;
-    c->owner.answered(c, code);
-  }
-
-  static void on_created(int code, const char* path, const Stat* stat, const void* data) {
-    call* c = to_call(data);
-    if (code == ZOK && stat != nullptr) c->result.czxid = stat->czxid;
-    on_text(code, path, data);
-  }
-
-  static void on_stat(int code, const Stat* stat, const void* data) {
-    call* c = to_call(data);
-    if (code == ZOK && stat != nullptr) c->result.czxid = stat->czxid;
-    c->owner.answered(c, code);
-  }
-
-  // The library knows the watch only after the reply; from then on it may call on_node_event.
-  static void keep_watch(call* c) {
-    if (c->watch) c->owner.watches_.emplace(c->watch.get(), c->watch);
-  }
-
-  // The watch is also set on a missing node, and fires when the node is created.
-  static void on_existence(int code, const Stat* stat, const void* data) {
-    if (code == ZOK || code == ZNONODE) keep_watch(to_call(data));
-    on_stat(code, stat, data);
-  }
-
-  static void on_data(int code, const char* value, int size, const Stat* stat, const void* data) {
-    call* c = to_call(data);
-    if (code == ZOK) keep_watch(c);
-    if (code == ZOK && size > 0) c->result.text.assign(value, static_cast<std::size_t>(size));
-    on_stat(code, stat, data);
-  }
-
-  static void on_names(int code, const String_vector* names, const void* data) {
-    call* c = to_call(data);
-    if (code == ZOK) keep_watch(c);
-    if (code == ZOK && names != nullptr)
-      c->result.names.assign(names->data, names->data + names->count);
-    c->owner.answered(c, code);
-  }
-
-  static void on_node_event(zhandle_t* zk, int type, int /*state*/, const char* /*path*/,
-                            void* watch) {
-    if (type == ZOO_SESSION_EVENT) return;  // the watch is still set
-    auto* const self = static_cast<handle*>(const_cast<void*>(zoo_get_context(zk)));
-    const auto found = self->watches_.find(static_cast<node_watch*>(watch));
-    if (found == self->watches_.end()) return;
-    const bool awaited = found->second.use_count() > 1;
-    if (awaited) ++self->sent_.wakeups;
-    found->second->fired.set();
-    self->watches_.erase(found);
-  }
-
-  static watcher_fn on_event_for(const node_watch* w) {
-    return w == nullptr ? nullptr : on_node_event;
-  }
-
-  static void on_session_event(zhandle_t* /*zk*/, int /*type*/, int state, const char* /*path*/,
-                               void* self) {
-    static_cast<handle*>(self)->session_changed(state);
-  }
-};
 
 // The client library formats its log lines in process-wide buffers, without a lock. Level 0, which
 // its header does not name, formats nothing.
@@ -183,10 +52,13 @@ static void silence_library() {
 handle::handle(loop& l, const handle_settings& s)
     : loop_(l), hosts_(s.hosts), has_login_(!s.login.empty()), open_path_(s.open_path), poked_(l) {
   silence_library();
+  const auto on_session_event = [](zhandle_t*, int, int state, const char*, void* self) {
+    static_cast<handle*>(self)->session_changed(state);
+  };
   const auto timeout_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(s.session_timeout).count();
-  zk_ = zookeeper_init2(s.hosts.c_str(), callbacks::on_session_event, static_cast<int>(timeout_ms),
-                        nullptr, this, ZOO_NO_LOG_CLIENTENV, drop_log_line);
+  zk_ = zookeeper_init2(s.hosts.c_str(), on_session_event, static_cast<int>(timeout_ms), nullptr,
+                        this, ZOO_NO_LOG_CLIENTENV, drop_log_line);
   if (zk_ == nullptr)
     throw no_server(
         fmt::format("zookeeper://{}: cannot be resolved: {}", s.hosts, std::strerror(errno)));
@@ -316,7 +188,7 @@ void handle::process(int events) {
 // The handshake is left to the library, which reads a fixed number of bytes of it.
 bool handle::may_read() {
   if (!connected()) return true;
-  const auto awaited = asked_.empty() ? std::nullopt : std::optional(asked_.front()->awaited);
+  const auto awaited = next_awaited();
   const inbox::sight seen = inbox_.look(duplicate_, awaited);
   if (seen == inbox::sight::wrong) disbelieve(inbox_.wrong());
   return seen == inbox::sight::whole || seen == inbox::sight::wrong;
@@ -386,97 +258,6 @@ void handle::free_session() {
   wake_everybody();
   watches_.clear();
   zk_ = nullptr;
-}
-
-// Requests -------------------------------------------------------------------------------------
-
-handle::call* handle::begin(body awaited, std::shared_ptr<node_watch> w) {
-  ++sent_.commands;
-  asked_.push_back(new call(*this, awaited, std::move(w)));
-  return asked_.back();
-}
-
-void handle::answered(call* c, int code) {
-  asked_.erase(std::ranges::find(asked_, c));  // nearly always the first
-  c->result.code = code;
-  c->result.ended = status_of(code);
-  c->answered.set();
-  call::drop(c);
-}
-
-// `queued` is the library's return code for the request; a failed send is called back later.
-task<reply> handle::finish(call* c, int queued, time_point deadline) {
-  const call_ref mine{c};
-  if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c, queued);
-  // The library has closed its socket; the duplicate must not be mistaken for it.
-  if (queued == ZCONNECTIONLOSS) lose_connection();
-  ++sent_.round_trips;
-  push(duplicate_);
-  reply result;
-  if (co_await c->answered.wait_until(deadline))
-    result = std::move(c->result);
-  else
-    result.ended = status::silent;
-  if (!nonsense_.empty()) throw no_server(nonsense_);
-  co_return result;
-}
-
-task<reply> handle::create(const std::string& path, const std::string& data, node_kind kind,
-                           time_point deadline) {
-  const ACL_vector* rights =
-      has_login_ && path != open_path_ ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
-  call* c = begin(body::path_and_stat);
-  const int queued =
-      zk_ == nullptr ? ZINVALIDSTATE
-                     : zoo_acreate2(zk_, path.c_str(), data.data(), static_cast<int>(data.size()),
-                                    rights, mode_of(kind), callbacks::on_created, c);
-  return finish(c, queued, deadline);
-}
-
-task<reply> handle::get(const std::string& path, std::shared_ptr<node_watch> w,
-                        time_point deadline) {
-  node_watch* const watch = w.get();
-  call* c = begin(body::data_and_stat, std::move(w));
-  const int queued = zk_ == nullptr ? ZINVALIDSTATE
-                                    : zoo_awget(zk_, path.c_str(), callbacks::on_event_for(watch),
-                                                watch, callbacks::on_data, c);
-  return finish(c, queued, deadline);
-}
-
-task<reply> handle::children(const std::string& path, std::shared_ptr<node_watch> w,
-                             time_point deadline) {
-  node_watch* const watch = w.get();
-  call* c = begin(body::names, std::move(w));
-  const int queued = zk_ == nullptr
-                         ? ZINVALIDSTATE
-                         : zoo_awget_children(zk_, path.c_str(), callbacks::on_event_for(watch),
-                                              watch, callbacks::on_names, c);
-  return finish(c, queued, deadline);
-}
-
-task<reply> handle::exists(const std::string& path, std::shared_ptr<node_watch> w,
-                           time_point deadline) {
-  node_watch* const watch = w.get();
-  call* c = begin(body::stat, std::move(w));
-  const int queued = zk_ == nullptr
-                         ? ZINVALIDSTATE
-                         : zoo_awexists(zk_, path.c_str(), callbacks::on_event_for(watch), watch,
-                                        callbacks::on_existence, c);
-  return finish(c, queued, deadline);
-}
-
-task<reply> handle::remove(const std::string& path, time_point deadline) {
-  call* c = begin(body::nothing);
-  const int queued =
-      zk_ == nullptr ? ZINVALIDSTATE : zoo_adelete(zk_, path.c_str(), -1, callbacks::on_nothing, c);
-  return finish(c, queued, deadline);
-}
-
-task<reply> handle::sync(const std::string& path, time_point deadline) {
-  call* c = begin(body::path);
-  const int queued =
-      zk_ == nullptr ? ZINVALIDSTATE : zoo_async(zk_, path.c_str(), callbacks::on_text, c);
-  return finish(c, queued, deadline);
 }
 
 traffic handle::sent() const {

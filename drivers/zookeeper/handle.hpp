@@ -139,6 +139,8 @@ class handle {
   call* begin(body awaited, std::shared_ptr<node_watch> w = nullptr);
   task<reply> finish(call* c, int queued, time_point deadline);
   void answered(call* c, int code);
+  // By the next reply; nothing if none is due.
+  std::optional<body> next_awaited() const;
 
   loop& loop_;
   _zhandle* zk_ = nullptr;

@@ -6,8 +6,6 @@
 #include <cctype>
 #include <functional>
 
-#include "harness/base/echo.hpp"
-
 namespace lockmark {
 namespace {
 

@@ -32,4 +32,8 @@ std::string without_secrets(std::string_view text, const std::vector<std::string
 // punctuation, of at least four characters. Names of existing files stay.
 std::string without_echo(std::string_view text, std::string_view command);
 
+// The words of a command that without_echo removes, and their parts, long ones first; for callers
+// that read the output line by line.
+std::vector<std::string> echoes_of(std::string_view command);
+
 }  // namespace lockmark

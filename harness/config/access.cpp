@@ -1,5 +1,3 @@
-#include "harness/config/access.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+
+#include "harness/config/target.hpp"
 
 namespace lockmark::config {
 namespace {

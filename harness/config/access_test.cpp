@@ -1,11 +1,11 @@
-#include "harness/config/access.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "harness/config/target.hpp"
 
 namespace lockmark::config {
 namespace {

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 
-#include "harness/config/fault_problem.hpp"
 #include "harness/config/redaction.hpp"
 
 namespace lockmark::config {

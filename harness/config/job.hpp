@@ -106,6 +106,16 @@ void apply_set(job& target, std::string_view assignment);
 // Throws config_error ("key: sentence") if options contradict each other, as parse_job does.
 void check_job(const job& checked);
 
+// The check of a job's faults while its file and lines are still known.
+struct fault_problem {
+  std::string key;  // "faults.1.at"; may be a missing key
+  std::string sentence;
+};
+
+// `keys`: "1.do", "1.at", ... Nothing if faults::read_faults accepts them. Defined in
+// harness/faults/plan_reader.cpp.
+std::optional<fault_problem> find_fault_problem(const std::map<std::string, std::string>& keys);
+
 // The whole job as YAML, including defaults: parse_job(print_job(j), ...) == j.
 std::string print_job(const job& printed);
 

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "harness/base/redact.hpp"
-#include "harness/config/access.hpp"
 #include "harness/config/scheme.hpp"
 
 namespace lockmark::config {

@@ -17,6 +17,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,5 +75,9 @@ struct target {
 // The error quotes at most a known scheme: any other text could be part of a password that was not
 // percent-encoded.
 parsed<target> parse_target(std::string_view text);
+
+// Fills in the members that the query of a network target sets: secrets kept elsewhere, TLS,
+// translated addresses. The problem never quotes a value that may be a secret.
+std::optional<problem> read_access(target& t);
 
 }  // namespace lockmark::config

@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cstdint>
 
-#include "harness/config/fault_problem.hpp"
+#include "harness/config/job.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/faults/kind.hpp"
 

@@ -126,4 +126,16 @@ std::span<const fault_kind* const> kinds();
 // Null for an unknown name.
 const fault_kind* find_kind(std::string_view name);
 
+// The words that a fault's `who` begins with.
+struct target_word {
+  std::string_view word;
+  std::string_view spoken;  // in a sentence; empty: as written, since numbers or names follow
+  bool several = false;
+  std::size_t names = 0;  // number of names that follow
+};
+
+std::span<const target_word> target_words();
+// By the first word of `who`; null if it is unknown.
+const target_word* find_target_word(std::string_view who);
+
 }  // namespace lockmark::faults

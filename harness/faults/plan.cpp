@@ -7,7 +7,6 @@
 
 #include "harness/config/quantity.hpp"
 #include "harness/faults/kind.hpp"
-#include "harness/faults/target_words.hpp"
 
 namespace lockmark::faults {
 namespace {

@@ -6,10 +6,9 @@
 #include <array>
 #include <functional>
 
-#include "harness/config/fault_problem.hpp"
+#include "harness/config/job.hpp"
 #include "harness/config/option.hpp"
 #include "harness/faults/kind.hpp"
-#include "harness/faults/target_words.hpp"
 
 namespace lockmark::faults {
 namespace {

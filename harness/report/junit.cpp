@@ -7,7 +7,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/report/row.hpp"
 #include "harness/report/run_text.hpp"
-#include "harness/report/xml.hpp"
+#include "harness/report/text.hpp"
 
 namespace lockmark::report {
 namespace {

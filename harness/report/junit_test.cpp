@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/report/xml.hpp"
+#include "harness/report/text.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/sample_result.hpp"
 

@@ -1,4 +1,3 @@
-#include "harness/report/pull_request.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,4 @@
 // Runs as a comment on a pull request: short enough, the verdict first.
-#include "harness/report/pull_request.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +6,7 @@
 #include "harness/report/markdown.hpp"
 #include "harness/report/run_text.hpp"
 #include "harness/report/sample_rows.hpp"
+#include "harness/report/table.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/sample_result.hpp"
 

@@ -32,4 +32,9 @@ std::string table_json(const std::vector<row>& rows);
 std::string table_terminal(const std::vector<row>& rows, std::size_t width,
                            language in = language::english, const style& look = {});
 
+// Many runs as a comment on a pull request: the verdict first, then the runs that need a look, and
+// the whole table folded. Under most_markdown_bytes, however many rows there are.
+// Shows rows in the order given. If not all fit, a sentence says how many were left out.
+std::string runs_markdown(const std::vector<row>& rows);
+
 }  // namespace lockmark::report

@@ -40,4 +40,8 @@ std::string time_text(const nlohmann::ordered_json& value, bool bound = false);
 // Lines of at most `width` columns, broken at spaces; longer words stay whole.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
+// Untrusted text inside XML 1.0, for element content and for attributes in double quotes: markup is
+// escaped; control characters and invalid UTF-8, which XML cannot hold, become U+FFFD.
+std::string xml_text(std::string_view text);
+
 }  // namespace lockmark::report

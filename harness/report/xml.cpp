@@ -1,7 +1,7 @@
-#include "harness/report/xml.hpp"
-
 #include <cstddef>
 #include <cstdint>
+
+#include "harness/report/text.hpp"
 
 namespace lockmark::report {
 namespace {

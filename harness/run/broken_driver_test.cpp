@@ -7,7 +7,7 @@
 
 #include "drivers/faulty/faulty.hpp"
 #include "harness/run/run_job.hpp"
-#include "workloads/mutex.hpp"
+#include "workloads/workloads.hpp"
 
 namespace lockmark::run {
 namespace {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "harness/faults/injector.hpp"
-#include "harness/run/controller_times.hpp"
 #include "harness/run/descriptors.hpp"
 #include "harness/stats/stationarity.hpp"
 

@@ -89,4 +89,7 @@ class run_controller {
   } window_began_;
 };
 
+// Limit for the server's counts after the load, and for wiping it.
+inline constexpr duration cleaning_within = std::chrono::seconds{10};
+
 }  // namespace lockmark::run

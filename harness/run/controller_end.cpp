@@ -3,7 +3,6 @@
 
 #include "harness/faults/injector.hpp"
 #include "harness/run/controller.hpp"
-#include "harness/run/controller_times.hpp"
 #include "harness/stats/littles_law.hpp"
 #include "harness/stats/stationarity.hpp"
 

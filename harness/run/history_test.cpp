@@ -14,7 +14,7 @@
 #include "drivers/memory/memory.hpp"
 #include "harness/check/edn.hpp"
 #include "harness/run/run_job.hpp"
-#include "workloads/mutex.hpp"
+#include "workloads/workloads.hpp"
 
 namespace lockmark::run {
 namespace {

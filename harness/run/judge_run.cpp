@@ -1,5 +1,3 @@
-#include "harness/run/judge_run.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>

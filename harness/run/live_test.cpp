@@ -5,7 +5,7 @@
 #include "drivers/memory/memory.hpp"
 #include "harness/run/run_job.hpp"
 #include "harness/run/watch.hpp"
-#include "workloads/mutex.hpp"
+#include "workloads/workloads.hpp"
 
 namespace lockmark::run {
 namespace {

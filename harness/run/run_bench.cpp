@@ -4,7 +4,7 @@
 
 #include "drivers/memory/memory.hpp"
 #include "harness/run/run_job.hpp"
-#include "workloads/mutex.hpp"
+#include "workloads/workloads.hpp"
 
 namespace lockmark::run {
 namespace {

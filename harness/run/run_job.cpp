@@ -2,7 +2,6 @@
 
 #include "harness/run/controller.hpp"
 #include "harness/run/guarding.hpp"
-#include "harness/run/judge_run.hpp"
 #include "harness/run/participants/process_worker_pool.hpp"
 #include "harness/run/thread_worker_pool.hpp"
 

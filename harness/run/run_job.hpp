@@ -90,4 +90,9 @@ double offered_per_s(const config::job& job);
 // and never more than instances.
 std::uint32_t workers_for(const config::job& job);
 
+// The validity verdict on a finished run, from its measurements of its own harness. Completes
+// `r.self` from the other parts of `r` and sets `r.verdict`. `cores`: how many cores the harness
+// may use; its CPU time is reported as a share of them.
+void judge_run(result& r, double cores);
+
 }  // namespace lockmark::run

@@ -6,8 +6,7 @@
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "harness/run/run_job.hpp"
-#include "workloads/commit.hpp"
-#include "workloads/mutex.hpp"
+#include "workloads/workloads.hpp"
 
 namespace lockmark::run {
 namespace {

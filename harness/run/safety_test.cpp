@@ -8,11 +8,9 @@
 
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
-#include "harness/run/judge_run.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/run_job.hpp"
-#include "workloads/commit.hpp"
-#include "workloads/mutex.hpp"
+#include "workloads/workloads.hpp"
 
 namespace lockmark::run {
 namespace {

@@ -1,5 +1,3 @@
-#include "harness/report/html/bar_charts.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "harness/report/html/parts.hpp"
 #include "harness/report/html/timeline.hpp"
 #include "harness/report/text.hpp"
 

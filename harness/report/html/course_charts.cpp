@@ -1,10 +1,9 @@
-#include "harness/report/html/course_charts.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "harness/report/html/parts.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report::html {

@@ -6,11 +6,8 @@
 
 #include "harness/report/html/assets.hpp"
 #include "harness/report/html/chart.hpp"
-#include "harness/report/html/run_part.hpp"
-#include "harness/report/html/shared_part.hpp"
+#include "harness/report/html/parts.hpp"
 #include "harness/report/html/subject.hpp"
-#include "harness/report/html/summary.hpp"
-#include "harness/report/html/verdict.hpp"
 
 namespace lockmark::report::html {
 namespace {

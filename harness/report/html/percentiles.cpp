@@ -1,8 +1,8 @@
-#include "harness/report/html/percentiles.hpp"
-
 #include <fmt/core.h>
 
 #include <utility>
+
+#include "harness/report/html/parts.hpp"
 
 namespace lockmark::report::html {
 namespace {

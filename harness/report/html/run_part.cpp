@@ -1,16 +1,9 @@
-#include "harness/report/html/run_part.hpp"
-
 #include <fmt/core.h>
 
 #include <utility>
 
-#include "harness/report/html/bar_charts.hpp"
-#include "harness/report/html/course_charts.hpp"
 #include "harness/report/html/markup.hpp"
-#include "harness/report/html/percentiles.hpp"
-#include "harness/report/html/safety.hpp"
-#include "harness/report/html/summary.hpp"
-#include "harness/report/html/verdict.hpp"
+#include "harness/report/html/parts.hpp"
 
 namespace lockmark::report::html {
 namespace {

@@ -1,10 +1,9 @@
-#include "harness/report/html/safety.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "harness/report/html/markup.hpp"
+#include "harness/report/html/parts.hpp"
 
 namespace lockmark::report::html {
 namespace {

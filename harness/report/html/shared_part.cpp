@@ -1,13 +1,9 @@
-#include "harness/report/html/shared_part.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "harness/report/html/bar_charts.hpp"
 #include "harness/report/html/markup.hpp"
-#include "harness/report/html/percentiles.hpp"
-#include "harness/report/html/verdict.hpp"
+#include "harness/report/html/parts.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report::html {

@@ -1,12 +1,9 @@
-#include "harness/report/html/summary.hpp"
-
 #include <fmt/core.h>
 
 #include <utility>
 
 #include "harness/report/html/markup.hpp"
-#include "harness/report/html/percentiles.hpp"
-#include "harness/report/html/verdict.hpp"
+#include "harness/report/html/parts.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report::html {

@@ -1,10 +1,9 @@
-#include "harness/report/html/verdict.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "harness/report/html/markup.hpp"
+#include "harness/report/html/parts.hpp"
 
 namespace lockmark::report::html {
 namespace {
