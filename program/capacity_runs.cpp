@@ -58,7 +58,7 @@ capacity::observation observe(const run::result& r, const std::string& folder,
   }
   o.valid = r.verdict.valid;
   o.worth_repeating = !o.valid && !r.self.debug_build;
-  o.reasons = r.verdict.reasons;
+  o.reasons = texts_of(r.verdict.reasons);
   return o;
 }
 

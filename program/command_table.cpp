@@ -289,8 +289,8 @@ void table_maker::remember(int status) {
 
 void table_maker::save() {
   const std::pair<const char*, std::string> files[] = {
-      {"table.md", whole_page(report::language::english)},
-      {"table.zh.md", whole_page(report::language::chinese)},
+      {"table.md", whole_page(language::english)},
+      {"table.zh.md", whole_page(language::chinese)},
       {"table.csv", report::table_csv(rows_)},
       {"table.json", report::table_json(rows_)},
   };
@@ -314,8 +314,7 @@ std::string table_maker::whole_page(report::language in) const {
 }
 
 std::string table_maker::format(const std::string& how) const {
-  const auto words =
-      given_.language == "zh" ? report::language::chinese : report::language::english;
+  const auto words = given_.language == "zh" ? language::chinese : language::english;
   if (how == "md") return whole_page(words);
   if (how == "csv") return report::table_csv(rows_);
   if (how == "json") return report::table_json(rows_);

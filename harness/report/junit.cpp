@@ -67,7 +67,8 @@ void judge(const recorded_run& run, const row& r, test_case& c) {
     return end(outcome::error, status == "running" ? "incomplete" : status, why);
   }
   if (!r.valid) {
-    return end(outcome::error, "invalid", fmt::format("INVALID: {}", fmt::join(r.reasons, "; ")));
+    return end(outcome::error, "invalid",
+               fmt::format("INVALID: {}", fmt::join(texts_of(r.reasons), "; ")));
   }
 }
 

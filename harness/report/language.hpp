@@ -4,15 +4,14 @@
 // Names of locks, clients and options stay as they are: people search for them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "harness/base/messages.hpp"
+
 namespace lockmark::report {
 
-enum class language : std::uint8_t { english, chinese };
-
-// A heading, a state, a legend or a reason, in `to`. Text without a translation stays English.
+// A heading, a state or a legend in `to`. Text without a translation stays English.
 std::string translated(std::string_view english, language to);
 
 // Columns that a terminal needs for the text: Chinese characters take two.

@@ -83,7 +83,7 @@ TEST(pull_request, of_500_failures_says_how_many_it_leaves_out) {
 // Long reasons do not make it longer.
 TEST(pull_request, is_short_whatever_the_reasons) {
   row r = invalid_row();
-  r.reasons = {std::string(100'000, 'x')};
+  r.reasons = {message{std::string(100'000, 'x')}};
   EXPECT_LT(runs_markdown({r, r}).size(), 60'001U);
 }
 

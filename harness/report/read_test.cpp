@@ -96,7 +96,8 @@ TEST_F(read_test, killed_run) {
   for (const char* name : {"tps", "success_rate", "p50", "max", "violations", "fairness"}) {
     EXPECT_FALSE(r[name].value) << name;
   }
-  EXPECT_THAT(r.reasons, ElementsAre("incomplete: the run has not ended yet, or was killed"));
+  EXPECT_THAT(texts_of(r.reasons),
+              ElementsAre("incomplete: the run has not ended yet, or was killed"));
 }
 
 // An interrupted run keeps its figures, but is not valid.
@@ -109,7 +110,7 @@ TEST_F(read_test, interrupted_run) {
   const row r = row_of(read_run(path_));
   EXPECT_FALSE(r.complete || r.valid || r.bound);
   EXPECT_TRUE(r["tps"].value);
-  EXPECT_THAT(r.reasons, ElementsAre("incomplete: interrupted"));
+  EXPECT_THAT(texts_of(r.reasons), ElementsAre("incomplete: interrupted"));
 }
 
 // Drift is reported.
@@ -117,7 +118,7 @@ TEST_F(read_test, drifting_run) {
   run::sample_run s;
   s.r.steady = {true, true, 0.6};  // per minute, and the run takes five seconds
   write(s.r);
-  EXPECT_THAT(row_of(read_run(path_)).reasons,
+  EXPECT_THAT(texts_of(row_of(read_run(path_)).reasons),
               ElementsAre("not stationary: p50 changed by 5.0 % over the run"));
 }
 

@@ -17,27 +17,42 @@ std::string text_or_empty(const json& value) {
   return value.is_null() ? "" : value.get<std::string>();
 }
 
-std::vector<std::string> reasons_of(const json& content) {
+// Older runs have the sentences only.
+std::vector<message> reasons_of_verdict(const json& verdict) {
+  std::vector<message> reasons;
+  if (!verdict.contains("messages")) {
+    for (const json& sentence : verdict.at("reasons")) {
+      reasons.emplace_back(sentence.get<std::string>());
+    }
+    return reasons;
+  }
+  for (const json& m : verdict.at("messages")) {
+    reasons.emplace_back(text_or_empty(m.at("id")), m.at("values"));
+  }
+  return reasons;
+}
+
+std::vector<message> reasons_of(const json& content) {
   const json& run = content.at("run");
   const json& verdict = content.at("verdict");
-  std::vector<std::string> reasons = verdict.at("reasons");
+  std::vector<message> reasons = reasons_of_verdict(verdict);
   if (!run.at("complete").get<bool>()) {
     const std::string why = text_or_empty(run.at("why"));
-    reasons.insert(reasons.begin(), why.empty() ? "incomplete" : "incomplete: " + why);
+    const message first =
+        why.empty() ? message{"incomplete", {}} : message{"incomplete_because", {why}};
+    reasons.insert(reasons.begin(), first);
   }
   const json& drifting = verdict.at("drifting");
   if (drifting.at("drifts") == true) {
     // For a run of seconds, a change per minute would be an extrapolation.
     const double minutes = run.at("window_s").get<double>() / 60;
     const double change = drifting.at("change_per_minute").get<double>() * minutes;
-    reasons.push_back(
-        fmt::format("not stationary: p50 changed by {} over the run", share_text(change)));
+    reasons.push_back({"drifting", {share_text(change)}});
   }
   // Added after the first version of the schema.
   const json& durations = content.at("durations");
   if (durations.contains("pipe") && durations.at("pipe").at("count") != 0) {
-    reasons.push_back(fmt::format("in a process of its own: {} a call for the pipe, taken out",
-                                  time_text(durations.at("pipe").at("mean_ns"))));
+    reasons.push_back({"pipe", {time_text(durations.at("pipe").at("mean_ns"))}});
   }
   return reasons;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/messages.hpp"
 #include "harness/report/figures.hpp"
 #include "harness/report/read.hpp"
 
@@ -25,7 +26,7 @@ struct row {
   bool complete = false;
   bool valid = false;  // false for an incomplete run
   bool bound = false;  // the harness was the limit: rates are lower, times upper bounds
-  std::vector<std::string> reasons;
+  std::vector<message> reasons;
   std::vector<reading> values = std::vector<reading>(figures().size());  // as figures() has them
 
   // REQUIRES: a figure's name.

@@ -8,6 +8,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/report/markdown.hpp"
+#include "harness/report/row.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report {
@@ -47,7 +48,7 @@ std::string verdict_text(const subject& s) {
   if (verdict.at("held").is_null()) {
     const auto& reasons = s.in_table.reasons;
     if (reasons.empty()) return "unknown";
-    return (s.in_table.complete ? "not tested: " : "unknown: ") + reasons.front();
+    return (s.in_table.complete ? "not tested: " : "unknown: ") + text_of(reasons.front());
   }
   const json& exposure = verdict.at("exposure");
   const auto chances = whole_count(exposure.at("chances"));
@@ -241,7 +242,8 @@ std::vector<line> lines_of(const subject& s) {
   std::vector<line> lines{{"verdict", verdict_text(s), verdict_tone(s.at("verdict").at("held"))},
                           {"figures", numbers_text(s.in_table, s.at("verdict")),
                            s.in_table.valid ? tone::plain : tone::doubtful}};
-  for (const std::string& reason : s.in_table.reasons) lines.push_back({"", "- " + reason});
+  for (const std::string& reason : texts_of(s.in_table.reasons))
+    lines.push_back({"", "- " + reason});
   if (s.at("provenance").contains("preflight")) {
     for (const json& sentence : s.at("provenance").at("preflight")) {
       lines.push_back({"preflight", sentence.get<std::string>()});

@@ -27,9 +27,7 @@ class footnotes {
   // " [1]", or nothing.
   std::string mark(const row& r) {
     if (r.reasons.empty()) return "";
-    std::vector<std::string> reasons;
-    for (const std::string& reason : r.reasons) reasons.push_back(translated(reason, in_));
-    const std::string note = fmt::format("{}", fmt::join(reasons, "; "));
+    const std::string note = fmt::format("{}", fmt::join(texts_of(r.reasons, in_), "; "));
     auto at = std::find(all_.begin(), all_.end(), note);
     if (at == all_.end()) at = all_.insert(all_.end(), note);
     return fmt::format(" [{}]", at - all_.begin() + 1);
@@ -134,7 +132,7 @@ std::vector<field> csv_fields(const row& r) {
   fields.emplace_back("valid", r.valid);
   fields.emplace_back("bound", r.bound);
   fields.emplace_back("complete", r.complete);
-  fields.emplace_back("reasons", fmt::format("{}", fmt::join(r.reasons, "; ")));
+  fields.emplace_back("reasons", fmt::format("{}", fmt::join(texts_of(r.reasons), "; ")));
   fields.emplace_back("run", r.run);
   return fields;
 }
@@ -268,7 +266,7 @@ std::string table_json(const std::vector<row>& rows) {
     one["safety_class"] = r.safety_class;
     add_json(one, r, true);
     one["valid"] = r.valid;
-    one["reasons"] = r.reasons;
+    one["reasons"] = texts_of(r.reasons);
     one["bound"] = r.bound;
     one["run"] = r.run;
     all.push_back(std::move(one));
@@ -287,9 +285,8 @@ std::string overview_markdown(const std::vector<row>& rows, language in) {
   }
   std::string text;
   for (const std::string& scenario : scenarios) {
-    const std::string title =
-        fmt::format("TPS by lock and cluster mode: {}", translated(scenario, in));
-    text += fmt::format("**{}**\n\n| {} |", translated(title, in), translated("lock", in));
+    const std::string title = text_of({"tps_by_lock", {translated(scenario, in)}}, in);
+    text += fmt::format("**{}**\n\n| {} |", title, translated("lock", in));
     for (const std::string& t : topologies) text += fmt::format(" {} |", t);
     text += "\n| --- |";
     for (std::size_t i = 0; i < topologies.size(); ++i) text += " ---: |";

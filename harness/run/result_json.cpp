@@ -68,7 +68,12 @@ json verdict_section(const result& r) {
   j["valid"] = r.verdict.valid;
   j["bound"] = bound ? json(">=") : json();
   j["saturated"] = r.verdict.saturated;
-  j["reasons"] = r.verdict.reasons;
+  j["reasons"] = texts_of(r.verdict.reasons);
+  json messages = json::array();
+  for (const message& m : r.verdict.reasons) {
+    messages.push_back({{"id", text(m.id)}, {"values", m.values}});
+  }
+  j["messages"] = std::move(messages);
   j["safety_class"] = lockmark::name_of(r.promises);
   j["exposure"] = exposure(r);
   j["drifting"] = {
@@ -334,7 +339,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.2";
+  j["schema_version"] = "1.3";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);

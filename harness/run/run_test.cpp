@@ -67,7 +67,7 @@ TEST(closed_loop, a_fair_lock_is_handed_around_at_the_rate_of_its_hold) {
   EXPECT_GE(r.found.fairness.jain_windowed(), 0.99);
   EXPECT_EQ(r.found.fairness.bypass().max_ns(), 0);
   EXPECT_EQ(r.violations(), 0U);
-  EXPECT_TRUE(r.verdict.valid) << testing::PrintToString(r.verdict.reasons);
+  EXPECT_TRUE(r.verdict.valid) << testing::PrintToString(texts_of(r.verdict.reasons));
 }
 
 // X = 1 / (mean hold + mean hand-off) on a saturated lock: the bookkeeping adds up.
@@ -132,7 +132,7 @@ stop: {duration: 60s}
 options: {delay: 2ms}
 )");
     EXPECT_NEAR(static_cast<double>(r.attempts()) / r.window_s(), 1000, 10) << loop;
-    EXPECT_TRUE(r.verdict.valid) << testing::PrintToString(r.verdict.reasons);
+    EXPECT_TRUE(r.verdict.valid) << testing::PrintToString(texts_of(r.verdict.reasons));
   }
 }
 

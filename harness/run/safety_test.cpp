@@ -179,7 +179,7 @@ TEST(untested_runs, are_not_said_to_have_held) {
     EXPECT_FALSE(r->tested());
     EXPECT_FALSE(r->verdict.valid);
     ASSERT_FALSE(r->verdict.reasons.empty());
-    EXPECT_EQ(r->verdict.reasons[0].find("nothing was measured: not one of "), 0u);
+    EXPECT_EQ(text_of(r->verdict.reasons[0]).find("nothing was measured: not one of "), 0u);
     EXPECT_TRUE(to_json(*r)["verdict"]["held"].is_null());
     EXPECT_LE(to_json(*r)["handoff"]["idle_while_wanted_share"].get<double>(), 1.0);
   }

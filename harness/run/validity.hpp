@@ -9,8 +9,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
+
+#include "harness/base/messages.hpp"
 
 namespace lockmark::run {
 
@@ -38,7 +39,7 @@ struct validity {
   bool valid = true;
   bool bound = false;      // closed loop limited by the harness: ">=" and "<="
   bool saturated = false;  // open loop: the lock could not keep up; numbers are right, and grow
-  std::vector<std::string> reasons;
+  std::vector<message> reasons;
 };
 
 validity judge(const self_measurement& m);

@@ -58,9 +58,9 @@ TEST(validity, a_slow_harness_bounds_a_closed_loop_and_invalidates_an_open_one) 
     l.breaks(open);
     const validity of_closed = judge(closed), of_open = judge(open);
     EXPECT_TRUE(of_closed.valid && of_closed.bound) << l.reason;
-    EXPECT_THAT(of_closed.reasons, ElementsAre(HasSubstr(l.reason)));
+    EXPECT_THAT(texts_of(of_closed.reasons), ElementsAre(HasSubstr(l.reason)));
     EXPECT_FALSE(of_open.valid || of_open.bound) << l.reason;
-    EXPECT_THAT(of_open.reasons, ElementsAre(HasSubstr(l.reason)));
+    EXPECT_THAT(texts_of(of_open.reasons), ElementsAre(HasSubstr(l.reason)));
   }
 }
 
@@ -109,7 +109,7 @@ TEST(validity, a_missed_rate_is_invalid_unless_the_lock_was_saturated) {
   EXPECT_TRUE(judge(m).valid);
   EXPECT_TRUE(judge(m).saturated);
   m.dropped = 7;
-  EXPECT_THAT(judge(m).reasons, ElementsAre(HasSubstr("7 due attempts were dropped")));
+  EXPECT_THAT(texts_of(judge(m).reasons), ElementsAre(HasSubstr("7 due attempts were dropped")));
 }
 
 // More than half of the harness's rate without a lock cannot be measured.

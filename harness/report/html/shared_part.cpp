@@ -104,7 +104,7 @@ std::string remarks_of(const std::vector<subject>& subjects) {
   for (const subject& s : subjects) {
     if (s.in_table.reasons.empty()) continue;
     t.add({s.label, s.in_table.scenario, figures_word(s),
-           fmt::format("{}", fmt::join(s.in_table.reasons, "; "))});
+           fmt::format("{}", fmt::join(texts_of(s.in_table.reasons), "; "))});
   }
   return t.rows() == 0 ? "" : folded("Remarks on the runs", t.html());
 }

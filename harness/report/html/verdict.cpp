@@ -77,7 +77,7 @@ std::string explanation(const subject& s) {
 }
 
 std::vector<std::string> remarks(const subject& s) {
-  std::vector<std::string> all = s.in_table.reasons;
+  std::vector<std::string> all = texts_of(s.in_table.reasons);
   const json& preflight = s.at({"provenance", "preflight"});
   if (preflight.is_array()) {
     for (const json& sentence : preflight) all.push_back("before the run: " + shown(sentence));

@@ -1,0 +1,82 @@
+#include "harness/base/messages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace lockmark {
+namespace {
+
+// "{}" is a gap for a value.
+struct sentence {
+  std::string_view id, english, chinese;
+};
+
+// clang-format off
+constexpr std::array sentences{
+    sentence{"incomplete", "incomplete", "未完成"},
+    sentence{"incomplete_because", "incomplete: {}", "未完成：{}"},
+    sentence{"debug_build", "debug build", "调试版本"},
+    sentence{"busy_worker", "a load thread used {} % of its core (limit {} %)",
+             "一个负载线程用了其核心的 {} %（上限 {} %）"},
+    sentence{"busy_harness", "the harness used {} % of its cores (limit {} %)",
+             "压测程序用了其全部核心的 {} %（上限 {} %）"},
+    sentence{"late_attempts",
+             "attempts began {} ms late at p99 although a client was free (limit {} ms)",
+             "虽有空闲客户端，尝试在 p99 处仍晚开始 {} ms（上限 {} ms）"},
+    sentence{"hiccups", "idle threads were kept from running for {} ms at p99.9, longer than the "
+             "reported p99 of {} ms",
+             "空闲线程在 p99.9 处被推迟运行 {} ms，长于所报告的 p99（{} ms）"},
+    sentence{"steal", "the hypervisor took {} % of the machine (limit {} %)",
+             "虚拟机监控程序占用了机器的 {} %（上限 {} %）"},
+    sentence{"throttled", "the CPU quota stopped the harness {} times",
+             "CPU 配额使压测程序停顿 {} 次"},
+    sentence{"littles_law",
+             "clients in flight, sampled and by the stamps, differ by {} % (Little's law)",
+             "在途客户端数的采样值与时间戳推算值相差 {} %（利特尔法则）"},
+    sentence{"dropped", "saturated: {} due attempts were dropped",
+             "饱和：丢弃了 {} 次到期的尝试"},
+    sentence{"too_few_begun", "{}/s were begun of {}/s offered although clients were free",
+             "虽有空闲客户端，每秒只开始了 {} 次，而负载为每秒 {} 次"},
+    sentence{"near_floor",
+             "{}/s offered is more than half of the {}/s that the harness does without a lock",
+             "每秒 {} 次的负载超过压测程序不带锁时（每秒 {} 次）的一半"},
+    sentence{"drifting", "not stationary: p50 changed by {} over the run",
+             "不平稳：p50 在运行期间变化 {}"},
+    sentence{"pipe", "in a process of its own: {} a call for the pipe, taken out",
+             "客户端在独立进程中：每次调用的管道开销为 {}，已扣除"},
+    sentence{"tps_by_lock", "TPS by lock and cluster mode: {}", "按锁与集群模式的 TPS：{}"},
+};
+// clang-format on
+
+std::string filled(std::string_view pattern, const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) {
+    const auto gap = pattern.find("{}");
+    if (gap == pattern.npos) break;
+    text += pattern.substr(0, gap);
+    text += value;
+    pattern.remove_prefix(gap + 2);
+  }
+  return text += pattern;
+}
+
+}  // namespace
+
+std::string text_of(const message& m, language in) {
+  const auto found = std::ranges::find(sentences, m.id, &sentence::id);
+  if (found != sentences.end()) {
+    return filled(in == language::chinese ? found->chinese : found->english, m.values);
+  }
+  std::string text;
+  for (const std::string& value : m.values) text += (text.empty() ? "" : " ") + value;
+  return text;
+}
+
+std::vector<std::string> texts_of(const std::vector<message>& all, language in) {
+  std::vector<std::string> texts;
+  for (const message& m : all) texts.push_back(text_of(m, in));
+  return texts;
+}
+
+}  // namespace lockmark
