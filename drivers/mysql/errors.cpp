@@ -111,11 +111,11 @@ std::string nonsense(const answer& a, std::string_view what) {
                      a.from->shown(), quotable(a.asked), what);
 }
 
-void expect_row(const endpoint& where, const answer& a) {
+void expect_row(const answer& a) {
   if (!a.empty()) return;
   throw no_server(
       fmt::format("{}: a key's row is missing from the run's table, as if another run had wiped it",
-                  where.shown()));
+                  a.from->shown()));
 }
 
 task<void> connect_or_throw(connection& c, const endpoint& where, time_point deadline) {

@@ -46,8 +46,8 @@ std::string sentence(const endpoint& where, std::string_view doing, const answer
 // What came as the answer is no server's: "<server>: answered '<asked>' with <what>".
 std::string nonsense(const answer& a, std::string_view what);
 
-// Throws no_server when the run's table lacks the row that was asked for.
-void expect_row(const endpoint& where, const answer& a);
+// Throws no_server if the run's table lacks the row that was asked for.
+void expect_row(const answer& a);
 
 // Connects, or throws no_server with its sentence.
 task<void> connect_or_throw(connection& c, const endpoint& where, time_point deadline);

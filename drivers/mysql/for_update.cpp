@@ -20,13 +20,11 @@
 
 #include <chrono>
 
+#include "drivers/mysql/bound_session.hpp"
 #include "drivers/mysql/errors.hpp"
-#include "drivers/mysql/holdings.hpp"
 #include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/options.hpp"
-#include "drivers/mysql/pool.hpp"
 #include "drivers/mysql/table_driver.hpp"
-#include "drivers/mysql/waiting.hpp"
 
 namespace lockmark::mysql {
 namespace {
@@ -50,55 +48,19 @@ variant read_variant(const option_values& options) {
           .indexed = options.at("indexed") == "true"};
 }
 
-class for_update_session final : public session {
+class for_update_session final : public bound_session {
  public:
-  for_update_session(loop& l, route& way, const table& rows, const instance& who, variant how)
-      : loop_(l),
-        rows_(rows),
-        how_(how),
-        pool_(l, way, std::string{greeting}, who),
-        killer_(l, pool_.sent()),
-        holdings_(pool_, who.clients) {}
-
-  task<void> connect(time_point deadline) { return pool_.fill(deadline); }
-
-  task<outcome<grant>> acquire(request r) override;
-  task<outcome<grant>> renew(request) override { co_return refusal::not_owner; }
-  task<outcome<nothing>> release(request r) override;
-  bool alive() const override { return holdings_.alive(); }
-  task<void> close() override;
-  traffic sent() const override { return pool_.sent(); }
+  for_update_session(const opening& o, variant how)
+      : bound_session(o, std::string{greeting}), how_(how) {}
 
  private:
-  task<outcome<grant>> lock_row(connection& c, request r);
+  task<outcome<grant>> take(connection& c, request r, unsigned depth) override;
+  task<outcome<nothing>> give(connection& c, request r, unsigned depth) override;
   std::string statement(request r, std::int64_t seconds) const;
   task<outcome<grant>> roll_back(connection& c, request r, waited end);
 
-  loop& loop_;
-  const table& rows_;
   const variant how_;
-  pool pool_;
-  killer killer_;
-  holdings holdings_;
 };
-
-task<outcome<grant>> for_update_session::acquire(request r) {
-  if (loop_.now() >= r.deadline) co_return refusal::unavailable;  // too late to ask
-  if (hold* const held = holdings_.find(r)) {
-    ++held->depth;
-    co_return grant{};
-  }
-  const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
-  if (!lent.done()) co_return lent.without_value<grant>();
-  connection& c = *lent.value();
-  const outcome<grant> end = co_await lock_row(c, r);
-  if (end.done()) {
-    holdings_.taken(r, c);
-  } else {
-    pool_.give_back(r.client, c);
-  }
-  co_return end;
-}
 
 std::string for_update_session::statement(request r, std::int64_t seconds) const {
   std::string sql = fmt::format("SELECT @@global.read_only FROM {}", rows_.name());
@@ -111,16 +73,17 @@ std::string for_update_session::statement(request r, std::int64_t seconds) const
   return sql += fmt::format(" FOR UPDATE /*M! WAIT {} */", seconds);
 }
 
-task<outcome<grant>> for_update_session::lock_row(connection& c, request r) {
+task<outcome<grant>> for_update_session::take(connection& c, request r, unsigned depth) {
+  if (depth > 0) co_return grant{};
   const time_point now = loop_.now();
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(r.deadline - now);
   std::string sql = statement(r, seconds.count());
-  waited end = co_await wait_for(loop_, c, killer_, std::move(sql), now + seconds, r);
+  waited end = co_await killer_.wait(c, std::move(sql), now + seconds, r);
   const answer& a = end.said;
   if (a.unknown) co_return *a.unknown;
   const bool skipped = how_.wait == patience::skip_locked && a.empty();
   if (end.late || !a.done() || skipped) co_return co_await roll_back(c, r, std::move(end));
-  expect_row(c.where(), a);
+  expect_row(a);
   if (!is_read_only(a.at(0, 1).text(0))) co_return grant{};
   c.drop();
   co_return refusal::unavailable;
@@ -150,47 +113,15 @@ task<outcome<grant>> for_update_session::roll_back(connection& c, request r, wai
   co_return refusal::unavailable;
 }
 
-task<outcome<nothing>> for_update_session::release(request r) {
-  hold* const held = holdings_.find(r);
-  if (held == nullptr) co_return refusal::not_owner;
-  if (--held->depth > 0) co_return nothing{};
-  connection& c = *held->link;
-  holdings_.freed(r);
+task<outcome<nothing>> for_update_session::give(connection& c, request r, unsigned depth) {
+  if (depth > 0) co_return nothing{};
   const answer a = co_await c.query("COMMIT", r.answer_by());
-  if (!a.done()) c.drop();  // ends the transaction, whatever became of the COMMIT
-  pool_.give_back(r.client, c);
   if (a.done()) co_return nothing{};
-  holdings_.lost(r);
-  // A Galera node rolls back who is in the way of another node's change, and says so here.
+  c.drop();  // ends the transaction, whatever became of the COMMIT
+  // A Galera node reports here that another node's change has rolled back this transaction.
   if (a.error == error_number::deadlock) co_return refusal::not_owner;
   co_return a.unknown.value_or(doubt::connection_lost);
 }
-
-task<void> for_update_session::close() {
-  pool_.quit();
-  killer_.quit();
-  co_return;
-}
-
-class for_update_driver final : public table_driver {
- public:
-  explicit for_update_driver(const driver_setup& setup)
-      : table_driver(setup,
-                     table{setup.run_names,
-                           {.suffix = "for_update",
-                            .columns = ", plain VARBINARY(191) GENERATED ALWAYS AS (name) STORED"}},
-                     {.row_locks = true, .one_server = true, .control_connections = true}),
-        how_(read_variant(setup.options)) {}
-
-  task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
-    auto s = std::make_unique<for_update_session>(l, way(), rows(), who, how_);
-    co_await s->connect(deadline);
-    co_return s;
-  }
-
- private:
-  const variant how_;
-};
 
 }  // namespace
 
@@ -214,7 +145,14 @@ lock_kind for_update() {
                            "rows of the table",
                    .accepts = is_one_of<"true", "false">}},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
-        return std::make_unique<for_update_driver>(setup);
+        return std::make_unique<table_driver>(
+            setup,
+            layout{.suffix = "for_update",
+                   .columns = ", plain VARBINARY(191) GENERATED ALWAYS AS (name) STORED"},
+            concerns{.row_locks = true, .one_server = true, .control_connections = true},
+            [how = read_variant(setup.options)](const opening& o) {
+              return std::make_unique<for_update_session>(o, how);
+            });
       },
   };
 }

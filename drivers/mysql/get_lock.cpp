@@ -13,72 +13,36 @@
 
 #include <chrono>
 
+#include "drivers/mysql/bound_session.hpp"
 #include "drivers/mysql/errors.hpp"
-#include "drivers/mysql/holdings.hpp"
 #include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/table_driver.hpp"
-#include "drivers/mysql/waiting.hpp"
 
 namespace lockmark::mysql {
 namespace {
 
 using lock_names = std::vector<std::string>;  // as literals, by request::key
 
-class get_lock_session final : public session {
+class get_lock_session final : public bound_session {
  public:
-  get_lock_session(loop& l, route& way, const lock_names& locks, const instance& who)
-      : loop_(l),
-        locks_(locks),
-        pool_(l, way, "SET SESSION autocommit=1", who),
-        killer_(l, pool_.sent()),
-        holdings_(pool_, who.clients) {}
-
-  task<void> connect(time_point deadline) { return pool_.fill(deadline); }
-
-  task<outcome<grant>> acquire(request r) override;
-  task<outcome<grant>> renew(request) override { co_return refusal::not_owner; }
-  task<outcome<nothing>> release(request r) override;
-  bool alive() const override { return holdings_.alive(); }
-  task<void> close() override;
-  traffic sent() const override { return pool_.sent(); }
+  get_lock_session(const opening& o, const lock_names& locks)
+      : bound_session(o, "SET SESSION autocommit=1"), locks_(locks) {}
 
  private:
-  task<outcome<grant>> get(connection& c, request r);
+  task<outcome<grant>> take(connection& c, request r, unsigned depth) override;
+  task<outcome<nothing>> give(connection& c, request r, unsigned depth) override;
   outcome<grant> failed(connection& c, const answer& a) const;
-  task<answer> give(connection& c, request r, time_point deadline);
+  task<answer> unlock(connection& c, request r, time_point deadline);
 
-  loop& loop_;
   const lock_names& locks_;
-  pool pool_;
-  killer killer_;
-  holdings holdings_;
 };
 
-task<outcome<grant>> get_lock_session::acquire(request r) {
-  if (loop_.now() >= r.deadline) co_return refusal::unavailable;  // too late to ask
-  if (hold* const held = holdings_.find(r)) {
-    const outcome<grant> again = co_await get(*held->link, r);
-    if (again.done()) ++held->depth;
-    co_return again;
-  }
-  const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
-  if (!lent.done()) co_return lent.without_value<grant>();
-  connection& c = *lent.value();
-  const outcome<grant> end = co_await get(c, r);
-  if (end.done()) {
-    holdings_.taken(r, c);
-  } else {
-    pool_.give_back(r.client, c);
-  }
-  co_return end;
-}
-
-task<outcome<grant>> get_lock_session::get(connection& c, request r) {
+task<outcome<grant>> get_lock_session::take(connection& c, request r, unsigned) {
   const std::chrono::duration<double> left = r.deadline - loop_.now();
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(left);
   std::string sql = fmt::format("SELECT GET_LOCK({}, /*M! {:.6f} + 0 * */ {}), @@global.read_only",
                                 locks_[r.key], left.count(), seconds.count());
-  const waited end = co_await wait_for(loop_, c, killer_, std::move(sql), r.deadline, r);
+  const waited end = co_await killer_.wait(c, std::move(sql), r.deadline, r);
   const answer& a = end.said;
   if (!a.done()) {
     const outcome<grant> why = failed(c, a);
@@ -88,8 +52,8 @@ task<outcome<grant>> get_lock_session::get(connection& c, request r) {
   const row said = a.at(0, 2);
   const bool granted = said.cell(0) && said.number(0) == 1;
   if (granted && !end.late && !is_read_only(said.text(1))) co_return grant{};
-  if (!granted) co_return refusal::deadline;  // 0: in vain; NULL: killed
-  const answer gone = co_await give(c, r, clear_up_by(loop_, r));
+  if (!granted) co_return refusal::deadline;  // 0: timed out; NULL: killed
+  const answer gone = co_await unlock(c, r, clear_up_by(loop_, r));
   if (!gone.done()) {
     c.drop();
     co_return gone.unknown.value_or(doubt::connection_lost);
@@ -112,38 +76,27 @@ outcome<grant> get_lock_session::failed(connection& c, const answer& a) const {
   }
 }
 
-task<answer> get_lock_session::give(connection& c, request r, time_point deadline) {
+task<answer> get_lock_session::unlock(connection& c, request r, time_point deadline) {
   return c.query(fmt::format("SELECT RELEASE_LOCK({})", locks_[r.key]), deadline);
 }
 
-task<outcome<nothing>> get_lock_session::release(request r) {
-  hold* const held = holdings_.find(r);
-  if (held == nullptr) co_return refusal::not_owner;
-  connection& c = *held->link;
-  const bool last = --held->depth == 0;
-  if (last) holdings_.freed(r);
-  const answer a = co_await give(c, r, r.answer_by());
-  if (!a.done()) c.drop();  // the server frees it when it notices
-  if (last) pool_.give_back(r.client, c);
-  if (a.done() && a.at(0, 1).cell(0) == "1") co_return nothing{};
-  holdings_.lost(r);
-  if (a.done()) co_return refusal::not_owner;
-  co_return a.unknown.value_or(doubt::connection_lost);
-}
-
-task<void> get_lock_session::close() {
-  pool_.quit();
-  killer_.quit();
-  co_return;
+task<outcome<nothing>> get_lock_session::give(connection& c, request r, unsigned) {
+  const answer a = co_await unlock(c, r, r.answer_by());
+  if (!a.done()) {
+    c.drop();  // the server frees it when it notices
+    co_return a.unknown.value_or(doubt::connection_lost);
+  }
+  if (a.at(0, 1).cell(0) != "1") co_return refusal::not_owner;
+  co_return nothing{};
 }
 
 class get_lock_driver final : public table_driver {
  public:
   explicit get_lock_driver(const driver_setup& setup)
-      : table_driver(setup,
-                     table{{.run = setup.run_names.run, .keys = {}},
-                           {.suffix = "get_lock", .columns = "", .exists = false}},
-                     {.one_server = true, .control_connections = true}) {
+      : table_driver(setup, {.suffix = "get_lock", .columns = "", .exists = false},
+                     {.one_server = true, .control_connections = true}, [this](const opening& o) {
+                       return std::make_unique<get_lock_session>(o, locks_);
+                     }) {
     for (const std::string& key : setup.run_names.keys) {
       const std::string name = fmt::format("lockmark_{}_{}", setup.run_names.run, key);
       longest_ = std::max(longest_, name.size());
@@ -164,12 +117,6 @@ class get_lock_driver final : public table_driver {
       }
     }
     co_return said;
-  }
-
-  task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
-    auto s = std::make_unique<get_lock_session>(l, way(), locks_, who);
-    co_await s->connect(deadline);
-    co_return s;
   }
 
  private:

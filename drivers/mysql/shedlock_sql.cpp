@@ -3,19 +3,6 @@
 #include <fmt/core.h>
 
 namespace lockmark::mysql {
-namespace {
-
-std::string until(duration lease) {
-  return fmt::format("TIMESTAMPADD(MICROSECOND, {}, UTC_TIMESTAMP(3))",
-                     lease / std::chrono::microseconds{1});
-}
-
-std::string until(duration lease, utc_time now) {
-  return timestamp_text(now + std::chrono::duration_cast<std::chrono::microseconds>(lease));
-}
-
-}  // namespace
-
 std::string timestamp_text(utc_time t) {
   const auto ms = std::chrono::floor<std::chrono::milliseconds>(t);
   const auto day = std::chrono::floor<std::chrono::days>(ms);
@@ -38,57 +25,46 @@ layout shedlock_layout(const std::string& table_option) {
           .shared_table = table_option == "own" ? "" : table_option};
 }
 
-std::string by_server_time::insert(const shedlock_lock& l, duration lease) {
-  return fmt::format(
-      "INSERT IGNORE INTO {}(name, lock_until, locked_at, locked_by) "
-      "VALUES({}, {}, UTC_TIMESTAMP(3), {})",
-      l.table, l.name, until(lease), l.owner);
+shedlock_times by_server_time(duration lease) {
+  return {.insert = "INSERT IGNORE INTO",
+          .now = "UTC_TIMESTAMP(3)",
+          .until = fmt::format("TIMESTAMPADD(MICROSECOND, {}, UTC_TIMESTAMP(3))",
+                               lease / std::chrono::microseconds{1}),
+          .unlock =
+              "IF (TIMESTAMPADD(MICROSECOND, 0, locked_at) > UTC_TIMESTAMP(3), "
+              "TIMESTAMPADD(MICROSECOND, 0, locked_at), UTC_TIMESTAMP(3))"};
 }
 
-std::string by_server_time::update(const shedlock_lock& l, duration lease) {
-  return fmt::format(
-      "UPDATE {} SET lock_until = {}, locked_at = UTC_TIMESTAMP(3), locked_by = {} "
-      "WHERE name = {} AND lock_until <= UTC_TIMESTAMP(3)",
-      l.table, until(lease), l.owner, l.name);
+shedlock_times by_client_time(duration lease, utc_time now) {
+  const auto until = now + std::chrono::duration_cast<std::chrono::microseconds>(lease);
+  const std::string text = fmt::format("'{}'", timestamp_text(now));
+  return {.insert = "INSERT INTO",
+          .now = text,
+          .until = fmt::format("'{}'", timestamp_text(until)),
+          .unlock = text};
 }
 
-std::string by_server_time::extend(const shedlock_lock& l, duration lease) {
-  return fmt::format(
-      "UPDATE {} SET lock_until = {} WHERE name = {} AND locked_by = {} "
-      "AND lock_until > UTC_TIMESTAMP(3)",
-      l.table, until(lease), l.name, l.owner);
+std::string insert(const shedlock_lock& l, const shedlock_times& t) {
+  return fmt::format("{} {}(name, lock_until, locked_at, locked_by) VALUES({}, {}, {}, {})",
+                     t.insert, l.table, l.name, t.until, t.now, l.owner);
 }
 
-std::string by_server_time::unlock(const shedlock_lock& l) {
+std::string update(const shedlock_lock& l, const shedlock_times& t) {
   return fmt::format(
-      "UPDATE {} SET lock_until = IF (TIMESTAMPADD(MICROSECOND, 0, locked_at) > UTC_TIMESTAMP(3), "
-      "TIMESTAMPADD(MICROSECOND, 0, locked_at), UTC_TIMESTAMP(3)) "
-      "WHERE name = {} AND locked_by = {}",
-      l.table, l.name, l.owner);
+      "UPDATE {0} SET lock_until = {1}, locked_at = {2}, locked_by = {3} "
+      "WHERE name = {4} AND lock_until <= {2}",
+      l.table, t.until, t.now, l.owner, l.name);
 }
 
-std::string by_client_time::insert(const shedlock_lock& l, duration lease, utc_time now) {
+std::string extend(const shedlock_lock& l, const shedlock_times& t) {
   return fmt::format(
-      "INSERT INTO {}(name, lock_until, locked_at, locked_by) VALUES({}, '{}', '{}', {})", l.table,
-      l.name, until(lease, now), timestamp_text(now), l.owner);
+      "UPDATE {} SET lock_until = {} WHERE name = {} AND locked_by = {} AND lock_until > {}",
+      l.table, t.until, l.name, l.owner, t.now);
 }
 
-std::string by_client_time::update(const shedlock_lock& l, duration lease, utc_time now) {
-  return fmt::format(
-      "UPDATE {0} SET lock_until = '{1}', locked_at = '{2}', locked_by = {3} "
-      "WHERE name = {4} AND lock_until <= '{2}'",
-      l.table, until(lease, now), timestamp_text(now), l.owner, l.name);
-}
-
-std::string by_client_time::extend(const shedlock_lock& l, duration lease, utc_time now) {
-  return fmt::format(
-      "UPDATE {} SET lock_until = '{}' WHERE name = {} AND locked_by = {} AND lock_until > '{}'",
-      l.table, until(lease, now), l.name, l.owner, timestamp_text(now));
-}
-
-std::string by_client_time::unlock(const shedlock_lock& l, utc_time now) {
-  return fmt::format("UPDATE {} SET lock_until = '{}' WHERE name = {} AND locked_by = {}", l.table,
-                     timestamp_text(now), l.name, l.owner);
+std::string unlock(const shedlock_lock& l, const shedlock_times& t) {
+  return fmt::format("UPDATE {} SET lock_until = {} WHERE name = {} AND locked_by = {}", l.table,
+                     t.unlock, l.name, l.owner);
 }
 
 }  // namespace lockmark::mysql

@@ -18,7 +18,7 @@ using utc_time = std::chrono::sys_time<std::chrono::microseconds>;
 // "2024-05-17 08:15:30.250"
 std::string timestamp_text(utc_time t);
 
-// How the README has the table.
+// The table as in ShedLock's README.
 layout shedlock_layout(const std::string& table_option);
 
 struct shedlock_lock {
@@ -27,18 +27,19 @@ struct shedlock_lock {
   std::string owner;
 };
 
-namespace by_server_time {
-std::string insert(const shedlock_lock& l, duration lease);
-std::string update(const shedlock_lock& l, duration lease);
-std::string extend(const shedlock_lock& l, duration lease);
-std::string unlock(const shedlock_lock& l);
-}  // namespace by_server_time
+// The times in a statement, as SQL expressions.
+struct shedlock_times {
+  std::string_view insert;  // the keywords: only the server's statements ignore a row that is there
+  std::string now;
+  std::string until;   // the end of the lease
+  std::string unlock;  // lock_until of an unlocked row
+};
+shedlock_times by_server_time(duration lease);
+shedlock_times by_client_time(duration lease, utc_time now);
 
-namespace by_client_time {
-std::string insert(const shedlock_lock& l, duration lease, utc_time now);
-std::string update(const shedlock_lock& l, duration lease, utc_time now);
-std::string extend(const shedlock_lock& l, duration lease, utc_time now);
-std::string unlock(const shedlock_lock& l, utc_time now);
-}  // namespace by_client_time
+std::string insert(const shedlock_lock& l, const shedlock_times& t);
+std::string update(const shedlock_lock& l, const shedlock_times& t);
+std::string extend(const shedlock_lock& l, const shedlock_times& t);
+std::string unlock(const shedlock_lock& l, const shedlock_times& t);
 
 }  // namespace lockmark::mysql

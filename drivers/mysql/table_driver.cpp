@@ -10,7 +10,7 @@
 namespace lockmark::mysql {
 namespace {
 
-// What decides over a lock's speed and safety. Names that a server does not know are left out.
+// Settings that decide a lock's speed and safety. A server leaves out the names it does not know.
 constexpr std::string_view settings_query =
     "SHOW VARIABLES WHERE Variable_name IN ('version','version_comment','tx_isolation',"
     "'transaction_isolation','innodb_flush_log_at_trx_commit','sync_binlog','log_bin',"
@@ -45,10 +45,11 @@ task<void> limit_waits(loop& l, connection& c, time_point deadline) {
 
 }  // namespace
 
-table_driver::table_driver(const driver_setup& setup, table rows, concerns about)
+table_driver::table_driver(const driver_setup& setup, layout how, concerns about, maker make)
     : way_(std::make_unique<route>(read_servers(setup.target))),
-      table_(std::move(rows)),
-      concerns_(about) {
+      table_(setup.run_names, std::move(how)),
+      concerns_(about),
+      make_(std::move(make)) {
   prepare_library();
 }
 
@@ -73,6 +74,12 @@ task<void> table_driver::create(loop& l, connection& c, time_point deadline) {
     if (a.unknown) throw unanswered_change(sentence(c.where(), doing, a));
     if (!a.done()) throw no_server(sentence(c.where(), doing, a));
   }
+}
+
+task<std::unique_ptr<session>> table_driver::open(loop& l, instance who, time_point deadline) {
+  std::unique_ptr<table_session> s = make_({l, *way_, table_, who});
+  co_await s->connect(deadline);
+  co_return s;
 }
 
 task<description> table_driver::describe(connection& c, time_point deadline) {
@@ -127,8 +134,8 @@ task<std::vector<finding>> table_driver::preflight(loop& l, demand load, time_po
   co_return found;
 }
 
-// A transaction that a lost client left open keeps the table from being dropped until the server
-// notices; so the wait is limited on the server, too, or the DROP would happen after all, later.
+// A transaction left open by a lost client keeps the table from being dropped until the server
+// notices. The wait is limited on the server too, or the DROP would still happen later.
 task<void> table_driver::wipe(loop& l, time_point deadline) {
   traffic unused;
   connection c{l, unused};
@@ -165,7 +172,7 @@ task<std::uint64_t> table_driver::commits(loop& l, std::uint32_t key, time_point
       c, "read the commits",
       fmt::format("SELECT value FROM {}{}", table_.name(), table_.where(key)), deadline);
   c.quit();
-  expect_row(c.where(), a);
+  expect_row(a);
   co_return a.at(0, 1).number(0);
 }
 

@@ -44,6 +44,7 @@ table::table(const names& run, layout how)
                     run.run, bare_, longest_table_name));
   }
   quoted_ = fmt::format("`{}`", bare_);
+  if (!layout_.exists) return;
   for (const std::string& key : run.keys) {
     if (key.size() > layout_.longest_name) {
       throw usage_error(fmt::format("key '{}' has {} bytes; a row's name holds {}", key, key.size(),

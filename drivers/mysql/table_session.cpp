@@ -1,13 +1,15 @@
-#include "drivers/mysql/autocommit_pool.hpp"
+#include "drivers/mysql/table_session.hpp"
 
 #include "drivers/mysql/errors.hpp"
 
 namespace lockmark::mysql {
 
-autocommit_pool::autocommit_pool(loop& l, route& way, const instance& who)
-    : loop_(l), pool_(l, way, "SET SESSION autocommit=1", who) {}
+task<void> table_session::close() {
+  pool_.quit();
+  co_return;
+}
 
-task<outcome<answer>> autocommit_pool::ask(request r, std::string sql, std::string_view doing) {
+task<outcome<answer>> table_session::ask(request r, std::string sql, std::string_view doing) {
   if (loop_.now() >= r.deadline) co_return refusal::unavailable;  // too late to ask
   const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
   if (!lent.done()) co_return lent.without_value<answer>();
@@ -21,6 +23,15 @@ task<outcome<answer>> autocommit_pool::ask(request r, std::string sql, std::stri
   if (is_conflict(a.error)) co_return refusal::busy;
   if (a.error == error_number::error_during_commit) co_return doubt::connection_lost;
   co_return refusal::unavailable;
+}
+
+task<outcome<nothing>> table_session::change(request r, std::string sql, std::string_view doing,
+                                             refusal none, refusal busy) {
+  const outcome<answer> end = co_await ask(r, std::move(sql), doing);
+  if (end.refused(refusal::busy)) co_return busy;
+  if (!end.done()) co_return end.without_value<nothing>();
+  if (end.value().affected == 0) co_return none;
+  co_return nothing{};
 }
 
 }  // namespace lockmark::mysql
