@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "drivers/memory/lock.hpp"
 #include "drivers/memory/memory.hpp"
-#include "drivers/memory/shared.hpp"
 
 namespace lockmark::conformance {
 namespace {
@@ -159,7 +159,7 @@ template <std::uint32_t places>
 lock_kind semaphore_with_room_for() {
   lock_kind kind = memory_kind("memory/semaphore");
   kind.make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
-    return std::make_unique<memory::shared_driver>(memory::queues_of(setup.run_names, places), 1);
+    return memory::lock_on(memory::keys_of(setup.run_names, places), {});
   };
   return kind;
 }

@@ -1,6 +1,8 @@
 #include "drivers/memory/key_lock.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 namespace lockmark::memory {
@@ -10,67 +12,73 @@ void waiter::ring(loop& from) {
   home.post([this] { bell.set(); });
 }
 
-std::optional<grant> key_lock::try_take(owner who, duration lease, time_point now, bool reentrant) {
+std::optional<grant> key_lock::try_take(owner who, std::uint32_t places, duration lease,
+                                        time_point now, bool reentrant) {
   const std::lock_guard guard(mutex_);
   ++calls_;
-  if (held(now)) {
-    if (!reentrant || holder_ != who) return std::nullopt;
-    ++depth_;
-    return hold(who, lease, now);
+  std::erase_if(inside_, [&](const hold& h) { return h.runs_out <= now; });
+  if (hold* const mine = reentrant ? latest_of(who, now) : nullptr) {
+    ++mine->depth;
+    mine->token = ++token_;
+    mine->runs_out = now + lease;
+    return grant{mine->token, mine->runs_out};
   }
-  if (!line_.empty()) return std::nullopt;
-  depth_ = 1;
-  return hold(who, lease, now);
+  if (!line_.empty() || free_places() < places) return std::nullopt;
+  return let_in(who, places, lease, now);
 }
 
-waiter* key_lock::join(waiter& w, time_point now) {
+key_lock::rings key_lock::join(waiter& w, time_point now) {
   const std::lock_guard guard(mutex_);
-  w.place = line_.insert(line_.end(), &w);
-  waiter* const first = held(now) ? nullptr : pass_on(now);
-  w.looks_again = std::min(w.deadline, runs_out_);
-  return first;
+  w.in_line = line_.insert(line_.end(), &w);
+  rings to_ring = settle(now);
+  w.looks_again = std::min(w.deadline, next_to_run_out());
+  return to_ring;
 }
 
 key_lock::look key_lock::look_again(waiter& w, bool was_rung, time_point now) {
   const std::lock_guard guard(mutex_);
   if (was_rung) w.ringing = false;
-  look seen;
-  if (!w.granted && !held(now)) seen.to_ring = pass_on(now);
-  if (w.granted) {
+  look seen{.to_ring = settle(now)};
+  if (!w.granted && now >= w.deadline) {
+    line_.erase(w.in_line);
     seen.over = true;
-    if (seen.to_ring == nullptr) seen.to_ring = oversleeper();
-  } else if (now >= w.deadline) {
-    line_.erase(w.place);
-    seen.over = true;
+    const rings more = settle(now);  // for the waiters behind it
+    seen.to_ring.insert(seen.to_ring.end(), more.begin(), more.end());
   }
-  w.looks_again = std::min(w.deadline, runs_out_);
+  if (w.granted) seen.over = true;
+  w.looks_again = std::min(w.deadline, next_to_run_out());
   return seen;
 }
 
 key_lock::change key_lock::extend(owner who, duration lease, time_point now) {
   const std::lock_guard guard(mutex_);
   ++calls_;
-  if (!held(now) || holder_ != who) return {};
-  runs_out_ = now + lease;
-  return {grant{token_, runs_out_}, oversleeper()};
+  hold* const mine = latest_of(who, now);
+  if (mine == nullptr) return {};
+  mine->runs_out = now + lease;
+  const grant held{mine->token, mine->runs_out};
+  return {held, settle(now)};
 }
 
 key_lock::change key_lock::give_back(owner who, time_point now) {
   const std::lock_guard guard(mutex_);
   ++calls_;
-  if (!held(now) || holder_ != who) return {};
-  const grant was{token_, runs_out_};
-  return {was, --depth_ == 0 ? pass_on(now) : nullptr};
+  hold* const mine = latest_of(who, now);
+  if (mine == nullptr) return {};
+  const grant held{mine->token, mine->runs_out};
+  if (--mine->depth == 0) inside_.erase(inside_.begin() + (mine - inside_.data()));
+  return {held, settle(now)};
 }
 
-waiter* key_lock::give_back_for(const void* session, time_point now) {
+key_lock::rings key_lock::give_back_for(const void* session, time_point now) {
   const std::lock_guard guard(mutex_);
-  return holder_.session == session ? pass_on(now) : nullptr;
+  std::erase_if(inside_, [&](const hold& h) { return h.who.session == session; });
+  return settle(now);
 }
 
 void key_lock::reset() {
   const std::lock_guard guard(mutex_);
-  holder_ = {};
+  inside_.clear();
 }
 
 std::uint64_t key_lock::calls() {
@@ -78,32 +86,67 @@ std::uint64_t key_lock::calls() {
   return calls_;
 }
 
-grant key_lock::hold(owner who, duration lease, time_point now) {
-  holder_ = who;
-  runs_out_ = now + lease;
-  return {++token_, runs_out_};
+std::uint32_t key_lock::free_places() const {
+  std::uint32_t taken = 0;
+  for (const hold& h : inside_) taken += h.places;
+  return places_ - taken;
 }
 
-// Hands the key to the first in line, if there is one, rather than letting it compete: this is
-// what makes the lock fair. A ring that is under way is not repeated: once it has arrived, the
-// waiter may be gone.
-waiter* key_lock::pass_on(time_point now) {
-  holder_ = {};
-  if (line_.empty()) return nullptr;
-  waiter* const first = line_.front();
-  line_.pop_front();
-  depth_ = 1;
-  first->granted = hold(first->who, first->lease, now);
-  return std::exchange(first->ringing, true) ? nullptr : first;
-}
-
-// The first in line, if it sleeps past the end of the present hold: leases may differ.
-waiter* key_lock::oversleeper() {
-  if (line_.empty()) return nullptr;
-  waiter* const first = line_.front();
-  if (first->ringing || first->looks_again <= runs_out_) return nullptr;
-  first->ringing = true;
+time_point key_lock::next_to_run_out() const {
+  time_point first = time_point::max();
+  for (const hold& h : inside_) first = std::min(first, h.runs_out);
   return first;
+}
+
+grant key_lock::let_in(owner who, std::uint32_t places, duration lease, time_point now) {
+  inside_.push_back({who, places, ++token_, now + lease});
+  return {token_, now + lease};
+}
+
+// Lets in waiters from the head of the line while they fit, rather than letting them compete: this
+// makes the lock fair. Wakes the first that does not fit if it sleeps past the end of a hold:
+// leases may differ. A ring that is under way is not repeated: once it has arrived, the waiter may
+// be gone.
+key_lock::rings key_lock::settle(time_point now) {
+  rings to_ring;
+  if (line_.empty()) return to_ring;
+  std::erase_if(inside_, [&](const hold& h) { return h.runs_out <= now; });
+  const auto ring = [&](waiter* w) {
+    if (!std::exchange(w->ringing, true)) to_ring.push_back(w);
+  };
+  while (!line_.empty() && line_.front()->places <= free_places()) {
+    waiter* const first = line_.front();
+    line_.pop_front();
+    first->granted = let_in(first->who, first->places, first->lease, now);
+    ring(first);
+  }
+  if (!line_.empty() && line_.front()->looks_again > next_to_run_out()) ring(line_.front());
+  return to_ring;
+}
+
+key_lock::hold* key_lock::latest_of(owner who, time_point now) {
+  const auto found = std::find_if(inside_.rbegin(), inside_.rend(),
+                                  [&](const hold& h) { return h.who == who && now < h.runs_out; });
+  return found == inside_.rend() ? nullptr : &*found;
+}
+
+key_locks new_keys(std::size_t count, std::uint32_t places) {
+  auto fresh = std::make_shared<std::vector<key_lock>>(count);
+  for (key_lock& key : *fresh) key.set_places(places);
+  return fresh;
+}
+
+key_locks keys_of(const names& run, std::uint32_t places) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, std::uint32_t>, std::weak_ptr<std::vector<key_lock>>>
+      known;
+  const std::lock_guard guard(mutex);
+  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+  auto& kept = known[{run.run, places}];
+  if (auto keys = kept.lock(); keys && keys->size() == run.keys.size()) return keys;
+  key_locks fresh = new_keys(run.keys.size(), places);
+  kept = fresh;
+  return fresh;
 }
 
 }  // namespace lockmark::memory

@@ -1,13 +1,20 @@
-// The state of one lock, shared by all threads: who holds it, until when, and who waits in line.
+// The state of one key, shared by all threads: its holders, the end of each hold, and the waiters
+// in line.
 //
 // This is memory's "server". Each call takes the key's own mutex for some nanoseconds and never
-// suspends; waking a waiter, which is dearer, is left to the caller once the mutex is free.
+// suspends. Waking a waiter costs more and is left to the caller, outside the mutex.
+//
+// A key has places, and each hold takes some: a semaphore's owner takes one of a few, a reader one
+// of very many, a writer all of them, and an exclusive lock has one. So one queue serves them all,
+// first come first served, and no waiter starves.
 #pragma once
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "harness/async/signal.hpp"
 #include "harness/driver.hpp"
@@ -15,15 +22,15 @@
 namespace lockmark::memory {
 
 struct owner {
-  const void* session = nullptr;  // null: nobody
+  const void* session = nullptr;
   std::uint32_t client = 0;
   friend bool operator==(const owner&, const owner&) = default;
 };
 
 // One client in line. Lives in its acquire(), which stays until a ring under way has arrived.
 struct waiter {
-  waiter(loop& l, owner o, const request& r)
-      : who(o), lease(r.lease), deadline(r.deadline), home(l), bell(l) {}
+  waiter(loop& l, owner o, const request& r, std::uint32_t wanted)
+      : who(o), lease(r.lease), deadline(r.deadline), places(wanted), home(l), bell(l) {}
 
   // Wakes the waiter, from the thread of `from`. REQUIRES: `ringing`.
   void ring(loop& from);
@@ -31,60 +38,82 @@ struct waiter {
   const owner who;
   const duration lease;
   const time_point deadline;
+  const std::uint32_t places;
   loop& home;
   signal bell;
 
   // Guarded by the key's mutex.
-  time_point looks_again{};      // its deadline, or when the hold it waits for runs out
+  time_point looks_again{};      // its deadline, or the end of the next hold to run out
   std::optional<grant> granted;  // and then no longer in line
-  bool ringing = false;          // somebody is about to ring
-  std::list<waiter*>::iterator place;
+  bool ringing = false;          // a ring is under way
+  std::list<waiter*>::iterator in_line;
 };
 
 class alignas(64) key_lock {
  public:
-  // Takes a free key, or one whose lease has run out, or, if `reentrant`, the owner's own.
-  std::optional<grant> try_take(owner who, duration lease, time_point now, bool reentrant);
+  void set_places(std::uint32_t n) { places_ = n; }
 
-  // Calls that return a waiter ask for it to be rung; null: nobody.
+  // Takes places if they are free and nobody waits. An owner that is inside already gets another
+  // hold, or, if `reentrant`, another level of the one it has.
+  std::optional<grant> try_take(owner who, std::uint32_t places, duration lease, time_point now,
+                                bool reentrant);
 
-  // Joins the line, or finds the key free after all: then granted.
-  waiter* join(waiter& w, time_point now);
+  // The waiters that the caller of a function below must ring.
+  using rings = std::vector<waiter*>;
 
-  // For a waiter that woke up. Passes on a hold that has run out, and says whether the wait is
-  // over: granted, or past the deadline and out of the line.
+  // Joins the line, or finds the places free after all: then granted.
+  rings join(waiter& w, time_point now);
+
+  // For a waiter that woke up. The wait is over if it is granted, or past its deadline and out of
+  // the line.
   struct look {
     bool over = false;
-    waiter* to_ring = nullptr;
+    rings to_ring{};
   };
   look look_again(waiter& w, bool was_rung, time_point now);
 
   struct change {
-    std::optional<grant> held;  // none: not the owner's
-    waiter* to_ring = nullptr;
+    std::optional<grant> held{};  // none: not the owner's
+    rings to_ring{};
   };
-  change extend(owner who, duration lease, time_point now);
-  change give_back(owner who, time_point now);  // one level
+  change extend(owner who, duration lease, time_point now);  // the owner's latest hold
+  change give_back(owner who, time_point now);               // the same; one level of it
 
-  // All levels of whichever client of a session holds it.
-  waiter* give_back_for(const void* session, time_point now);
+  // Every hold of a session.
+  rings give_back_for(const void* session, time_point now);
 
   void reset();
   std::uint64_t calls();
 
  private:
-  bool held(time_point now) const { return holder_.session != nullptr && now < runs_out_; }
-  grant hold(owner who, duration lease, time_point now);
-  waiter* pass_on(time_point now);
-  waiter* oversleeper();
+  struct hold {
+    owner who;
+    std::uint32_t places;
+    std::uint64_t token;
+    time_point runs_out;
+    std::uint32_t depth = 1;
+  };
+
+  std::uint32_t free_places() const;
+  time_point next_to_run_out() const;
+  grant let_in(owner who, std::uint32_t places, duration lease, time_point now);
+  rings settle(time_point now);
+  hold* latest_of(owner who, time_point now);
 
   std::mutex mutex_;
-  owner holder_;
-  std::uint32_t depth_ = 0;
+  std::uint32_t places_ = 1;
+  std::vector<hold> inside_;
   std::uint64_t token_ = 0;
-  time_point runs_out_{};
   std::uint64_t calls_ = 0;
   std::list<waiter*> line_;
 };
+
+using key_locks = std::shared_ptr<std::vector<key_lock>>;
+
+key_locks new_keys(std::size_t count, std::uint32_t places);
+
+// The keys of a run, for drivers that share them, as readers and writers must; they last as long as
+// one of the drivers.
+key_locks keys_of(const names& run, std::uint32_t places);
 
 }  // namespace lockmark::memory

@@ -1,3 +1,4 @@
+// All locks of this backend that have holders: sessions that share a run's keys.
 #include "drivers/memory/lock.hpp"
 
 namespace lockmark::memory {
@@ -11,7 +12,8 @@ class lock_session final : public session {
 
   task<outcome<grant>> acquire(request r) override {
     count_call();
-    const auto got = keys_[r.key].try_take(owner_of(r), r.lease, loop_.now(), manner_.reentrant);
+    const auto got =
+        keys_[r.key].try_take(owner_of(r), manner_.places, r.lease, loop_.now(), manner_.reentrant);
     if (got) {
       ++holds_;
       co_return *got;
@@ -23,7 +25,7 @@ class lock_session final : public session {
   task<outcome<grant>> renew(request r) override {
     count_call();
     const auto [held, to_ring] = keys_[r.key].extend(owner_of(r), r.lease, loop_.now());
-    if (to_ring != nullptr) to_ring->ring(loop_);
+    ring(to_ring);
     if (!held) co_return refusal::not_owner;
     co_return *held;
   }
@@ -31,7 +33,7 @@ class lock_session final : public session {
   task<outcome<nothing>> release(request r) override {
     count_call();
     const auto [held, to_ring] = keys_[r.key].give_back(owner_of(r), loop_.now());
-    if (to_ring != nullptr) to_ring->ring(loop_);
+    ring(to_ring);
     if (!held) co_return refusal::not_owner;
     --holds_;
     co_return nothing{};
@@ -56,14 +58,18 @@ class lock_session final : public session {
     ++sent_.round_trips;
   }
 
+  void ring(const key_lock::rings& all) {
+    for (waiter* const w : all) w->ring(loop_);
+  }
+
   task<outcome<grant>> wait_in_line(request r) {
     key_lock& key = keys_[r.key];
-    waiter me{loop_, owner_of(r), r};
-    if (waiter* const to_ring = key.join(me, loop_.now())) to_ring->ring(loop_);
+    waiter me{loop_, owner_of(r), r, manner_.places};
+    ring(key.join(me, loop_.now()));
     while (true) {
       const bool rung = co_await me.bell.wait_until(me.looks_again);
       const auto [over, to_ring] = key.look_again(me, rung, loop_.now());
-      if (to_ring != nullptr) to_ring->ring(loop_);
+      ring(to_ring);
       if (over) break;
     }
     if (me.ringing) co_await me.bell.wait();  // the ring may come after the deadline
@@ -73,12 +79,10 @@ class lock_session final : public session {
     co_return *me.granted;
   }
 
-  // Holds that were lost stay counted, so this may look in vain, but it never misses one.
+  // Lost holds stay counted, so this may search without finding any, but it never misses one.
   void give_all_back() {
     if (holds_ == 0) return;
-    for (key_lock& key : keys_) {
-      if (waiter* const to_ring = key.give_back_for(this, loop_.now())) to_ring->ring(loop_);
-    }
+    for (key_lock& key : keys_) ring(key.give_back_for(this, loop_.now()));
     holds_ = 0;
   }
 
@@ -90,30 +94,43 @@ class lock_session final : public session {
   bool alive_ = true;
 };
 
+class lock_driver final : public driver {
+ public:
+  lock_driver(key_locks keys, manner m) : keys_(std::move(keys)), manner_(m) {}
+
+  task<description> prepare(loop&, time_point) override {
+    co_return description{{"server", "this process"}};
+  }
+
+  task<void> wipe(loop&, time_point) override {
+    for (key_lock& key : *keys_) key.reset();
+    co_return;
+  }
+
+  task<std::unique_ptr<session>> open(loop& l, instance, time_point) override {
+    co_return std::make_unique<lock_session>(l, *keys_, manner_);
+  }
+
+  task<server_counters> counters(loop&, time_point) override {
+    std::uint64_t calls = 0;
+    for (key_lock& key : *keys_) calls += key.calls();
+    co_return server_counters{{"commands", calls}};
+  }
+
+  task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override {
+    throw std::logic_error("a lock that is held has no commits");
+    co_return 0;
+  }
+
+ private:
+  const key_locks keys_;
+  const manner manner_;
+};
+
 }  // namespace
 
-task<description> lock_driver::prepare(loop&, time_point) {
-  co_return description{{"server", "this process"}};
-}
-
-task<void> lock_driver::wipe(loop&, time_point) {
-  for (key_lock& key : keys_) key.reset();
-  co_return;
-}
-
-task<std::unique_ptr<session>> lock_driver::open(loop& l, instance, time_point) {
-  co_return std::make_unique<lock_session>(l, keys_, manner_);
-}
-
-task<server_counters> lock_driver::counters(loop&, time_point) {
-  std::uint64_t calls = 0;
-  for (key_lock& key : keys_) calls += key.calls();
-  co_return server_counters{{"commands", calls}};
-}
-
-task<std::uint64_t> lock_driver::commits(loop&, std::uint32_t, time_point) {
-  throw std::logic_error("a lock that excludes has no commits");
-  co_return 0;
+std::unique_ptr<driver> lock_on(key_locks keys, manner m) {
+  return std::make_unique<lock_driver>(std::move(keys), m);
 }
 
 }  // namespace lockmark::memory

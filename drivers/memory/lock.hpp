@@ -1,31 +1,22 @@
-// memory/lock and memory/try_lock: sessions that use the shared key_locks.
+// The drivers behind memory.cpp's table.
 #pragma once
 
-#include <vector>
+#include <memory>
 
 #include "drivers/memory/key_lock.hpp"
 
 namespace lockmark::memory {
 
-// In what the locks of this file differ.
+// The differences between locks on keys.
 struct manner {
-  bool waits;
-  bool reentrant;
+  std::uint32_t places = 1;  // taken by each acquire
+  bool waits = true;
+  bool reentrant = false;
 };
 
-class lock_driver final : public driver {
- public:
-  lock_driver(std::size_t keys, manner m) : keys_(keys), manner_(m) {}
+std::unique_ptr<driver> lock_on(key_locks keys, manner m);
 
-  task<description> prepare(loop& l, time_point deadline) override;
-  task<void> wipe(loop& l, time_point deadline) override;
-  task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override;
-  task<server_counters> counters(loop& l, time_point deadline) override;
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override;
-
- private:
-  std::vector<key_lock> keys_;
-  const manner manner_;
-};
+// memory/optimistic: no lock, but a version per key that moves when a client commits.
+std::unique_ptr<driver> optimistic_on(std::size_t keys);
 
 }  // namespace lockmark::memory

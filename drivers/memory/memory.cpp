@@ -3,27 +3,14 @@
 #include <charconv>
 
 #include "drivers/memory/lock.hpp"
-#include "drivers/memory/optimistic.hpp"
-#include "drivers/memory/shared.hpp"
 
 namespace lockmark::memory {
 namespace {
 
-std::unique_ptr<driver> make_lock(const driver_setup& setup) {
-  return std::make_unique<lock_driver>(setup.run_names.keys.size(),
-                                       manner{.waits = true, .reentrant = true});
-}
+// More readers than there will ever be; a writer takes that many places.
+constexpr std::uint32_t all_places = 1U << 30;
 
-std::unique_ptr<driver> make_try_lock(const driver_setup& setup) {
-  return std::make_unique<lock_driver>(setup.run_names.keys.size(),
-                                       manner{.waits = false, .reentrant = false});
-}
-
-std::unique_ptr<driver> make_optimistic(const driver_setup& setup) {
-  return std::make_unique<optimistic_driver>(setup.run_names.keys.size());
-}
-
-// All of `text` as a number of places, or 0.
+// All of `text` as a number of places; 0: it is none.
 std::uint32_t read_places(std::string_view text) {
   std::uint32_t n = 0;
   const char* const end = text.data() + text.size();
@@ -44,18 +31,6 @@ std::uint32_t any_number(const option_values&) {
   return 0;
 }
 
-std::unique_ptr<driver> make_semaphore(const driver_setup& setup) {
-  return std::make_unique<shared_driver>(queues_of(setup.run_names, places_of(setup.options)), 1);
-}
-
-std::unique_ptr<driver> make_read(const driver_setup& setup) {
-  return std::make_unique<shared_driver>(queues_of(setup.run_names, all_places), 1);
-}
-
-std::unique_ptr<driver> make_write(const driver_setup& setup) {
-  return std::make_unique<shared_driver>(queues_of(setup.run_names, all_places), all_places);
-}
-
 }  // namespace
 
 std::vector<lock_kind> kinds() {
@@ -69,7 +44,10 @@ std::vector<lock_kind> kinds() {
        .topologies = "memory",
        .algorithm = "a mutex-protected owner and a queue per key",
        .options = {},
-       .make = make_lock},
+       .make =
+           [](const driver_setup& s) {
+             return lock_on(new_keys(s.run_names.keys.size(), 1), {.reentrant = true});
+           }},
       {.name = "memory/try_lock",
        .summary = "a lock in this process that is tried, not waited for",
        .has = leased,
@@ -77,7 +55,10 @@ std::vector<lock_kind> kinds() {
        .topologies = "memory",
        .algorithm = "a mutex-protected owner per key",
        .options = {},
-       .make = make_try_lock},
+       .make =
+           [](const driver_setup& s) {
+             return lock_on(new_keys(s.run_names.keys.size(), 1), {.waits = false});
+           }},
       {.name = "memory/optimistic",
        .summary = "a version per key in this process; commits if nobody else has",
        .has = feature::optimistic,
@@ -85,7 +66,7 @@ std::vector<lock_kind> kinds() {
        .topologies = "memory",
        .algorithm = "compare and swap of a version",
        .options = {},
-       .make = make_optimistic},
+       .make = [](const driver_setup& s) { return optimistic_on(s.run_names.keys.size()); }},
   };
 }
 
@@ -105,18 +86,22 @@ std::vector<lock_kind> shared_kinds() {
   semaphore.summary = "a fair semaphore in this process";
   semaphore.has = waiting | feature::shared;
   semaphore.options = {{"places", "1 to 1000000000", "3", "how many may hold a key", is_places}};
-  semaphore.make = make_semaphore;
+  semaphore.make = [](const driver_setup& s) {
+    return lock_on(keys_of(s.run_names, places_of(s.options)), {});
+  };
   semaphore.holders = places_of;
   lock_kind read = any;
   read.name = "memory/read";
   read.summary = "the readers' half of a fair lock for readers and writers, in this process";
   read.has = waiting | feature::shared;
-  read.make = make_read;
+  read.make = [](const driver_setup& s) { return lock_on(keys_of(s.run_names, all_places), {}); };
   read.holders = any_number;
   lock_kind write = any;
   write.name = "memory/write";
   write.summary = "the writers' half of a fair lock for readers and writers, in this process";
-  write.make = make_write;
+  write.make = [](const driver_setup& s) {
+    return lock_on(keys_of(s.run_names, all_places), {.places = all_places});
+  };
   return {semaphore, read, write};
 }
 

@@ -1,13 +1,12 @@
 // Locks inside this process: the reference driver, and the floor under every measurement.
 //
-// They are correct and as fast as a driver can be, so what the harness shows for them is the
-// harness's own cost. They protect nothing between processes and touch no network.
+// They are correct and as fast as a driver can be, so the harness's figures for them are its own
+// cost. They protect nothing between processes and touch no network.
 //
 // To write a new backend, copy this folder and keep its shape:
 //   memory.{hpp,cpp}  the table of the backend's locks, and nothing else
-//   lock.{hpp,cpp}    one lock: its session reads as the algorithm, its driver as the life cycle
-//   key_lock.*        what stands in for the server here; yours is a connection instead
-//   (shared.* and place_queue.* are the same for locks that several may hold)
+//   lock.{hpp,cpp}    the locks: a session reads as the algorithm, its driver as the life cycle
+//   key_lock.*        takes the server's place here; yours is a connection instead
 // then follow drivers/README.md.
 #pragma once
 
@@ -23,8 +22,8 @@ namespace lockmark::memory {
 std::vector<lock_kind> kinds();
 
 // memory/semaphore   fair, with lease, token and wake-up; any owner may take several places
-// memory/read        readers, as many as come
-// memory/write       writers, that exclude each other and the readers of the same run
+// memory/read        readers, any number
+// memory/write       writers, which exclude each other and the readers of the same run
 std::vector<lock_kind> shared_kinds();
 
 }  // namespace lockmark::memory

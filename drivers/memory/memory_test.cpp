@@ -1,11 +1,10 @@
-// The memory locks against the suite that every driver passes, and what only they promise.
+// The memory locks against the suite that every driver passes, and the promises of their own.
 #include "drivers/memory/memory.hpp"
 
 #include <gtest/gtest.h>
 
 #include "drivers/conformance/conformance.hpp"
 #include "drivers/memory/key_lock.hpp"
-#include "drivers/memory/place_queue.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::memory {
@@ -104,7 +103,7 @@ task<void> leave_the_line(loop& l, driver& d, std::vector<std::string>& endings)
   co_await s->close();
 }
 
-// Who gives up waiting leaves the line, and the one behind is served.
+// A waiter that gives up leaves the line, and the next one is served.
 TEST_F(memory_lock, a_waiter_past_its_deadline_is_passed_over) {
   std::vector<std::string> endings;
   const auto d = make("memory/lock");
@@ -112,30 +111,23 @@ TEST_F(memory_lock, a_waiter_past_its_deadline_is_passed_over) {
   EXPECT_EQ(endings, (std::vector<std::string>{"granted", "deadline", "granted"}));
 }
 
-// A waiter whom a shortened lease is about to wake is granted the key meanwhile: the ring under way
+// A waiter that a shortened lease is about to wake is granted the key meanwhile: the ring under way
 // is enough, and after a second one the waiter might be gone.
 TEST_F(memory_lock, nobody_is_rung_twice) {
   key_lock key;
-  place_queue queue;
   const owner holder{&key, 0};
   const owner next{&key, 1};
   const request r{.client = 1, .lease = 1s, .deadline = time_point{1h}};
-  EXPECT_TRUE(key.try_take(holder, 30s, l.now(), false));
-  EXPECT_TRUE(queue.try_take(holder, 1, 30s, l.now()));
-  waiter w{l, next, r};
-  place_waiter v{l, next, r, 1};
-  EXPECT_EQ(key.join(w, l.now()), nullptr);
-  EXPECT_TRUE(queue.join(v, l.now()).empty());
-  EXPECT_EQ(key.extend(holder, 1s, l.now()).to_ring, &w);
-  EXPECT_EQ(queue.extend(holder, 1s, l.now()).to_ring, place_queue::rings{&v});
-  EXPECT_EQ(key.give_back(holder, l.now()).to_ring, nullptr);
-  EXPECT_TRUE(queue.give_back(holder, l.now()).to_ring.empty());
+  EXPECT_TRUE(key.try_take(holder, 1, 30s, l.now(), false));
+  waiter w{l, next, r, 1};
+  EXPECT_TRUE(key.join(w, l.now()).empty());
+  EXPECT_EQ(key.extend(holder, 1s, l.now()).to_ring, key_lock::rings{&w});
+  EXPECT_TRUE(key.give_back(holder, l.now()).to_ring.empty());
   EXPECT_TRUE(key.look_again(w, true, l.now()).over);
-  EXPECT_TRUE(queue.look_again(v, true, l.now()).over);
-  EXPECT_TRUE(w.granted && v.granted);
+  EXPECT_TRUE(w.granted);
 }
 
-// Deadlines that race with hand-overs between threads: nobody is lost, and nobody is inside twice.
+// Deadlines race with hand-overs between threads: no waiter is lost, and no two are inside at once.
 TEST(memory_threads, deadlines_race_with_hand_overs) {
   const lock_kind kind = kinds().front();
   const auto d = kind.make({"memory:", {"run", {"a"}}, {}});

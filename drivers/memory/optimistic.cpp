@@ -1,9 +1,16 @@
-#include "drivers/memory/optimistic.hpp"
-
+#include <atomic>
 #include <optional>
+
+#include "drivers/memory/lock.hpp"
 
 namespace lockmark::memory {
 namespace {
+
+// A key's version is the number of its commits.
+struct alignas(64) versioned_key {
+  std::atomic<std::uint64_t> version{0};
+  std::atomic<std::uint64_t> calls{0};
+};
 
 class optimistic_session final : public session {
  public:
@@ -57,29 +64,41 @@ class optimistic_session final : public session {
   traffic sent_;
 };
 
+class optimistic_driver final : public driver {
+ public:
+  explicit optimistic_driver(std::size_t keys) : keys_(keys) {}
+
+  task<description> prepare(loop&, time_point) override {
+    co_return description{{"server", "this process"}};
+  }
+
+  task<void> wipe(loop&, time_point) override {
+    for (versioned_key& key : keys_) key.version = 0;
+    co_return;
+  }
+
+  task<std::unique_ptr<session>> open(loop&, instance who, time_point) override {
+    co_return std::make_unique<optimistic_session>(keys_, who.clients);
+  }
+
+  task<server_counters> counters(loop&, time_point) override {
+    std::uint64_t calls = 0;
+    for (const versioned_key& key : keys_) calls += key.calls;
+    co_return server_counters{{"commands", calls}};
+  }
+
+  task<std::uint64_t> commits(loop&, std::uint32_t key, time_point) override {
+    co_return keys_[key].version;
+  }
+
+ private:
+  std::vector<versioned_key> keys_;
+};
+
 }  // namespace
 
-task<description> optimistic_driver::prepare(loop&, time_point) {
-  co_return description{{"server", "this process"}};
-}
-
-task<void> optimistic_driver::wipe(loop&, time_point) {
-  for (versioned_key& key : keys_) key.version = 0;
-  co_return;
-}
-
-task<std::unique_ptr<session>> optimistic_driver::open(loop&, instance who, time_point) {
-  co_return std::make_unique<optimistic_session>(keys_, who.clients);
-}
-
-task<server_counters> optimistic_driver::counters(loop&, time_point) {
-  std::uint64_t calls = 0;
-  for (const versioned_key& key : keys_) calls += key.calls;
-  co_return server_counters{{"commands", calls}};
-}
-
-task<std::uint64_t> optimistic_driver::commits(loop&, std::uint32_t key, time_point) {
-  co_return keys_[key].version;
+std::unique_ptr<driver> optimistic_on(std::size_t keys) {
+  return std::make_unique<optimistic_driver>(keys);
 }
 
 }  // namespace lockmark::memory
