@@ -38,4 +38,31 @@ the_case lost_replies_of_a_minority, lost_replies_of_a_majority;
 the_case conflict_is_detected, commit_without_reading, commits_once_per_reading;
 the_case commits_are_counted, commits_are_counted_for_two_threads, lost_reply_to_commit;
 
+// Common helpers of the cases, in the file of the cases that they were made for.
+
+// Releases after a delay, and notes the time.
+task<void> give_up_later(party who, duration later, time_point& at);
+
+inline constexpr duration soon = 300ms;  // deadlines that pass on a silent server
+
+// The next request arrives and its reply is lost. Independent servers all receive it, and each
+// loses its own reply; servers that may forward requests are all cut with the first.
+void lose_replies(stage& s);
+
+// A acquires and releases once, so that its connection is open and its scripts are loaded. From
+// then on its leases are short.
+task<party> warm_party(stage& s);
+
+// Releases a possible hold, over a connection that may first have to come back.
+task<outcome<nothing>> settle(party who);
+
+// Checks a call that never gets its reply.
+template <class T>
+void expect_unanswered(const outcome<T>& o, const char* call) {
+  EXPECT_FALSE(o.done()) << call << " was answered by nobody, and done all the same";
+  EXPECT_FALSE(o.refused(refusal::not_owner)) << call << " cannot know that";
+  EXPECT_FALSE(o.refused(refusal::busy)) << call << " cannot know that";
+  EXPECT_FALSE(o.refused(refusal::deadline)) << call << " has waited for nobody but a server";
+}
+
 }  // namespace lockmark::conformance::cases

@@ -19,13 +19,13 @@ task<void> take_and_stamp(party who, time_point& at) {
   at = who.on->l().now();
 }
 
-task<void> give_up_later_and_stamp(party who, duration later, time_point& at) {
+}  // namespace
+
+task<void> give_up_later(party who, duration later, time_point& at) {
   co_await who.on->l().sleep_for(later);
   at = who.on->l().now();
   co_await who.give_up();
 }
-
-}  // namespace
 
 void judge(const stage& s, const damage& d, const hammering& how) {
   EXPECT_EQ(d.overlaps, 0U) << "more held one key than may";
@@ -71,7 +71,7 @@ task<void> hand_over(stage& s) {
     time_point taken_at{};
     time_point given_up_at{};
     auto waiting = take_and_stamp(b, taken_at);
-    auto releasing = give_up_later_and_stamp(a, 60ms, given_up_at);
+    auto releasing = give_up_later(a, 60ms, given_up_at);
     co_await together(s.l(), std::move(waiting), std::move(releasing));
     EXPECT_GE(taken_at, given_up_at) << "B got it while A held it";
     EXPECT_LE(taken_at - given_up_at, s.about().tolerance) << "the hand-over took too long";
@@ -164,7 +164,7 @@ task<std::vector<std::uint32_t>> served_in_turn(stage& s, party holder, party le
     const party& side = place % 2 == 0 ? left : right;
     everybody.spawn(stand_in_line(side.other_client(place / 2), place, place * apart, served));
   }
-  everybody.spawn(give_up_later_and_stamp(holder, (waiters + 1) * apart, given_up_at));
+  everybody.spawn(give_up_later(holder, (waiters + 1) * apart, given_up_at));
   co_await everybody.join();
   co_return served;
 }

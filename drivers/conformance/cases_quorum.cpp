@@ -3,7 +3,6 @@
 // Leases are long here: a client told that the key was certainly not taken must not turn out right
 // only because a lease expired meanwhile.
 #include "drivers/conformance/cases.hpp"
-#include "drivers/conformance/losses.hpp"
 
 namespace lockmark::conformance::cases {
 namespace {

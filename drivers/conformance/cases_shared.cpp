@@ -36,12 +36,6 @@ task<void> meet(party who, std::uint32_t expected, std::uint32_t& inside, time_p
   co_await who.give_up();
 }
 
-task<void> give_up_later(party who, duration later, time_point& at) {
-  co_await who.on->l().sleep_for(later);
-  at = who.on->l().now();
-  co_await who.give_up();
-}
-
 task<void> hammer_both(stage& s, hammering how) {
   const two_halves both{s.direct(), s.about().kind, s.writers(), s.about().writer};
   how.holders = s.holders();

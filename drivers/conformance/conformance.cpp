@@ -11,106 +11,66 @@
 namespace lockmark::conformance {
 namespace {
 
-// The locks that a case applies to.
-using filter = bool (*)(const subject&);
+// What a case needs of a lock. All traits but `remote` and `optimistic` are those of locks.
+enum trait : std::uint32_t {
+  any = 0,
+  remote = 1U << 0,
+  optimistic = 1U << 1,
+  locks = 1U << 2,  // an acquire makes a holder
+  shared = 1U << 3,
+  limited = 1U << 4,  // a limited number of holders: exclusive locks and semaphores
+  has_writer = 1U << 5,
+  loses_writers = 1U << 6,
+  contended = 1U << 7,  // a client can be kept out
+  waits = 1U << 8,
+  polls = 1U << 9,
+  fair = 1U << 10,
+  reentrant = 1U << 11,
+  flat = 1U << 12,  // exclusive and not reentrant
+  has_tokens = 1U << 13,
+  has_lease = 1U << 14,  // that ends unless it is renewed
+  renewable = 1U << 15,
+  checks_owner = 1U << 16,
+  session_bound = 1U << 17,
+  quorum = 1U << 18,
+};
 
-bool has(const subject& s, feature f) {
-  return s.kind.has.has(f);
-}
-bool optimistic(const subject& s) {
-  return has(s, feature::optimistic);
-}
-// All but optimistic ones: an acquire makes a holder.
-bool locks(const subject& s) {
-  return !optimistic(s);
-}
-bool shared(const subject& s) {
-  return locks(s) && has(s, feature::shared);
-}
-bool excludes(const subject& s) {
-  return locks(s) && !shared(s);
-}
-// A limited number of holders: exclusive locks and semaphores.
-bool limited(const subject& s) {
-  return locks(s) && most_holders(s) != 0;
-}
-bool has_writer(const subject& s) {
-  return shared(s) && s.has_writer();
-}
-// A client can be kept out.
-bool contended(const subject& s) {
-  return limited(s) || has_writer(s);
-}
-bool semaphore(const subject& s) {
-  return shared(s) && limited(s);
-}
-bool loses_writers(const subject& s) {
-  if (!has_writer(s)) return false;
-  const features has = s.writer.has;
-  return has.has(feature::session_bound) || (has.has(feature::lease) && !s.renews_itself);
-}
-bool checks_owner(const subject& s) {
-  return locks(s) && s.release_checks_owner;
-}
-bool waits(const subject& s) {
-  return contended(s) && has(s, feature::server_wait);
-}
-bool polls(const subject& s) {
-  return contended(s) && !has(s, feature::server_wait);
-}
-bool serves_in_order(const subject& s) {
-  return waits(s) && has(s, feature::fair) && limited(s);
-}
-bool nests(const subject& s) {
-  return contended(s) && has(s, feature::reentrant);
-}
-bool does_not_nest(const subject& s) {
-  return excludes(s) && !has(s, feature::reentrant);
-}
-bool has_tokens(const subject& s) {
-  return locks(s) && has(s, feature::fencing_token);
-}
-bool has_lease(const subject& s) {
-  return locks(s) && has(s, feature::lease) && !s.renews_itself;
-}
-bool lease_ends(const subject& s) {
-  return has_lease(s) && contended(s);
-}
-bool lease_ends_for_release(const subject& s) {
-  return has_lease(s) && s.release_checks_owner;
-}
-bool renewable(const subject& s) {
-  return locks(s) && has(s, feature::renewable) && has(s, feature::lease);
-}
-bool renewable_against_others(const subject& s) {
-  return renewable(s) && contended(s);
-}
-bool session_bound(const subject& s) {
-  return contended(s) && has(s, feature::session_bound);
-}
-bool remote(const subject& s) {
-  return !s.in_process;
-}
-bool locks_remotely(const subject& s) {
-  return locks(s) && remote(s);
-}
-bool contended_remotely(const subject& s) {
-  return contended(s) && remote(s);
-}
-bool session_bound_remotely(const subject& s) {
-  return session_bound(s) && remote(s);
-}
-bool by_majority(const subject& s) {
-  return contended_remotely(s) && s.quorum;
-}
-bool optimistic_remotely(const subject& s) {
-  return optimistic(s) && remote(s);
+std::uint32_t traits_of(const subject& s) {
+  const auto has = [&](feature f) { return s.kind.has.has(f); };
+  std::uint32_t all = s.in_process ? any : remote;
+  const auto add_if = [&all](bool is, std::uint32_t t) { all |= is ? t : any; };
+  if (has(feature::optimistic)) return all | optimistic;
+  const bool is_shared = has(feature::shared);
+  const bool is_limited = most_holders(s) != 0;
+  const bool writer = is_shared && s.has_writer();
+  const features of_writer = s.writer.has;
+  all |= locks;
+  add_if(is_shared, shared);
+  add_if(is_limited, limited);
+  add_if(writer, has_writer);
+  add_if(writer && (of_writer.has(feature::session_bound) ||
+                    (of_writer.has(feature::lease) && !s.renews_itself)),
+         loses_writers);
+  add_if(is_limited || writer, contended);
+  add_if(true, has(feature::server_wait) ? waits : polls);
+  add_if(has(feature::fair), fair);
+  add_if(has(feature::reentrant), reentrant);
+  add_if(!is_shared && !has(feature::reentrant), flat);
+  add_if(has(feature::fencing_token), has_tokens);
+  add_if(has(feature::lease) && !s.renews_itself, has_lease);
+  add_if(has(feature::renewable) && has(feature::lease), renewable);
+  add_if(s.release_checks_owner, checks_owner);
+  add_if(has(feature::session_bound), session_bound);
+  add_if(s.quorum, quorum);
+  return all;
 }
 
 struct listed_case {
   const char* name;
-  filter applies;
+  std::uint32_t needs;
   cases::the_case* play;
+
+  bool applies(const subject& s) const { return (needs & ~traits_of(s)) == 0; }
 };
 
 // clang-format off
@@ -121,16 +81,17 @@ constexpr listed_case all_cases[] = {
     {"keys_are_independent", locks, cases::keys_are_independent},
     {"release_by_a_stranger", contended, cases::release_by_a_stranger},
     {"release_of_a_free_key", checks_owner, cases::release_of_a_free_key},
-    {"wait_timeout_is_kept", waits, cases::wait_timeout_is_kept},
-    {"tries_once", polls, cases::tries_once},
-    {"waiters_are_served_in_order", serves_in_order, cases::waiters_are_served_in_order},
-    {"reentrancy", nests, cases::reentrancy},
-    {"no_reentrancy", does_not_nest, cases::no_reentrancy},
+    {"wait_timeout_is_kept", contended | waits, cases::wait_timeout_is_kept},
+    {"tries_once", contended | polls, cases::tries_once},
+    {"waiters_are_served_in_order", contended | waits | fair | limited,
+     cases::waiters_are_served_in_order},
+    {"reentrancy", contended | reentrant, cases::reentrancy},
+    {"no_reentrancy", flat, cases::no_reentrancy},
     {"tokens_grow", has_tokens, cases::tokens_grow},
     {"hammered", locks, cases::hammered},
     {"hammered_by_two_threads", locks, cases::hammered_by_two_threads},
     {"holders_share", shared, cases::holders_share},
-    {"holders_are_limited", semaphore, cases::holders_are_limited},
+    {"holders_are_limited", shared | limited, cases::holders_are_limited},
     {"readers_keep_writer_out", has_writer, cases::readers_keep_writer_out},
     {"writer_keeps_readers_out", has_writer, cases::writer_keeps_readers_out},
     {"readers_after_writer", has_writer, cases::readers_after_writer},
@@ -138,21 +99,22 @@ constexpr listed_case all_cases[] = {
     {"readers_and_writers_hammered", has_writer, cases::readers_and_writers_hammered},
     {"readers_and_writers_hammered_by_two_threads", has_writer,
      cases::readers_and_writers_hammered_by_two_threads},
-    {"lease_runs_out", lease_ends, cases::lease_runs_out},
-    {"release_after_the_lease", lease_ends_for_release, cases::release_after_the_lease},
-    {"renewal_keeps_it", renewable_against_others, cases::renewal_keeps_it},
+    {"lease_runs_out", has_lease | contended, cases::lease_runs_out},
+    {"release_after_the_lease", has_lease | checks_owner, cases::release_after_the_lease},
+    {"renewal_keeps_it", renewable | contended, cases::renewal_keeps_it},
     {"renewal_by_a_stranger", renewable, cases::renewal_by_a_stranger},
-    {"close_frees", session_bound, cases::close_frees},
+    {"close_frees", contended | session_bound, cases::close_frees},
     {"wipe_removes_what_was_held", locks, cases::wipe_removes_what_was_held},
-    {"lost_reply_to_acquire", contended_remotely, cases::lost_reply_to_acquire},
-    {"lost_reply_to_release", contended_remotely, cases::lost_reply_to_release},
-    {"a_minority_may_be_missing", by_majority, cases::a_minority_may_be_missing},
-    {"a_missing_majority_grants_nothing", by_majority, cases::a_missing_majority_grants_nothing},
-    {"lost_replies_of_a_minority", by_majority, cases::lost_replies_of_a_minority},
-    {"lost_replies_of_a_majority", by_majority, cases::lost_replies_of_a_majority},
-    {"lost_connection_frees", session_bound_remotely, cases::lost_connection_frees},
-    {"connects_again", locks_remotely, cases::connects_again},
-    {"nothing_begins_after_the_deadline", contended_remotely,
+    {"lost_reply_to_acquire", contended | remote, cases::lost_reply_to_acquire},
+    {"lost_reply_to_release", contended | remote, cases::lost_reply_to_release},
+    {"a_minority_may_be_missing", contended | remote | quorum, cases::a_minority_may_be_missing},
+    {"a_missing_majority_grants_nothing", contended | remote | quorum,
+     cases::a_missing_majority_grants_nothing},
+    {"lost_replies_of_a_minority", contended | remote | quorum, cases::lost_replies_of_a_minority},
+    {"lost_replies_of_a_majority", contended | remote | quorum, cases::lost_replies_of_a_majority},
+    {"lost_connection_frees", contended | session_bound | remote, cases::lost_connection_frees},
+    {"connects_again", locks | remote, cases::connects_again},
+    {"nothing_begins_after_the_deadline", contended | remote,
      cases::nothing_begins_after_the_deadline},
     {"deadlines_on_a_silent_server", remote, cases::deadlines_on_a_silent_server},
     {"no_silent_server", remote, cases::no_silent_server},
@@ -163,7 +125,7 @@ constexpr listed_case all_cases[] = {
     {"commits_are_counted", optimistic, cases::commits_are_counted},
     {"commits_are_counted_for_two_threads", optimistic,
      cases::commits_are_counted_for_two_threads},
-    {"lost_reply_to_commit", optimistic_remotely, cases::lost_reply_to_commit},
+    {"lost_reply_to_commit", optimistic | remote, cases::lost_reply_to_commit},
 };
 // clang-format on
 

@@ -5,7 +5,7 @@
 //
 //   int main(int argc, char** argv) {
 //     const auto server = lockmark::local::cluster::start("redis");
-//     return lockmark::conformance::run_tests(argc, argv, [&] {  // parallel.hpp
+//     return lockmark::conformance::run_tests(argc, argv, [&] {
 //       for (const lockmark::lock_kind& kind : lockmark::redis::kinds()) {
 //         lockmark::conformance::subject s{.kind = kind, .target = server.target()};
 //         s.release_checks_owner = kind.name != "redis/setnx";
@@ -86,6 +86,16 @@ std::uint32_t most_holders(const subject& s);
 // Adds one test per case that applies: suite "redis/lua" or "redis/lua:label", test "exclusion".
 // Called before RUN_ALL_TESTS().
 void add(const subject& s);
+
+// Initialises GoogleTest, calls `add_all`, and runs every case once, in one of `at_once` processes:
+// most cases spend most of their time waiting for leases, deadlines and sessions to end. Returns
+// the status for main(). Lines of output begin with the number of their process. Arguments or
+// GTEST_ variables from the user, who is then looking for something in particular, make it one
+// process. With GTEST_OUTPUT=xml:DIR/, process N writes DIR/PROGRAM-N.xml.
+//
+// Only for cases that leave each other's names alone: not for those that count requests of the
+// whole server. REQUIRES: no threads yet, because it forks.
+int run_tests(int argc, char** argv, const std::function<void()>& add_all, int at_once = 3);
 
 // Runs one case immediately and returns its failures: for tests of the suite itself. Throws
 // std::logic_error if no such case applies.

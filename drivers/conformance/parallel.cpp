@@ -1,5 +1,4 @@
-#include "drivers/conformance/parallel.hpp"
-
+// Runs the cases of a test program in several processes at a time.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,6 +16,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "drivers/conformance/conformance.hpp"
 
 namespace lockmark::conformance {
 namespace {

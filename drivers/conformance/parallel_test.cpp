@@ -1,6 +1,4 @@
 // run_tests() from outside: this program runs itself again, as a program with a few cases.
-#include "drivers/conformance/parallel.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <stdlib.h>
@@ -10,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "drivers/conformance/conformance.hpp"
 
 namespace lockmark::conformance {
 namespace {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "deploy/local/cluster.hpp"
-#include "drivers/conformance/parallel.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/route.hpp"

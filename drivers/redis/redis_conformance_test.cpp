@@ -5,7 +5,6 @@
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/conformance.hpp"
-#include "drivers/conformance/parallel.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/server_probe.hpp"
 

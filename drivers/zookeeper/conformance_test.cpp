@@ -5,7 +5,6 @@
 #include "drivers/conformance/conformance.hpp"
 
 #include "deploy/local/cluster.hpp"
-#include "drivers/conformance/parallel.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 
 int main(int argc, char** argv) {
