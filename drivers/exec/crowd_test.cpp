@@ -1,8 +1,5 @@
-// The crowd of a duel: many clients of both sides on one key. Its cases are added by
-// interop_test.cpp.
+// Clients of both sides of a duel on one key. The cases are added by interop_test.cpp.
 #include <fmt/format.h>
-
-#include <algorithm>
 
 #include "drivers/exec/duel.hpp"
 #include "harness/async/scope.hpp"
@@ -12,9 +9,6 @@ namespace lockmark::exec {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr duration patience = 20s;    // for operations that succeed
-constexpr duration long_lease = 20s;  // far longer than a hold
 
 struct crowd_state {
   loop& l;

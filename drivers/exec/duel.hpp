@@ -59,7 +59,12 @@ struct crowd_result {
 };
 crowd_result mix(const duel& d, const crowd& c);
 
-// Unique on this machine, for the keys of a run.
+// For both.
+inline constexpr duration patience = std::chrono::seconds{20};  // for operations that succeed
+inline constexpr duration long_lease =
+    std::chrono::seconds{20};  // longer than a woken waiter waits
+
+// Unique on this host.
 std::string name_of_run();
 
 // All options of the kind, preset or given.

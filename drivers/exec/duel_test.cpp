@@ -15,8 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr duration patience = 20s;    // for operations that succeed
-constexpr duration long_lease = 20s;  // far longer than a woken waiter waits
 constexpr duration prompt = 5s;       // for a woken waiter, on a busy machine
 constexpr duration short_lease = 2s;  // for the rounds that let one expire
 constexpr duration session_timeout = 4s;
@@ -312,10 +310,6 @@ task<void> fight_in(loop& l, const duel& d, const round_names& only,
 
 }  // namespace
 
-std::string name_of_run() {
-  return fmt::format("duel{}", to_ns(real_clock{}.now()) / 1000);
-}
-
 std::vector<finding_of_duel> fight(const duel& d, const round_names& only) {
   const real_clock clock;
   loop l{clock};
@@ -330,6 +324,10 @@ std::vector<std::string> rounds_of(const duel& d) {
     if (r.applies(d)) names.emplace_back(r.name);
   }
   return names;
+}
+
+std::string name_of_run() {
+  return fmt::format("duel{}", to_ns(real_clock{}.now()) / 1000);
 }
 
 option_values options_of(const side& s) {

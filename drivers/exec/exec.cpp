@@ -32,10 +32,19 @@ constexpr std::string_view curator_kinds = "mutex, semaphore_mutex, read, write,
 
 constexpr std::string_view kazoo_nodes = "curator, kazoo";
 
-bool is_permits(std::string_view value) {
+// Whether all of `text` is a whole number from 1 to `most`.
+bool is_number(std::string_view text, std::uint32_t most) {
   std::uint32_t n = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
-  return error == std::errc{} && end == value.data() + value.size() && n >= 1 && n <= 1000;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return error == std::errc{} && end == text.data() + text.size() && n >= 1 && n <= most;
+}
+
+bool is_permits(std::string_view value) {
+  return is_number(value, 1000);
+}
+
+bool is_seconds(std::string_view value) {
+  return value.ends_with('s') && is_number(value.substr(0, value.size() - 1), 60);
 }
 
 bool is_table(std::string_view value) {
@@ -69,24 +78,17 @@ std::vector<std::string> words_of(std::string_view command) {
   }
 }
 
-const std::vector<std::string> redis_schemes{"redis",           "rediss",        "redis+sentinel",
-                                             "rediss+sentinel", "redis+cluster", "rediss+cluster"};
-const std::vector<std::string> master_schemes{"redis", "rediss", "redis+independent",
-                                              "rediss+independent"};
-const std::vector<std::string> every_scheme{
-    "exec",          "redis",          "rediss",    "redis+sentinel",    "rediss+sentinel",
-    "redis+cluster", "rediss+cluster", "zookeeper", "redis+independent", "rediss+independent",
-    "mysql",         "mysql+galera"};
+// The schemes of targets, separated by blanks.
+constexpr std::string_view redis_schemes =
+    "redis rediss redis+sentinel rediss+sentinel redis+cluster rediss+cluster";
+constexpr std::string_view master_schemes = "redis rediss redis+independent rediss+independent";
+constexpr std::string_view mysql_schemes = "mysql mysql+galera";
+constexpr std::string_view every_scheme =
+    "exec redis rediss redis+sentinel rediss+sentinel redis+cluster rediss+cluster zookeeper "
+    "redis+independent rediss+independent mysql mysql+galera";
 
 bool is_command(std::string_view value) {
   return value.empty() || static_cast<bool>(config::parse_target(fmt::format("exec:{}", value)));
-}
-
-bool is_seconds(std::string_view value) {
-  const std::string_view number = value.substr(0, value.size() - (value.ends_with('s') ? 1 : 0));
-  std::uint32_t n = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), n);
-  return error == std::errc{} && end == value.data() + value.size() - 1 && n >= 1 && n <= 60;
 }
 
 // The features of an arbitrary program that lockmark checks, if announced.
@@ -121,7 +123,7 @@ std::unique_ptr<driver> make_any(const driver_setup& given) {
   return make_driver(
       setup, {.lock = "exec/lock",
               .argv = words_of(command->path),
-              .schemes = every_scheme,
+              .schemes = words_of(every_scheme),
               .has = {},
               .may_have = of_programs,
               .program = command->redacted(),
@@ -141,20 +143,29 @@ void check_tls(const driver_setup& setup, const recipe& what, bool has_tls) {
                   what.lock));
 }
 
-template <const char* client>
+// A real client, behind an adapter of deploy/interop.
+struct real_client {
+  std::string_view name;
+  std::string_view schemes;
+  bool has_tls;
+};
+
+constexpr real_client redisson_4{"redisson", redis_schemes, true};
+constexpr real_client redisson_3{"redisson_3.52", redis_schemes, true};
+constexpr real_client curator_5_9{"curator", "zookeeper", false};
+constexpr real_client curator_5_4{"curator_5.4", "zookeeper", false};
+constexpr real_client node_redlock{"node_redlock", master_schemes, true};
+constexpr real_client redsync{"redsync", master_schemes, true};
+constexpr real_client jdbc_shedlock{"shedlock", mysql_schemes, false};
+constexpr real_client python_kazoo{"kazoo", "zookeeper", false};
+
+template <const real_client& client>
 std::unique_ptr<driver> make_real(const driver_setup& setup) {
-  const std::string_view name = client;
-  recipe what{fmt::format("exec/{}", name), {find_adapter(name)}, {}, {}};
-  if (name.starts_with("redisson")) {
-    what.schemes = redis_schemes;
-  } else if (name == "node_redlock" || name == "redsync") {
-    what.schemes = master_schemes;
-  } else if (name == "shedlock") {
-    what.schemes = {"mysql", "mysql+galera"};
-  } else {
-    what.schemes = {"zookeeper"};
-  }
-  check_tls(setup, what, what.schemes.size() > 2);
+  recipe what{.lock = fmt::format("exec/{}", client.name),
+              .argv = {find_adapter(client.name)},
+              .schemes = words_of(client.schemes),
+              .has = {}};
+  check_tls(setup, what, client.has_tls);
   return make_driver(setup, std::move(what));
 }
 
@@ -165,15 +176,6 @@ std::uint32_t holders_of(const option_values& options) {
   if (kind != "semaphore") return 1;
   return static_cast<std::uint32_t>(std::stoul(option(options, "permits")));
 }
-
-constexpr char redisson_name[] = "redisson";
-constexpr char redisson_3_name[] = "redisson_3.52";
-constexpr char curator_name[] = "curator";
-constexpr char curator_5_4_name[] = "curator_5.4";
-constexpr char node_redlock_name[] = "node_redlock";
-constexpr char redsync_name[] = "redsync";
-constexpr char shedlock_name[] = "shedlock";
-constexpr char kazoo_name[] = "kazoo";
 
 lock_kind redisson(std::string_view name, std::string_view source, auto* make) {
   return {.name = name,
@@ -273,7 +275,7 @@ lock_kind shedlock() {
                        .preset = "",
                        .help = "the table, which is made if it is not there",
                        .accepts = is_table}},
-          .make = make_real<shedlock_name>};
+          .make = make_real<jdbc_shedlock>};
 }
 
 lock_kind kazoo() {
@@ -289,7 +291,7 @@ lock_kind kazoo() {
                        .help = "how its nodes are called; by their own name (kazoo), Curator and "
                                "zookeeper/sequential do not see them",
                        .accepts = one_of<kazoo_nodes>}},
-          .make = make_real<kazoo_name>};
+          .make = make_real<python_kazoo>};
 }
 
 }  // namespace
@@ -297,14 +299,14 @@ lock_kind kazoo() {
 std::vector<lock_kind> kinds() {
   return {
       any_program(),
-      redisson("exec/redisson", "Redisson 4.7", make_real<redisson_name>),
-      redisson("exec/redisson_3.52", "Redisson 3.52", make_real<redisson_3_name>),
-      curator("exec/curator", "Curator 5.9", make_real<curator_name>),
-      curator("exec/curator_5.4", "Curator 5.4", make_real<curator_5_4_name>),
+      redisson("exec/redisson", "Redisson 4.7", make_real<redisson_4>),
+      redisson("exec/redisson_3.52", "Redisson 3.52", make_real<redisson_3>),
+      curator("exec/curator", "Curator 5.9", make_real<curator_5_9>),
+      curator("exec/curator_5.4", "Curator 5.4", make_real<curator_5_4>),
       polling_redlock("exec/node_redlock", "the real node-redlock, in a process per instance",
-                      "node-redlock 5.0.0-beta.2", make_real<node_redlock_name>),
+                      "node-redlock 5.0.0-beta.2", make_real<node_redlock>),
       polling_redlock("exec/redsync", "the real redsync, in a Go process per instance",
-                      "redsync 4, with go-redis", make_real<redsync_name>),
+                      "redsync 4, with go-redis", make_real<redsync>),
       shedlock(),
       kazoo(),
   };
