@@ -75,7 +75,7 @@ const lock_option breaks_how{"breaks_how", "throws or hangs", "throws",
 const lock_option breaks_instance{"breaks_instance", "all, or an instance's number from 0", "all",
                                   "whose calls they are", is_instance};
 
-// The options are checked already, so what cannot be read is this file's mistake.
+// The options are checked already, so an unreadable one is this file's mistake.
 template <class Read, class T>
 void take(const driver_setup& setup, const lock_option& o, Read read, T& value) {
   const auto given = setup.options.find(o.name);

@@ -1,7 +1,7 @@
-// Any driver, made worse on purpose: what the checkers and the harness must be able to catch.
+// Any driver, made worse on purpose: faults that the checkers and the harness must catch.
 //
-// Faults are counted, not drawn, except lost replies, which are drawn from a seed: the same calls
-// in the same order meet the same faults. Not a model of a real server; for those, see the proxy of
+// Faults are counted, except lost replies, which are drawn from a seed: the same calls in the same
+// order meet the same faults. Not a model of a real server; for one, see the proxy of
 // drivers/conformance.
 #pragma once
 
@@ -19,22 +19,22 @@ struct faults {
   duration delay{};                // before each call
   double lost_replies = 0;         // share of calls, 0..1, that go through but end in doubt
   duration stall_at{};             // since the session's opening ...
-  duration stall_for{};            // ... for so long, calls wait; 0: never
+  duration stall_for{};            // ... calls wait for this long; 0: never
   std::uint64_t two_holders = 0;   // each n-th acquire that finds a holder is granted; 0: none
   std::uint64_t stale_token = 0;   // each n-th grant carries the token of the key's grant before
   std::uint64_t lost_updates = 0;  // each n-th conflict is reported as committed
   std::uint64_t seed = 1;
 
-  // A call that breaks the contract of drivers: the n-th of its kind in a process, and all after
-  // it.
-  std::string breaks_in;          // "acquire", "renew", ...; empty: none does
+  // A call that breaks the contract of drivers: the n-th of its kind in a process, and all later
+  // ones.
+  std::string breaks_in;          // "acquire", "renew", ...; empty: none
   std::uint64_t breaks_from = 1;  // n, from 1
   bool hangs = false;             // true: it ends after two minutes; false: it throws no_server
   std::optional<std::uint64_t> breaks_instance;  // only this one's calls are counted; unset: all
 };
 
-// `keys`: how many the run has. A stolen grant never reaches the driver inside, nor does its
-// release; it carries the token that the key's last grant had.
+// `keys`: the run's number of keys. A stolen grant never reaches the driver inside, nor does its
+// release; it carries the token of the key's last grant.
 std::unique_ptr<driver> wrap(std::unique_ptr<driver> inside, std::size_t keys, const faults& f);
 
 // "250ms", "40us", "2s", and "0". False: not a duration; `d` is then untouched.

@@ -1,4 +1,4 @@
-// Without faults, the wrapped locks pass the suite; with each fault, what it is for can be seen.
+// Without faults the wrapped locks pass the suite; each fault has the effect that it is made for.
 #include "drivers/faulty/faulty.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST_F(faulty_lock, two_holders_are_caught_by_the_hammer) {
   EXPECT_EQ(sound.tokens_fell, 0U);
 }
 
-// So are stale tokens, and only they.
+// So are stale tokens, and nothing else.
 TEST_F(faulty_lock, stale_tokens_are_caught_by_the_hammer) {
   const auto stale = conformance::hammer(*make({{"stale_token", "5"}}), kind, {.cycles = 200});
   EXPECT_GT(stale.tokens_fell, 0U);
@@ -62,7 +62,7 @@ task<void> lose_updates(loop& l, driver& d, std::uint64_t& told) {
   co_await s->close();
 }
 
-// Three conflicts, each third one reported as committed: one commit more than the server knows.
+// Three conflicts, every third reported as committed: one commit more than the server knows of.
 TEST_F(faulty_lock, lost_updates_are_told_as_commits) {
   std::uint64_t told = 0;
   const auto d = make({{"lost_updates", "3"}}, 1);
@@ -82,7 +82,7 @@ task<void> count_thefts(loop& l, driver& d, std::vector<bool>& granted) {
   co_await s->close();
 }
 
-// Thefts are counted: exactly each second acquire that finds a holder.
+// Thefts are counted: exactly every second acquire that finds a holder.
 TEST_F(faulty_lock, two_holders_are_deterministic) {
   std::vector<bool> granted;
   const auto d = make({{"two_holders", "2"}});
@@ -99,7 +99,7 @@ task<void> acquire_twice(loop& l, driver& d, std::vector<std::string_view>& endi
   co_await s->close();
 }
 
-// A lost reply leaves its caller in doubt, and the call was made all the same.
+// A lost reply leaves its caller in doubt, although the call was made.
 TEST_F(faulty_lock, lost_replies_end_in_doubt) {
   std::vector<std::string_view> endings;
   const auto d = make({{"lost_replies", "1"}});
@@ -119,8 +119,8 @@ task<void> stamp_calls(loop& l, driver& d, std::vector<time_point>& ended) {
   co_await s->close();
 }
 
-// Each call takes its delay; the one that falls into the stall ends with the stall; and a call
-// whose deadline is shorter than its delay is refused in time.
+// Each call takes its delay; a call within the stall ends with the stall; a call whose deadline is
+// shorter than its delay is refused in time.
 TEST_F(faulty_lock, delays_and_stalls_by_the_clock) {
   std::vector<time_point> ended;
   const auto d = make({{"delay", "10ms"}, {"stall_at", "35ms"}, {"stall_for", "1s"}});
@@ -145,7 +145,7 @@ TEST(read_duration, takes_units_and_nothing_else) {
   }
 }
 
-// What the option table accepts is what the lock can be made with, and the presets are off.
+// The option table accepts the presets, and no nonsense.
 TEST(options, presets_are_accepted_and_nonsense_is_not) {
   for (const lock_kind& kind : kinds()) {
     for (const lock_option& o : kind.options) {

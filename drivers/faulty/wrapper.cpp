@@ -13,8 +13,7 @@
 namespace lockmark::faulty {
 namespace {
 
-// What has to be known of all sessions to miscount on purpose. Behind one mutex: not made for
-// speed.
+// The state of all sessions, for miscounting on purpose. One mutex: not made for speed.
 class bookkeeper {
  public:
   bookkeeper(std::size_t keys, const faults& f) : faults_(f), keys_(keys) {}
@@ -25,11 +24,11 @@ class bookkeeper {
     friend bool operator==(const owner&, const owner&) = default;
   };
 
-  // Whether this acquire, which would be busy or wait, shall be granted all the same.
+  // Whether to grant this acquire although it would be busy or wait.
   bool shall_steal(std::uint32_t key, owner who) {
     const std::lock_guard guard(mutex_);
     const key_state& k = keys_[key];
-    // A key that is free while others wait for it is about to be theirs.
+    // A free key with waiters is about to be theirs.
     const bool theirs = k.depth > 0 ? k.holder != who : k.waiting > 0;
     return theirs && is_nth(found_held_, faults_.two_holders);
   }
@@ -95,12 +94,12 @@ class bookkeeper {
   std::uint64_t conflicts_ = 0;
 };
 
-// Breaks the calls that are to be broken. Shared by all sessions of a process.
+// Breaks the chosen calls. Shared by all sessions of a process.
 class breaker {
  public:
   explicit breaker(const faults& f) : faults_(f) {}
 
-  // Called first by the call `name`, of this instance if it is one's.
+  // Each call begins with this. `instance`: the caller, unless the call is the driver's.
   task<void> meet(loop& l, std::string_view name, std::optional<std::uint32_t> instance = {}) {
     if (name != faults_.breaks_in) co_return;
     if (faults_.breaks_instance && instance && *faults_.breaks_instance != *instance) co_return;
@@ -181,7 +180,7 @@ class faulty_session final : public session {
  private:
   bookkeeper::owner owner_of(const request& r) const { return {this, r.client}; }
 
-  // Delays the call. False: the time limit came before it could get through.
+  // Delays the call. False: the limit passed before it got through.
   task<bool> arrives(time_point limit) {
     if (faults_.delay == duration{} && faults_.stall_for == duration{}) co_return true;
     const time_point now = loop_.now();
