@@ -1,4 +1,4 @@
-// What an uncontended acquire and release cost, including their two coroutine frames.
+// The cost of an uncontended acquire and release, including their two coroutine frames.
 #include <benchmark/benchmark.h>
 
 #include "drivers/memory/memory.hpp"

@@ -1,5 +1,5 @@
-// What a server said to a statement, and the only way to the cells of its rows: an answer in
-// another shape than the statement's is no lock's outcome, but a server that is none.
+// A server's answer to a statement, and the only access to the cells of its rows. An answer whose
+// shape does not fit the statement is not a lock's outcome: no MySQL server gives it.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace lockmark::mysql {
 
-// What the rows of one answer may cost in memory.
+// Memory limit for the rows of one answer, in bytes.
 inline constexpr std::size_t rows_limit = std::size_t{4} << 20;
 
 class row;
 
-// How a statement ended: done, refused by the server with an error, or nobody can know.
+// How a statement ended: done, refused by the server with an error, or unknown.
 struct answer {
   std::optional<doubt> unknown;  // set: the connection is gone, and nothing below means anything
   unsigned error = 0;            // the server's error number; 0: done
@@ -34,15 +34,15 @@ struct answer {
   std::size_t rows() const { return columns_ == 0 ? 0 : cells_.size() / columns_; }
   bool empty() const { return cells_.empty(); }
 
-  // A row of exactly so many cells. Throws no_server when the answer has none such.
+  // A row of exactly `columns` cells. Throws no_server if the answer has no such row.
   row at(std::size_t index, std::size_t columns) const;
-  // The cells of the row, whatever their number: for statements that select all that there is.
+  // A row with any number of cells: for statements that select all columns.
   row at(std::size_t index) const;
 
-  // Adds a row; null cells are null pointers. False: that would cost more than the limit.
+  // Adds a row; null cells are null pointers. False: it would exceed the limit.
   bool add(const char* const* cells, const unsigned long* lengths, std::size_t columns);
 
-  // Throws no_server: answered `what`, where `expected` was expected.
+  // Throws no_server: answered `what` where `expected` was expected.
   [[noreturn]] void refuse(std::string_view what, std::string_view expected) const;
 
  private:
@@ -57,15 +57,15 @@ struct answer {
   std::string bytes_;
 };
 
-// One row of an answer, which must outlive it.
+// One row of an answer. The answer must outlive it.
 class row {
  public:
   row(const answer& of, std::size_t index) : of_(&of), first_(index * of.columns_) {}
 
   std::size_t cells() const { return of_->columns_; }
-  // NULL is nothing. REQUIRES: column < cells().
+  // No value: NULL. REQUIRES: column < cells().
   std::optional<std::string_view> cell(std::size_t column) const;
-  // Both throw no_server when the cell is NULL; number() also when it is no whole number.
+  // Both throw no_server if the cell is NULL; number() also if it is not a whole number.
   std::string_view text(std::size_t column) const;
   std::uint64_t number(std::size_t column) const;
 
@@ -77,10 +77,10 @@ class row {
   std::size_t first_;
 };
 
-// A whole number, and nothing besides.
+// The whole text as a number; no value if it is anything else.
 std::optional<std::uint64_t> whole_number(std::string_view text);
 
-// For sentences: on one line, without control characters, shortened.
+// Text for error sentences: one line, no control characters, shortened.
 std::string quotable(std::string_view text, std::size_t longest = 80);
 
 }  // namespace lockmark::mysql

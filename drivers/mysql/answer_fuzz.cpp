@@ -1,5 +1,5 @@
-// Any cells as an answer to a statement: what is read of a row is what stands there, or the server
-// is refused. The first byte says how many columns; of each cell the first how long it is.
+// Any cells as the answer to a statement: a row's values are read as they are, or the server is
+// refused. The first byte is the number of columns; each cell's first byte is its length.
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -26,7 +26,7 @@ bool refused(Read read) {
   }
 }
 
-// Refusals are exceptions, which are slow under sanitizers: of each row, the first is enough.
+// Refusals are exceptions, which are slow under sanitizers: one per row is enough.
 void check_row(const row& r) {
   bool seen = false;
   for (std::size_t column = 0; column < r.cells(); ++column) {

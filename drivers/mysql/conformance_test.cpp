@@ -1,5 +1,5 @@
-// The conformance suite on every MySQL lock, as the ordinary user of a local topology. The topology
-// is the build's: a program for each.
+// The conformance suite on every MySQL lock, as the ordinary user of a local topology. The build
+// makes one program per topology.
 #include "drivers/conformance/conformance.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ std::vector<std::string> leftovers(const std::string& target, const names& run) 
 
 conformance::subject subject_of(const lock_kind& kind, const std::string& target) {
   conformance::subject s{.kind = kind, .target = target};
-  // An optimistic acquire only reads: unanswered, it is certain that it took nothing.
+  // An optimistic acquire only reads: unanswered, it has certainly taken nothing.
   s.first_request_takes = !kind.has.has(feature::optimistic);
   // Anybody may delete the row.
   s.release_checks_owner = kind.name != "mysql/unique_key";
@@ -43,7 +43,7 @@ conformance::subject subject_of(const lock_kind& kind, const std::string& target
   return s;
 }
 
-// A lock whose acquire does not wait with this option, although the kind says so of its preset.
+// A lock whose acquire does not wait with this option, although its kind declares server_wait.
 conformance::subject polling(conformance::subject s, const char* wait) {
   s.kind.has = s.kind.has.without(feature::server_wait);
   s.options["wait"] = wait;

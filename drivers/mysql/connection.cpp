@@ -11,8 +11,8 @@
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/limits.hpp"
 
-// Oracle's library claims the same header name; MariaDB's is told apart by its own macro, because
-// it defines MYSQL_VERSION_ID as well.
+// Oracle's library has a header of the same name. MariaDB's also defines MYSQL_VERSION_ID, so its
+// own macro is tested.
 #ifndef MARIADB_PACKAGE_VERSION
 #error \
     "drivers/mysql needs the non-blocking calls (_start, _cont) of MariaDB Connector/C, and this \
@@ -56,7 +56,8 @@ void connection::begin_connect() {
   set_limits(*handle_, where_->tls.on && where_->tls.verify);
   counted_in_ = counted_out_ = 0;
   phase_ = phase::connecting;
-  // Rows that an UPDATE finds count, as for Java's drivers, also those that it leaves as they were.
+  // CLIENT_FOUND_ROWS: an UPDATE counts the rows it finds, even unchanged ones, as in Java's
+  // drivers.
   wanted_ = mysql_real_connect_start(
       &connect_result_, handle_, where_->host.c_str(), where_->user.c_str(),
       where_->password.c_str(), where_->database.c_str(), where_->port, nullptr, CLIENT_FOUND_ROWS);
@@ -73,8 +74,8 @@ void connection::ask_for_tls() {
   if (!tls.key.empty()) mysql_options(handle_, MYSQL_OPT_SSL_KEY, tls.key.c_str());
 }
 
-// The library makes the socket block for the TLS handshake, and leaves it so: a later read would
-// stop this thread, with all other connections, until the server has something to say.
+// The library makes the socket blocking for the TLS handshake and leaves it so: a later read would
+// stop this thread, with all its connections, until the server sends something.
 static void stop_blocking(int fd) {
   const int flags = fcntl(fd, F_GETFL);
   if (flags >= 0) fcntl(fd, F_SETFL, flags | O_NONBLOCK);
@@ -109,7 +110,7 @@ task<connect_failure> connection::connect(const endpoint& where, time_point dead
   co_return failure;
 }
 
-// The library is content with a server that has no TLS, unless it shall verify its certificate.
+// The library accepts a server without TLS unless it verifies the certificate.
 connect_failure connection::login_failure() const {
   if (connect_result_ == nullptr) {
     const unsigned error = mysql_errno(handle_);
@@ -121,7 +122,7 @@ connect_failure connection::login_failure() const {
   return {};
 }
 
-// What the library waited for, in its own bits; 0: `until` came first.
+// The events that the library waited for, in its own bits; 0: `until` came first.
 task<int> connection::wait(time_point until) {
   time_point library_limit = time_point::max();
   if ((wanted_ & MYSQL_WAIT_TIMEOUT) != 0) {
@@ -132,7 +133,7 @@ task<int> connection::wait(time_point until) {
   co_return library_limit < until ? MYSQL_WAIT_TIMEOUT : 0;
 }
 
-// Lets the library go on with its call in progress.
+// Lets the library continue its call in progress.
 void connection::step(int happened) {
   switch (phase_) {
     case phase::connecting:
@@ -157,7 +158,7 @@ void connection::send(std::string sql) {
   settle();
 }
 
-// Moves on to the next call when the library has ended one.
+// Starts the next call once the library has finished one.
 void connection::settle() {
   if (wanted_ == 0 && phase_ == phase::querying) {
     if (failed_ != 0) return fail();
@@ -166,7 +167,7 @@ void connection::settle() {
       return end_result();
     }
     result_ = mysql_use_result(handle_);
-    if (result_ == nullptr) return fail();  // the columns' definitions were left out
+    if (result_ == nullptr) return fail();  // the columns' definitions are missing
     phase_ = phase::fetching;
     fetch();
   }
@@ -176,12 +177,12 @@ void connection::settle() {
 void connection::fail() {
   answer_.error = mysql_errno(handle_);
   answer_.text = quotable(mysql_error(handle_), 500);
-  // The library then says that the connection was lost, as it has ended it.
+  // The library reports a lost connection then, because it has ended the connection itself.
   constexpr unsigned char would_not_grow = 1;
   if (nonsense_.empty() && handle_->net.error == would_not_grow) {
     nonsense_ = fmt::format("a packet of more than {} bytes", packet_limit);
   }
-  const bool unsaid = answer_.error == 0;  // as where the columns are not as many as announced
+  const bool unsaid = answer_.error == 0;  // e.g. fewer columns than announced
   if (nonsense_.empty() && unsaid) nonsense_ = "a result of which a part is missing";
   if (nonsense_.empty() && is_nonsense(answer_.error)) nonsense_ = answer_.text;
   if (!nonsense_.empty() || ends_connection(answer_.error)) {
@@ -197,7 +198,7 @@ void connection::fetch() {
   wanted_ = mysql_fetch_row_start(&row_, result_);
 }
 
-// The library has read a row, or has none any more.
+// The library has read a row, or there are no more.
 void connection::keep_row() {
   if (row_ == nullptr) return mysql_errno(handle_) != 0 ? fail() : end_result();
   if (answer_.add(row_, mysql_fetch_lengths(result_), mysql_num_fields(result_))) return fetch();
@@ -211,7 +212,7 @@ void connection::end_result() {
   phase_ = phase::finished;
 }
 
-// Told of its connection, the library would read on to the end of the rows.
+// A result that knows its connection would make the library read on to the end of the rows.
 void connection::abandon_result() {
   if (result_ == nullptr) return;
   result_->handle = nullptr;
@@ -245,7 +246,7 @@ task<answer> connection::query(std::string sql, time_point deadline) {
   co_return co_await take(deadline);
 }
 
-// Between two statements a server says nothing, except goodbye.
+// Between two statements a server sends nothing unless it closes the connection.
 bool connection::broken() const {
   if (handle_ == nullptr) return true;
   char byte = 0;
@@ -257,7 +258,7 @@ unsigned long connection::id() const {
   return mysql_thread_id(handle_);
 }
 
-// Its five bytes go to a socket that has nothing else to send, so they never wait.
+// The five bytes of the goodbye go to a socket with nothing else to send, so they never wait.
 void connection::quit() {
   if (handle_ == nullptr) return;
   if (phase_ != phase::idle) return drop();
@@ -265,8 +266,8 @@ void connection::quit() {
   mysql_close(std::exchange(handle_, nullptr));
 }
 
-// The call in progress is told that its time is up until it has returned, because it owns memory
-// that lives on its own stack; its socket can then neither send nor receive, so nothing waits.
+// The call in progress owns memory on its own stack, so it gets time-outs until it has returned.
+// Its socket can no longer send or receive, so nothing waits.
 void connection::drop() {
   if (handle_ == nullptr) return;
   watch_.reset();
@@ -278,7 +279,7 @@ void connection::drop() {
   phase_ = phase::idle;
 }
 
-// The library counts what passes its socket; what a lost connection carried last is not counted.
+// The library counts the bytes of its socket; the last bytes of a lost connection are not counted.
 void connection::count_bytes() {
   if (handle_ == nullptr || handle_->net.pvio == nullptr) return;
   const MARIADB_PVIO& socket = *handle_->net.pvio;

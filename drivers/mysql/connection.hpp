@@ -1,8 +1,8 @@
-// One connection to a MySQL or MariaDB server, on one thread's loop; never blocks the thread except
-// while the client library looks up a host name (getaddrinfo), which it does inside connect().
+// One connection to a MySQL or MariaDB server, on one thread's loop. It blocks the thread only
+// while the client library looks up a host name (getaddrinfo) inside connect().
 //
 // The only code that knows the client library's non-blocking calls. It does not retry, reconnect,
-// or decide what an error means for a lock.
+// or decide the meaning of an error for a lock.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct st_mysql_res;  // the library's MYSQL_RES
 
 namespace lockmark::mysql {
 
-// Why there is no connection: the server's or the library's error number. 0: there is one.
+// The reason that a login failed: the server's or the library's error number. 0: it succeeded.
 struct connect_failure {
-  static constexpr unsigned timed_out = 1;  // no number of the server or the library
+  static constexpr unsigned timed_out = 1;  // not a number of the server or the library
   static constexpr unsigned no_tls = 2026;
   static constexpr unsigned nonsense = 2027;
   unsigned error = 0;
@@ -46,25 +46,24 @@ class connection {
   const endpoint& where() const { return *where_; }
 
   // Sends one statement and waits for its answer. At the deadline the connection is cut, because
-  // it cannot be used before the answer has come: the server rolls its transaction back.
-  // Throws no_server when what came is no answer that a MySQL server gives, or is beyond
-  // limits.hpp.
+  // it is unusable until the answer comes: the server rolls its transaction back. Throws no_server
+  // if the answer is not one that a MySQL server gives, or exceeds limits.hpp.
   task<answer> query(std::string sql, time_point deadline);
 
-  // The same in steps. send() starts; answered() says whether the answer has come by `until`, and
-  // may be asked again; take() ends as query() does. REQUIRES: one statement at a time.
+  // The same in steps. send() starts; answered() waits until `until` at most, and may be called
+  // again if the answer has not come; take() ends like query(). REQUIRES: one statement at a time.
   void send(std::string sql);
   task<bool> answered(time_point until);
   task<answer> take(time_point deadline);
 
-  // Whether the server has ended the idle connection, as far as has been heard here. One system
-  // call. REQUIRES: no statement in progress.
+  // Whether the server is known to have ended the idle connection. One system call. REQUIRES: no
+  // statement in progress.
   bool broken() const;
 
   // The server's number of this connection, for KILL. REQUIRES: connected.
   unsigned long id() const;
 
-  // Ends the connection: politely, or at once although a statement is in progress. Neither waits.
+  // End the connection: quit() politely, drop() at once, even during a statement. Neither waits.
   void quit();
   void drop();
 
@@ -92,12 +91,12 @@ class connection {
   std::string sql_;  // the library reads it until the query is sent
   answer answer_;
   phase phase_ = phase::idle;
-  int wanted_ = 0;  // what the library waits for; 0: its call has ended
-  int failed_ = 0;  // what the library's query call returned
+  int wanted_ = 0;  // events that the library waits for; 0: its call has ended
+  int failed_ = 0;  // result of the library's query call
   st_mysql* connect_result_ = nullptr;
   st_mysql_res* result_ = nullptr;
-  char** row_ = nullptr;  // the library's, of the row it has read last
-  std::string nonsense_;  // what the server said that no server says
+  char** row_ = nullptr;  // the library's, of the last row read
+  std::string nonsense_;  // the part of an answer that no server gives
   std::uint64_t counted_in_ = 0;
   std::uint64_t counted_out_ = 0;
 };

@@ -23,8 +23,8 @@ bool ends_connection(unsigned error) {
 
 bool is_nonsense(unsigned error) {
   switch (error) {
-    case 2000:  // unknown: rows that do not add up, a request for a local file
-    case 2014:  // out of order: a second result that nobody asked for
+    case 2000:  // unknown: inconsistent rows, a request for a local file
+    case 2014:  // out of order: an unexpected second result
     case 2020:  // larger than limits.hpp allows
     case 2027:  // malformed
       return true;
@@ -41,7 +41,7 @@ bool is_permanent(unsigned error) {
     case 1064:  // syntax
     case 1142:  // no right to use the table
     case 1146:  // no such table
-    case 1698:  // wrong user name or password, as a plugin says it
+    case 1698:  // wrong user name or password, from a plugin
     case 5010:  // a login that would show the password
       return true;
     default: return false;

@@ -1,4 +1,4 @@
-// What the server's and the client library's error numbers mean here, and their sentences.
+// The meaning of the server's and the client library's error numbers here, and their sentences.
 #pragma once
 
 #include <string>
@@ -19,31 +19,31 @@ inline constexpr unsigned user_lock_deadlock = 3058;  // MySQL's, of GET_LOCK
 inline constexpr unsigned locked_nowait = 3572;       // MySQL's; MariaDB says 1205
 }  // namespace error_number
 
-// Whether the server or the library has given the connection up with this error.
+// Whether the server or the library has ended the connection with this error.
 bool ends_connection(unsigned error);
 
-// Whether the library could make no sense of what came, or was told not to.
+// Whether the library could not, or was told not to, understand the answer.
 bool is_nonsense(unsigned error);
 
-// Whether no later attempt can fare better: a missing table or database, a missing right, a login
-// that is refused.
+// Whether later attempts will fail too: a missing table or database, a missing right, a refused
+// login.
 bool is_permanent(unsigned error);
 
-// Whether the server executes nothing of the kind just now, and another one may: it can only be
-// read, or is no member of its Galera cluster. What was asked certainly did not happen.
+// Whether this server cannot execute the statement just now, but another may: it is read-only, or
+// not a member of its Galera cluster. The statement certainly did not happen.
 bool is_for_another_server(unsigned error);
 
-// Whether the statement was rolled back because others were in its way. A Galera node says so too
-// when another node was first.
+// Whether the statement was rolled back because of a conflict. A Galera node also reports this if
+// another node was first.
 bool is_conflict(unsigned error);
 
-// Why nobody could log in, as one sentence without a password.
+// The reason for a failed login, as one sentence without a password.
 std::string sentence(const endpoint& where, const connect_failure& failure);
 
-// Why a statement failed: "<server>: cannot <doing>: ...". REQUIRES: !a.done().
+// The reason that a statement failed: "<server>: cannot <doing>: ...". REQUIRES: !a.done().
 std::string sentence(const endpoint& where, std::string_view doing, const answer& a);
 
-// What came as the answer is no server's: "<server>: answered '<asked>' with <what>".
+// The answer is not one that a server gives: "<server>: answered '<asked>' with <what>".
 std::string nonsense(const answer& a, std::string_view what);
 
 // Throws no_server if the run's table lacks the row that was asked for.

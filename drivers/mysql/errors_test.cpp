@@ -12,7 +12,7 @@ using testing::Not;
 const endpoint where{
     .host = "h", .port = 1, .user = "lm", .password = "secret", .database = "d", .tls = {}};
 
-// The failures that people meet say what to look at, and where.
+// The sentences of common failures name the place and the thing to check.
 TEST(errors, login_failures_have_sentences) {
   EXPECT_THAT(sentence(where, {1045, "Access denied"}),
               AllOf(HasSubstr("mysql://h:1/d"), HasSubstr("'lm'"), Not(HasSubstr("secret"))));
@@ -22,7 +22,7 @@ TEST(errors, login_failures_have_sentences) {
   EXPECT_THAT(sentence(where, {connect_failure::timed_out, ""}), HasSubstr("time allowed"));
 }
 
-// A statement's failure tells silence, a broken connection and a refusal apart.
+// The sentence of a failed statement distinguishes silence, a broken connection and a refusal.
 TEST(errors, statement_failures_have_sentences) {
   answer a;
   a.unknown = doubt::deadline;
@@ -35,8 +35,8 @@ TEST(errors, statement_failures_have_sentences) {
   EXPECT_THAT(sentence(where, "drop it", a), HasSubstr("error 1142: DROP command denied"));
 }
 
-// A replica and a Galera node without its cluster send their clients elsewhere; a deadlock does
-// not.
+// The errors of a replica and of a Galera node without its cluster send clients to another server;
+// a deadlock does not.
 TEST(errors, knows_who_else_to_ask) {
   EXPECT_TRUE(is_for_another_server(1290));
   EXPECT_TRUE(is_for_another_server(1047));

@@ -1,4 +1,4 @@
-// A server of several dies under its clients: nobody hangs, and all find the one that goes on.
+// One of several servers dies: no client hangs, and all find a surviving server.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration patience = 1s;   // of one call
-constexpr duration tolerance = 5s;  // less than a dead server would keep it waiting
+constexpr duration tolerance = 5s;  // less than the wait for a dead server
 constexpr std::uint32_t instances = 2;
 constexpr std::uint32_t clients = 2;
 
-// What became of one client's calls.
+// The outcomes of one client's calls.
 struct fate {
   std::string who;
   int granted_before = 0;
@@ -33,7 +33,7 @@ struct fate {
 
 struct play {
   loop& l;
-  bool recovered = false;  // what is granted now is granted by the servers that are left
+  bool recovered = false;  // grants from now on come from the surviving servers
   bool over = false;
 
   request ask(std::uint32_t key, std::uint32_t client) const {
@@ -48,7 +48,7 @@ void note(fate& f, const outcome<T>& o, duration took) {
   f.longest = std::max(f.longest, took);
 }
 
-// Takes and gives up a key of its own again and again; what is in doubt is released.
+// Takes and gives up its own key again and again; releases after a doubt.
 task<void> go_on(play& p, session& in, std::uint32_t key, std::uint32_t client, fate& f) {
   while (!p.over) {
     const time_point asked = p.l.now();
@@ -115,7 +115,7 @@ struct company {
     return std::ranges::all_of(fates, [when](const auto& f) { return (*f).*when > 0; });
   }
 
-  // Waits until everybody was granted something, but not for ever: judge() tells who was not.
+  // Waits until every client has had a grant, within a limit: judge() reports those without one.
   task<void> see_all_granted(loop& l, int fate::*when) const {
     const time_point limit = l.now() + 30s;
     while (!all_granted(when) && l.now() < limit) co_await l.sleep_for(20ms);
@@ -144,7 +144,7 @@ local::plan administered(local::plan p) {
   return p;
 }
 
-// Whether the replica has done all that it was told of.
+// Whether the replica has applied all that it has received.
 bool has_caught_up(const answer& slave_status) {
   const row said = slave_status.at(0);
   for (std::size_t i = 0; i < said.cells(); ++i) {
@@ -153,8 +153,8 @@ bool has_caught_up(const answer& slave_status) {
   return false;
 }
 
-// As it should be done: what was received is executed first. Otherwise a lock that was given up
-// could come back. `position`: what the master has written, if it can still be asked.
+// A correct failover: the replica first applies all that it has received, or a released lock could
+// come back. `position`: the master's last write, if it can still be asked.
 task<void> promote(loop& l, endpoint replica, std::string position = "") {
   replica.user = "admin";
   replica.password = "adm1n";
@@ -192,8 +192,8 @@ task<void> lose_the_master(loop& l, local::cluster& servers, company& all) {
   co_await all.leave(l);
 }
 
-// The master dies, half a second later a replica is made the master: clients of every kind of lock
-// get answers in time throughout, and locks again afterwards.
+// The master dies, and half a second later a replica becomes the master: clients of every kind of
+// lock get all answers in time, and locks again afterwards.
 TEST(failover, clients_find_the_promoted_replica) {
   const real_clock clock;
   loop l{clock};
@@ -221,7 +221,7 @@ task<void> lose_a_node(loop& l, local::cluster& servers, company& all) {
   co_await all.leave(l);
 }
 
-// A Galera node dies: its instances move on, whether all shared it or each had another one.
+// A Galera node dies: its instances move on, whether all shared it or each had a different node.
 TEST(failover, clients_move_on_to_another_galera_node) {
   const real_clock clock;
   loop l{clock};
@@ -261,7 +261,7 @@ task<void> demote_under_a_session(loop& l, local::cluster& servers, driver& d) {
   co_await d.wipe(l, l.now() + 5s);
 }
 
-// A master that became a replica would still lock rows and names; clients do not let it.
+// A master that became a replica would still grant locks on rows and names; clients reject them.
 TEST(failover, a_master_that_can_only_be_read_is_left) {
   const real_clock clock;
   loop l{clock};

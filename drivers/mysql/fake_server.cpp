@@ -84,7 +84,7 @@ std::string result(const cells& names, const std::vector<cells>& rows, std::uint
   return in_packets(all);
 }
 
-// Protocol 4.1, logins by plugins, a database at the login; not: TLS, unless `flags` say so.
+// Protocol 4.1, logins by plugins, a database at login; TLS only if `flags` say so.
 std::string greeting(std::string_view plugin, std::uint32_t flags) {
   const std::uint32_t capabilities = 0x0008a20fU | flags;
   std::string all = "\x0a";
@@ -109,7 +109,7 @@ struct server::state {
   std::vector<std::thread> clients;  // filled by `doorman` alone
   std::thread doorman;
 
-  // Waits until `fd` is ready. False when it is time to go.
+  // Waits until `fd` is ready. False: the server is ending.
   bool ready(int fd, short events, int limit_ms = -1) const {
     pollfd both[] = {{fd, events, 0}, {stop.get(), POLLIN, 0}};
     while (poll(both, 2, limit_ms) < 0) {

@@ -1,7 +1,7 @@
-// For tests: a MySQL server that says what it is told to say, true or not, byte by byte if need be.
+// For tests: a MySQL server that follows a script, true or not, byte by byte if need be.
 //
-// A real socket and the real protocol (handshake version 10, text results), and nothing behind it.
-// It understands no SQL: a script answers each statement with bytes.
+// A real socket and the real protocol (handshake version 10, text results) without a database. It
+// understands no SQL: the script answers each statement with bytes.
 #pragma once
 
 #include <chrono>
@@ -15,32 +15,32 @@
 
 namespace lockmark::mysql::fake {
 
-// A packet: its length and number, and what it carries.
+// A packet: its length, its number and the payload.
 std::string packet(std::uint8_t number, std::string_view payload);
-// As the protocol writes numbers and texts that say how long they are.
+// Numbers and texts in the protocol's length-encoded form.
 std::string number(std::uint64_t value);
 std::string text(std::string_view value);
 
-using cells = std::vector<std::optional<std::string>>;  // nothing: NULL
+using cells = std::vector<std::optional<std::string>>;  // no value: NULL
 
-// Whole answers. `status` is what the server says of itself at the end, as more results to come.
+// Whole answers. `status` is the server's status at the end, such as more results to come.
 std::string ok(std::uint64_t affected = 0, std::uint8_t number = 1);
 std::string error(std::uint16_t code, std::string_view words);
 std::string result(const cells& names, const std::vector<cells>& rows, std::uint16_t status = 2);
 
-// Their parts, for answers that do not add up.
+// Their parts, for inconsistent answers.
 std::string definition(std::string_view name);
 std::string end_of_rows(std::uint16_t status = 2);
 std::string row(const cells& values);
 std::string in_packets(const std::vector<std::string>& payloads);  // numbered from 1
 
 inline constexpr std::uint32_t with_tls = 0x800;
-// The server's first words. Without `flags` it has no TLS.
+// The server's first message. Without `flags` it has no TLS.
 std::string greeting(std::string_view plugin = "mysql_native_password", std::uint32_t flags = 0);
 // "Log in by that plugin instead."
 std::string other_login(std::string_view plugin);
 
-// How bytes are sent: at once, or so many at a time with a pause between, once or for ever.
+// How bytes are sent: at once, or in pieces with pauses between; once or for ever.
 struct reply {
   std::string bytes;
   std::size_t piece = 0;
@@ -49,10 +49,10 @@ struct reply {
   bool then_hangs_up = false;
 };
 
-// What it says. Each is called on a thread of the server's.
+// The replies. Each function is called on one of the server's threads.
 struct script {
   reply first{greeting()};
-  // To each message of the login, which goes on while the reply is other_login().
+  // To each message of the login, which continues while the reply is other_login().
   std::function<reply(std::string_view message)> login = [](std::string_view) {
     return reply{ok(0, 2)};
   };
@@ -71,7 +71,7 @@ class server {
   std::uint16_t port() const;
   // "mysql://somebody:hunter2@127.0.0.1:PORT/lockmark"
   std::string url() const;
-  // All that clients have sent so far.
+  // All bytes that clients have sent so far.
   std::string received() const;
 
  private:

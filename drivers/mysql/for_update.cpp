@@ -4,18 +4,17 @@
 //           WHERE name='<key>' FOR UPDATE WAIT <s>
 // release   COMMIT
 //
-// Autocommit is off, so that the SELECT opens the transaction: two commands per cycle, and none of
-// them writes, so none waits for the disk. InnoDB keeps the waiters and wakes one of them. The
-// row's lock is also to be had from a server that has meanwhile become a replica: hence
-// @@read_only.
+// Autocommit is off, so the SELECT opens the transaction: two commands per cycle. Neither writes,
+// so neither waits for the disk. InnoDB queues the waiters and wakes one of them. A server that has
+// become a replica meanwhile also grants row locks: hence @@read_only.
 //
-// Servers limit waits in whole seconds only. At the deadline the wait is ended by KILL QUERY from
-// the session's control connection and then rolled back; the rollback's answer proves that nothing
+// Servers limit waits in whole seconds only. At the deadline KILL QUERY from the session's control
+// connection ends the wait, which is then rolled back; the rollback's answer proves that nothing
 // was taken. Waits of whole seconds end by themselves. MySQL has no WAIT clause and reads it as a
-// comment: there every wait is ended by KILL.
+// comment: there KILL ends every wait.
 //
 // A broken connection loses its lock: the server rolls back when it notices. Reentrancy is counted
-// here, per session. Galera nodes do not tell each other of row locks.
+// here, per session. Galera nodes do not share row locks.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -29,7 +28,7 @@
 namespace lockmark::mysql {
 namespace {
 
-// MySQL alone waits by this setting, and KILL QUERY is what ends a wait there.
+// Only MySQL waits by this setting; KILL QUERY ends its waits.
 constexpr std::string_view greeting =
     "SET SESSION autocommit=0, SESSION innodb_lock_wait_timeout=100000000";
 
@@ -89,7 +88,7 @@ task<outcome<grant>> for_update_session::take(connection& c, request r, unsigned
   co_return refusal::unavailable;
 }
 
-// `end` is how the SELECT ended: with an error, without a row, or too late.
+// `end`: the SELECT ended with an error, without a row, or too late.
 task<outcome<grant>> for_update_session::roll_back(connection& c, request r, waited end) {
   const answer& locked = end.said;
   const answer a = co_await c.query("ROLLBACK", clear_up_by(loop_, r));
@@ -102,7 +101,7 @@ task<outcome<grant>> for_update_session::roll_back(connection& c, request r, wai
     case error_number::lock_wait_timeout:
     case error_number::locked_nowait: co_return kept_out;
     case error_number::interrupted: co_return refusal::deadline;
-    // To be killed is a deadlock in the words of a Galera node.
+    // A Galera node reports a KILL as a deadlock.
     case error_number::deadlock: co_return end.late ? refusal::deadline : refusal::busy;
     default: break;
   }

@@ -3,12 +3,13 @@
 // acquire   SELECT GET_LOCK('lockmark_<run>_<key>', <seconds>)
 // release   SELECT RELEASE_LOCK('lockmark_<run>_<key>')
 //
-// A user lock belongs to a connection, is counted there, and ends with it. It is known to one
-// server: neither replicated nor shared among Galera nodes, and gone after a failover.
+// A user lock belongs to a connection, which counts it, and ends with it. Only one server knows it:
+// it is neither replicated nor shared among Galera nodes, and gone after a failover.
 //
-// MariaDB reads fractions of a second, and names of 192 characters. MySQL reads whole seconds (a
-// comment for MariaDB hides the fraction; KILL QUERY ends the wait in time) and 64 characters, and
-// has names that differ in case for the same. MySQL's deadlocks between user locks are error 3058.
+// MariaDB accepts fractions of a second, and names of 192 characters. MySQL accepts whole seconds
+// (a comment for MariaDB hides the fraction; KILL QUERY ends the wait in time) and 64 characters,
+// and takes names that differ only in case for the same. MySQL's deadlocks between user locks are
+// error 3058.
 #include <fmt/core.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What a server cannot do to us, whatever it says: crash, hang, take memory, files or passwords.
+// A server, whatever it says, cannot crash or hang us, or take memory, files or passwords.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "drivers/mysql/mysql.hpp"
 #include "harness/async/scope.hpp"
 
-// The library asks for what a server announces, and lives with not getting it.
+// The library allocates what a server announces, and survives not getting it.
 extern "C" const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
@@ -24,7 +24,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Far from what is tested: a connection that a busy machine must not fail.
+// Ample time for a connection, even on a busy machine.
 constexpr duration patience = 20s;
 
 struct hostile : testing::Test {
@@ -33,10 +33,10 @@ struct hostile : testing::Test {
   real_clock clock;
   loop l{clock};
   traffic unused;
-  endpoint where;  // of who was asked last; its answer says so
+  endpoint where;  // of the server asked last; its answer points to it
 
   struct end {
-    std::string sentence;  // of the exception, or of why nobody could log in
+    std::string sentence;  // of the exception, or of the failed login
     answer said;
     duration took{};
   };
@@ -73,7 +73,7 @@ fake::script saying(fake::reply r) {
   return s;
 }
 
-// The fake server and what is asked of it speak the same protocol.
+// The fake server and the client library speak the same protocol.
 TEST_F(hostile, an_honest_server_is_understood) {
   const fake::server peer{saying({fake::result({"a", "b"}, {{"12", std::nullopt}, {"x", ""}})})};
   const end e = ask(peer);
@@ -85,7 +85,7 @@ TEST_F(hostile, an_honest_server_is_understood) {
   EXPECT_EQ(e.said.at(1, 2).text(1), "");
 }
 
-// Answers that do not add up, each one sentence with the server, the statement and what is wrong.
+// Inconsistent answers: each gives one sentence with the server, the statement and the fault.
 TEST_F(hostile, answers_that_make_no_sense) {
   using fake::definition;
   using fake::end_of_rows;
@@ -119,7 +119,7 @@ TEST_F(hostile, answers_that_make_no_sense) {
   }
 }
 
-// Definitions that are not whole are of no interest, and do no harm.
+// Incomplete definitions are ignored and do no harm.
 TEST_F(hostile, definitions_are_not_believed) {
   for (const std::string& definition :
        {std::string{"\xfb\xfb\xfb\xfb\xfb\xfb\xfb"}, std::string{"x"}, std::string{"\0", 1}}) {
@@ -131,7 +131,7 @@ TEST_F(hostile, definitions_are_not_believed) {
   }
 }
 
-// A shape that a server does have, but not for this statement.
+// A valid shape, but not that of this statement's answer.
 TEST_F(hostile, rows_of_another_shape) {
   const fake::server peer{saying({fake::result({"a"}, {{"1 "}, {std::nullopt}, {"a\nb\x80"}})})};
   const end e = ask(peer);
@@ -155,7 +155,7 @@ TEST_F(hostile, rows_of_another_shape) {
   EXPECT_FALSE(whole_number(""));
 }
 
-// The most that this process had in memory since it was last asked, in bytes.
+// The process's peak memory since the last call, in bytes.
 std::size_t peak_memory() {
   std::ifstream status{"/proc/self/status"};
   std::string word;
@@ -167,7 +167,7 @@ std::size_t peak_memory() {
   return kilobytes << 10;
 }
 
-// Without end, and as fast as it can. Of what is sent, little is kept.
+// Endless bytes, as fast as possible. Little of them is kept.
 TEST_F(hostile, floods_are_cut_off) {
   const std::string several = fake::in_packets(
       std::vector<std::string>(200, fake::definition("a column whose name is this long")));
@@ -213,7 +213,7 @@ TEST_F(hostile, floods_are_cut_off) {
   }
 }
 
-// A deadline holds although something comes again and again.
+// A deadline holds although bytes keep coming.
 TEST_F(hostile, trickling_does_not_put_off_deadlines) {
   constexpr duration limit = 150ms;
   constexpr duration late = 3s;  // a byte every 2 ms is 8 s for the answer, 300 ms for the greeting
@@ -240,7 +240,7 @@ TEST_F(hostile, trickling_does_not_put_off_deadlines) {
   EXPECT_LT(login.took, late);
 }
 
-// A file is not sent although the very statement is one that could ask for it.
+// A file is not sent even if the statement could ask for it.
 TEST_F(hostile, no_file_is_sent) {
   const std::string file = testing::TempDir() + "lockmark_hostile_test";
   std::ofstream{file} << "what nobody else should read";
@@ -251,7 +251,7 @@ TEST_F(hostile, no_file_is_sent) {
   std::remove(file.c_str());
 }
 
-// No server gets the password as it is, neither at once nor later, unless TLS is verified.
+// No server gets the password in plain text, neither at once nor later, unless TLS is verified.
 TEST_F(hostile, no_password_is_sent_in_clear) {
   for (const char* plugin : {"mysql_clear_password", "dialog"}) {
     for (const bool at_once : {true, false}) {
@@ -271,7 +271,7 @@ TEST_F(hostile, no_password_is_sent_in_clear) {
   }
 }
 
-// Who asks for TLS does not go on without, whatever the server has and whoever verifies it.
+// A client that asks for TLS never goes on without it, verified or not.
 TEST_F(hostile, tls_is_not_given_up) {
   const fake::server peer{saying({fake::ok()})};
   for (const char* query : {"?tls=yes", "?tls=yes&verify=no"}) {

@@ -8,19 +8,18 @@
 namespace lockmark::mysql {
 namespace {
 
-// Ways to log in that do not show the password to whoever reads along. A server may ask for any.
+// Login methods that do not reveal the password to eavesdroppers. A server may ask for any of them.
 constexpr const char* discreet_logins =
     "mysql_native_password,client_ed25519,parsec,caching_sha2_password,sha256_password,"
     "auth_gssapi_client";
 
-// What the library remembers of a session's state costs it many times the bytes that tell of it.
+// The library's record of a session's state would take many times the memory of its bytes.
 void forget_session_state(void*, enum enum_mariadb_status_info, ...) {}
 
 const st_mariadb_methods* library_methods = nullptr;
 
-// Nothing in a definition is of interest here but that it is there. This stands for all: six empty
-// names, an empty type of MariaDB's, which is optional, twelve bytes about the values, an empty
-// default, and where that ends.
+// Only the presence of a definition matters here. This one stands for all: six empty names, an
+// empty type (MariaDB's, optional), twelve bytes about the values, an empty default, and its end.
 char empty_texts[32] = {};
 char* empty_definition[] = {empty_texts,      empty_texts + 1, empty_texts + 2, empty_texts + 3,
                             empty_texts + 4,  empty_texts + 5, empty_texts + 6, empty_texts + 7,
@@ -33,7 +32,7 @@ MYSQL_DATA* refuse_definitions(MYSQL* library, unsigned error, const char* why) 
   return nullptr;
 }
 
-// The rows are freed by the library with the root that they are in.
+// The library frees the rows together with the memory root that they are in.
 MYSQL_DATA* empty_definitions(MYSQL* library, unsigned count, unsigned cells) {
   auto* const all = static_cast<MYSQL_DATA*>(std::calloc(1, sizeof(MYSQL_DATA)));
   auto* const block = static_cast<MA_USED_MEM*>(
@@ -56,8 +55,8 @@ MYSQL_DATA* empty_definitions(MYSQL* library, unsigned count, unsigned cells) {
   return all;
 }
 
-// In place of the library's function, which is called for the definitions of a result's columns.
-// Runs on the stack of its coroutine, in C: nothing may be thrown.
+// Replaces the library's function that reads the definitions of a result's columns. Runs on the
+// stack of the library's coroutine, in C: it must not throw.
 MYSQL_DATA* read_definitions(MYSQL* library, MYSQL_FIELD*, unsigned cells) {
   if (cells < shortest_definition || cells > longest_definition) {
     return refuse_definitions(library, CR_MALFORMED_PACKET, "a definition of another form");

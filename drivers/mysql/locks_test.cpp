@@ -1,4 +1,4 @@
-// The locks on MySQL against a real server: what is special to one of them.
+// The locks on MySQL against a real server: the properties of single locks.
 #include <gmock/gmock.h>
 
 #include "drivers/mysql/server_fixture.hpp"
@@ -30,15 +30,15 @@ task<void> lock_without_index(server& s) {
   co_await b->close();
 }
 
-// A row that is looked for without an index costs the whole table: other keys wait, too.
+// A search without an index locks the whole table: other keys wait too.
 TEST_F(other_lock, for_update_without_an_index_locks_all_keys) {
   use("mysql/for_update", {{"indexed", "false"}});
   play(lock_without_index);
 }
 
-// Two commits in the second in which a third one was: true if the last of them was not refused.
+// Two commits within the second of a third: true if the last of them was not refused.
 task<bool> overwrite(server& s, session& a, session& b) {
-  // The rest of a second in which nobody's time changes.
+  // The rest of a second, in which no row's time changes.
   const std::string us = co_await s.look("SELECT MICROSECOND(NOW(6))");
   co_await s.l.sleep_for(std::chrono::microseconds{1'050'000 - std::stol(us)});
   const auto set = co_await a.acquire(s.ask(0, enough));
@@ -59,7 +59,7 @@ task<void> lose_an_update(server& s) {
   const auto b = co_await s.open(1);
   std::uint64_t commits = 0;
   bool overwritten = false;
-  for (int n = 0; n < 20 && !overwritten; ++n) {  // a busy machine needs more than the second
+  for (int n = 0; n < 20 && !overwritten; ++n) {  // a busy machine may need more than a second
     overwritten = co_await overwrite(s, *a, *b);
     commits += overwritten ? 3 : 2;
   }
@@ -96,8 +96,7 @@ task<void> be_swept(server& s) {
   co_await b->close();
 }
 
-// The sweeper takes the row from who holds it for too long, and then its release frees that of
-// somebody else.
+// The sweeper takes the row from a slow holder, whose release then frees the row of another.
 TEST_F(other_lock, unique_key_is_swept_and_freed_by_anybody) {
   run.keys[0] = "stolen";
   use("mysql/unique_key", {{"sweep", "300ms"}});
@@ -130,7 +129,7 @@ task<void> get_in_fractions(server& s) {
   EXPECT_TRUE(held.done());
   for (const duration d : {650ms, 1200ms}) {
     std::uint64_t commands = 0;
-    for (int n = 0; n < 10 && commands != 1; ++n) {  // a KILL is right where it is 10 ms late
+    for (int n = 0; n < 10 && commands != 1; ++n) {  // a KILL is right if the server is 10 ms late
       const time_point start = s.l.now();
       const traffic before = b->sent();
       const auto got = co_await b->acquire(s.ask(0, d));
@@ -162,7 +161,7 @@ task<void> wait_with_a_key_in_hand(server& s) {
   co_await b->close();
 }
 
-// A client that holds one key and waits for another does so by another connection.
+// A client that holds one key waits for another on a second connection.
 TEST_F(other_lock, get_lock_holds_several_keys) {
   use("mysql/get_lock");
   play(wait_with_a_key_in_hand);
@@ -206,7 +205,7 @@ task<void> share_a_table(server& s) {
   co_await must(s.admin, "drop", "DELETE FROM shedlock", s.in(enough));
 }
 
-// In a table shared with others, their locks are respected, and their rows stay.
+// In a table shared with other programs, their locks are respected and their rows kept.
 TEST_F(other_lock, shedlock_shares_a_table) {
   use("mysql/shedlock", {{"table", "shedlock"}});
   play(share_a_table);

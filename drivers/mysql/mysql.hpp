@@ -7,7 +7,7 @@
 
 namespace lockmark::mysql {
 
-// One lock each, in the file of its name, or of the name that it shares with its variant.
+// One lock each, in the file of its name; variants share a file.
 lock_kind for_update();
 lock_kind unique_key();
 lock_kind unique_key_reentrant();

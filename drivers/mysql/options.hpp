@@ -1,4 +1,4 @@
-// What the options of the locks on MySQL are made of.
+// Helpers for the options of the locks on MySQL.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace lockmark::mysql {
 
-// A string literal as a template's argument.
+// A string literal as a template argument.
 template <std::size_t N>
 struct word {
   constexpr word(const char (&text)[N]) { std::copy_n(text, N, letters); }
@@ -18,13 +18,13 @@ struct word {
   char letters[N]{};
 };
 
-// lock_option::accepts for one of some words.
+// lock_option::accepts for one of a few words.
 template <word... Words>
 bool is_one_of(std::string_view value) {
   return ((value == Words.view()) || ...);
 }
 
-// "250ms" or "30s", above zero and at most a day.
+// "250ms" or "30s": above zero, at most a day.
 std::optional<duration> read_duration(std::string_view text);
 
 }  // namespace lockmark::mysql

@@ -21,7 +21,7 @@ TEST(options, read_durations) {
   EXPECT_FALSE(accepts_sweep("on"));
 }
 
-// What a lock does unasked is among what may be asked of it.
+// Every option accepts its preset, and no nonsense.
 TEST(options, accept_their_presets) {
   for (const lock_kind& kind : kinds()) {
     for (const lock_option& o : kind.options) {

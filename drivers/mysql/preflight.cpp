@@ -1,5 +1,5 @@
-// What the server says of itself that would spoil a run: too few connections, missing rights,
-// settings under which a lock is another one.
+// Problems of the server that would spoil a run: too few connections, missing rights, settings that
+// change the meaning of a lock.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -30,13 +30,13 @@ struct inspection {
   values said;
   findings found;
 
-  // Of a variable; 0 for one that this server does not have.
+  // The value of a variable; 0 if this server does not have it.
   std::uint64_t number(const std::string& name) const;
 
   void stop(std::string sentence) { found.push_back({true, std::move(sentence)}); }
   void remark(std::string sentence) { found.push_back({false, std::move(sentence)}); }
 
-  // Of the process, and of the server that gets most of them.
+  // Connections wanted by the process, and from the server that gets most of them.
   std::uint64_t wanted_here() const {
     return load.clients_in_all() + (about.control_connections ? load.instances : 0);
   }
@@ -126,7 +126,7 @@ void inspection::look_at_other_servers() {
                   at.shown()));
 }
 
-// Statements that touch nothing and need a right each; DROP is needed at the end.
+// Each statement changes nothing and needs one right; DROP is needed at the end.
 findings missing_right(const endpoint& at, std::string_view right, const answer& a) {
   constexpr unsigned command_denied = 1142;
   constexpr unsigned column_denied = 1143;

@@ -1,4 +1,4 @@
-// What the preflight says of a real server.
+// The preflight's findings on a real server.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
@@ -23,7 +23,7 @@ demand load_of(std::uint32_t instances, std::uint32_t clients) {
 }
 
 struct preflight : server {
-  // Throws what prepare throws.
+  // Rethrows the exception of prepare.
   static task<void> look(server& s, driver& d, demand load, std::vector<finding>& found) {
     co_await d.prepare(s.l, s.in(enough));
     found = co_await d.preflight(s.l, load, s.in(enough));
@@ -42,12 +42,12 @@ struct preflight : server {
   ~preflight() override { run_to_end(l, clear(*this)); }
 };
 
-// A healthy server and a modest load give no reason to speak.
+// A healthy server and a modest load give no findings.
 TEST_F(preflight, is_silent_when_all_is_well) {
   EXPECT_TRUE(of(*locks, load_of(4, 10)).empty());
 }
 
-// More clients than the server takes, by any of its limits.
+// More clients than any of the server's limits allows.
 TEST_F(preflight, counts_connections) {
   EXPECT_THAT(told(of(*locks, load_of(30, 100)), true),
               AllOf(HasSubstr("wants 3030 connections"), HasSubstr("max_connections=2000")));
@@ -65,7 +65,7 @@ TEST_F(preflight, counts_descriptors) {
   EXPECT_THAT(told(found, true), HasSubstr("may open 256 files"));
 }
 
-// Another isolation level is worth a remark where row locks are what matters, and only there.
+// Another isolation level is remarked on only for locks that rest on row locks.
 TEST_F(preflight, remarks_on_isolation) {
   as_admin("SET GLOBAL tx_isolation='READ-COMMITTED'");
   const auto found = of(*locks, load_of(1, 1));
@@ -75,7 +75,7 @@ TEST_F(preflight, remarks_on_isolation) {
   EXPECT_TRUE(other.empty());
 }
 
-// A right that is needed only later is missed now, by its name.
+// A missing right that is needed only later is named at once.
 TEST_F(preflight, names_missing_rights) {
   as_admin("CREATE OR REPLACE USER 'clerk'@'127.0.0.1' IDENTIFIED BY 'c1erk'");
   as_admin("GRANT CREATE, INSERT, SELECT, UPDATE ON lockmark.* TO 'clerk'@'127.0.0.1'");
@@ -95,7 +95,7 @@ TEST_F(preflight, names_missing_rights) {
   as_admin("DROP USER 'clerk'@'127.0.0.1'");
 }
 
-// The only host can only be read.
+// The only host is read-only.
 TEST_F(preflight, refuses_a_replica) {
   as_admin("SET GLOBAL read_only=1");
   std::string said;

@@ -1,8 +1,8 @@
-// Any bytes as what a MySQL server answers to a statement, through the client library and a socket:
-// an answer, or no_server, and at once, because the server hangs up after them.
+// Any bytes as a MySQL server's answer to a statement, through the client library and a socket: an
+// answer, or no_server, and at once, because the server hangs up after them.
 //
-// The library is not instrumented: what it does wrong shows where it meets the allocator, or us.
-// An input that begins with a 1 is packets, each with its length in one byte before it.
+// The library is not instrumented: its errors show only where it meets the allocator, or our code.
+// An input that begins with a 1 is packets, each preceded by its length in one byte.
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -23,9 +23,9 @@ using namespace lockmark;
 using namespace lockmark::mysql;
 using namespace std::chrono_literals;
 
-// Says all that it has to say, login and answer, to whoever connects, and hears nothing: what a
-// server says up to there does not depend on its client. A fake::server, with a thread for each
-// client and its turn for each message, managed a tenth as many executions.
+// Sends the login and the answer to each client that connects, and reads nothing: up to there, a
+// server's messages do not depend on its client. A fake::server, with a thread per client and a
+// turn per message, managed a tenth as many executions.
 class speaker {
  public:
   speaker() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

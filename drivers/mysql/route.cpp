@@ -37,7 +37,7 @@ task<reached> route::reach(loop& l, connection& c, std::uint32_t instance, time_
   co_return all;
 }
 
-// SHOW is what a Galera node executes even when it is not ready.
+// A Galera node executes SHOW even if it is not ready.
 task<reached> route::try_one(connection& c, const endpoint& where, time_point deadline) {
   const connect_failure failure = co_await c.connect(where, deadline);
   if (failure.error != 0) {

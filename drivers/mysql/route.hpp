@@ -1,6 +1,6 @@
-// Which of a target's servers work is done at, and how one gets there.
+// The choice of one of a target's servers, and the way to reach it.
 //
-// One of a driver's, shared by its sessions and threads: an instance that finds another server
+// Each driver has one, shared by its sessions and threads: an instance that finds another server
 // takes the others along, since locks held at different servers exclude nobody.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace lockmark::mysql {
 
-// Whether there is a connection to a server that is fit.
+// Whether there is a connection to a usable server.
 struct reached {
-  std::string why;        // a sentence about each server; empty: there is one
-  bool for_good = false;  // all of them refused the login in a way that no later one can better
+  std::string why;        // a sentence about each server; empty: there is a connection
+  bool for_good = false;  // all refused the login, and will refuse later ones too
 
   bool failed() const { return !why.empty(); }
 };
@@ -29,14 +29,14 @@ class route {
   bool galera() const { return all_.galera; }
   bool all_write() const { return all_.all_write; }
 
-  // The server at which an instance works as far as is known.
+  // The last known server of an instance.
   const endpoint& at(std::uint32_t instance) const;
   bool leads_to(const endpoint& where, std::uint32_t instance) const {
     return &at(instance) == &where;
   }
 
-  // Connects to the server that can be written to: the known one, or the first of the others that
-  // answers and is fit. Each gets its share of the time. REQUIRES: not connected.
+  // Connects to a writable server: the known one, or the first of the others that answers and can
+  // be written to. Each gets a share of the time. REQUIRES: not connected.
   task<reached> reach(loop& l, connection& c, std::uint32_t instance, time_point deadline);
 
  private:
@@ -46,13 +46,13 @@ class route {
   task<reached> try_one(connection& c, const endpoint& where, time_point deadline);
 
   const servers all_;
-  std::vector<std::atomic<std::size_t>> places_;  // indices of hosts; instances take them in turn
+  std::vector<std::atomic<std::size_t>> places_;  // indices of hosts; instances take turns
 };
 
-// Whether the value of @@read_only says so.
+// Whether this value of @@read_only means read-only.
 bool is_read_only(std::string_view value);
 
-// As reach() for instance 0; throws no_server with the sentence.
+// Like reach() for instance 0, but throws no_server with the sentence.
 task<void> reach_or_throw(loop& l, connection& c, route& r, time_point deadline);
 
 }  // namespace lockmark::mysql

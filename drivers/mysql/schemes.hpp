@@ -1,4 +1,4 @@
-// How MySQL and MariaDB are reached.
+// The forms of targets for MySQL and MariaDB.
 #pragma once
 
 #include <array>

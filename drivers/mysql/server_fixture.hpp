@@ -1,5 +1,5 @@
-// What the tests against a real server share: the server, and a run on it with an administrator
-// beside it. The server is started by a program's first test (server_fixture_test.cpp).
+// Shared by the tests against a real server: the server, and a run on it with an administrator's
+// connection beside it. A program's first test starts the server (server_fixture_test.cpp).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace lockmark::mysql {
 
 using namespace std::chrono_literals;
 
-// The URL of the server, whose user may also look into it and change its limits.
+// The URL of the server. Its user may also inspect it and change its limits.
 std::string target();
 
 // SIGSTOP or SIGCONT, in force on return.
@@ -25,7 +25,7 @@ inline lock_kind kind_of(std::string_view name) {
   throw std::logic_error("no such lock");
 }
 
-// For what must succeed: no machine is so busy.
+// Time for calls that must succeed, even on a busy machine.
 inline constexpr duration enough = 20s;
 
 // One run on a real server, and an administrator's connection beside it.
@@ -66,7 +66,7 @@ struct server : testing::Test {
     return {.key = key, .client = client, .lease = {}, .deadline = in(within), .grace = 5s};
   }
 
-  // A session with an identity of its own.
+  // A session with its own identity.
   task<std::unique_ptr<session>> open(std::uint32_t clients) {
     instance who{.id = "i" + std::to_string(opened),
                  .number = opened,
@@ -76,13 +76,13 @@ struct server : testing::Test {
     co_return co_await locks->open(l, who, in(20s));
   }
 
-  // The first cell of what an administrator asks.
+  // The first cell of the answer to an administrator's query.
   task<std::string> look(std::string sql) {
     const answer a = co_await must(admin, "look", sql, in(enough));
     co_return a.empty() ? "" : std::string{a.at(0).cell(0).value_or("")};
   }
 
-  // A column of the open transactions; InnoDB repeats what it answered less than 0.1 s ago.
+  // A column of the open transactions; InnoDB repeats answers less than 0.1 s old.
   task<std::string> transactions(std::string column) {
     co_await l.sleep_for(150ms);
     co_return co_await look("SELECT " + column + " FROM information_schema.innodb_trx");

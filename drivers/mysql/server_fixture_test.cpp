@@ -1,4 +1,4 @@
-// The server of the tests, apart from them because only tests may know how servers are started.
+// Starts the server of the tests. Not in server_fixture.hpp: only tests may start servers.
 #include "drivers/mysql/server_fixture.hpp"
 
 #include "deploy/local/cluster.hpp"
@@ -7,7 +7,7 @@
 namespace lockmark::mysql {
 namespace {
 
-// The usual local server, with a user who may also look into it and change its limits.
+// The usual local server, with a user that may also inspect it and change its limits.
 local::plan observable_mariadb(local::site& where) {
   local::plan p = local::single_mariadb(where);
   p.servers[0].files[0].text += "GRANT ALL ON *.* TO 'lockmark'@'127.0.0.1' WITH GRANT OPTION;\n";

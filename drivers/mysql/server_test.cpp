@@ -1,5 +1,5 @@
-// The MySQL driver against a real server: what the conformance suite cannot ask, because only this
-// backend promises it.
+// The MySQL driver against a real server: promises of this backend alone, which the conformance
+// suite cannot test.
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -35,7 +35,7 @@ task<void> cycle_uncontended(server& s) {
   co_await a->close();
 }
 
-// A cycle that nobody disturbs is a SELECT and a COMMIT.
+// An undisturbed cycle is a SELECT and a COMMIT.
 TEST_F(server, an_uncontended_cycle_is_two_commands) {
   play(cycle_uncontended);
 }
@@ -69,8 +69,8 @@ task<void> wait_in_vain(server& s) {
   co_await waiter->close();
 }
 
-// A wait that ends by its deadline is precise below a second, and leaves neither a lock nor an open
-// transaction; the connection goes on being used.
+// A wait that ends at its deadline is precise below a second, and leaves neither a lock nor an open
+// transaction; its connection stays in use.
 TEST_F(server, a_wait_in_vain_leaves_nothing) {
   play(wait_in_vain);
 }
@@ -81,7 +81,7 @@ task<void> wait_whole_seconds(server& s) {
   const auto held = co_await holder->acquire(s.ask(0, enough));
   EXPECT_TRUE(held.done());
   std::uint64_t commands = 0;
-  for (int n = 0; n < 10 && commands != 2; ++n) {  // a KILL is right where the server is 10 ms late
+  for (int n = 0; n < 10 && commands != 2; ++n) {  // a KILL is right if the server is 10 ms late
     const traffic before = waiter->sent();
     const auto got = co_await waiter->acquire(s.ask(0, 995ms));
     EXPECT_TRUE(got.refused(refusal::deadline));
@@ -92,7 +92,7 @@ task<void> wait_whole_seconds(server& s) {
   co_await waiter->close();
 }
 
-// MariaDB ends a wait of whole seconds, or very nearly, by itself: no KILL is spent on it.
+// MariaDB itself ends a wait of (almost) whole seconds: no KILL is sent.
 TEST_F(server, a_wait_of_whole_seconds_needs_no_kill) {
   play(wait_whole_seconds);
 }
@@ -145,7 +145,7 @@ task<void> lose_the_connection(server& s) {
   co_await other->close();
 }
 
-// A killed connection frees its row; its owner is told, and comes back by its next acquire.
+// A killed connection frees its row; its owner learns of it, and reconnects at its next acquire.
 TEST_F(server, a_lost_connection_frees_the_row) {
   play(lose_the_connection);
 }
@@ -189,7 +189,7 @@ task<void> wipe_under_a_hold(server& s) {
   co_await a->close();
 }
 
-// Wiping while somebody still holds a row ends in time, with a sentence; later it succeeds.
+// A wipe while a row is held ends in time, with a sentence; a later one succeeds.
 TEST_F(server, wiping_does_not_hang_on_a_hold) {
   play(wipe_under_a_hold);
 }
@@ -207,7 +207,7 @@ task<void> open_too_many(server& s) {
   co_await must(s.admin, "raise", "SET GLOBAL max_connections=" + limit, s.in(enough));
 }
 
-// A server without room for the clients is said to be full.
+// A server without room for the clients is reported as full.
 TEST_F(server, too_many_connections_are_a_sentence) {
   play(open_too_many);
 }
@@ -278,21 +278,21 @@ TEST_F(no_login, wrong_password) {
   EXPECT_THAT(attempt(where, "hush"), AllOf(HasSubstr("refused the login"), HasSubstr("1045")));
 }
 
-// A database that is not there.
+// A missing database.
 TEST_F(no_login, unknown_database) {
   endpoint e = where;
   e.database = "lockmark_nowhere";
   EXPECT_THAT(attempt(e, e.password), AllOf(HasSubstr("lockmark_nowhere"), HasSubstr("not exist")));
 }
 
-// Nobody listens.
+// No listener.
 TEST_F(no_login, closed_port) {
   endpoint e = where;
   e.port = 1;
   EXPECT_THAT(attempt(e, "hush"), HasSubstr("nothing accepts connections"));
 }
 
-// Something accepts connections, and never says a word.
+// A listener that accepts connections and stays silent.
 TEST_F(no_login, silent_server) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -333,7 +333,7 @@ task<void> wait_in_vain_on_a_stalling_server(server& s) {
   co_await waiter->close();
 }
 
-// A server that is slow to end the wait has the request's grace for it: nothing is in doubt yet.
+// A server that is slow to end the wait gets the request's grace: nothing is in doubt yet.
 TEST_F(server, grace_holds_for_the_end_of_a_wait) {
   play(wait_in_vain_on_a_stalling_server);
 }
@@ -382,8 +382,8 @@ task<void> grants_race_deadlines(server& s) {
   co_await b->close();
 }
 
-// Deadlines that come just when the lock does: a late KILL never hits the next statement, and what
-// was granted too late is given back.
+// Deadlines that coincide with grants: a late KILL never hits the next statement, and a late grant
+// is given back.
 TEST_F(server, grants_that_race_with_deadlines) {
   play(grants_race_deadlines);
 }
@@ -407,7 +407,7 @@ task<void> cut_a_slow_statement(server& s) {
   EXPECT_TRUE(c.connected());
 }
 
-// A statement that outlasts its deadline costs the connection, at once; one that fails does not.
+// A statement that outlasts its deadline costs the connection at once; a failing one does not.
 TEST_F(server, a_deadline_cuts_the_connection) {
   play(cut_a_slow_statement);
 }

@@ -1,7 +1,7 @@
-// Where MySQL or MariaDB servers are and who logs in, made from a target; see config::target.
+// The addresses and the login of MySQL or MariaDB servers, read from a target; see config::target.
 //
-//   mysql://user:password@h1:p1,h2:p2/database    the one of them that can be written to
-//   mysql+galera://...                            all of them can; ?writers=one (default) or all
+//   mysql://user:password@h1:p1,h2:p2/database    one of them is writable
+//   mysql+galera://...                            all of them are; ?writers=one (default) or all
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct servers {
   bool all_write = false;  // Galera: instances spread over all hosts; otherwise they share one
 };
 
-// Without a user it is "root", without a password there is none. Throws usage_error, with a
-// sentence that does not quote the URL.
+// The default user is "root", without a password. Throws usage_error with a sentence that does not
+// quote the URL.
 servers read_servers(std::string_view url);
 
 }  // namespace lockmark::mysql

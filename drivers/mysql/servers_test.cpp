@@ -20,7 +20,7 @@ std::string refusal_of(std::string_view url) {
   return "";
 }
 
-// Every part of a full URL lands where it belongs.
+// Every part of a full URL is read.
 TEST(servers, reads_all_parts) {
   const servers s = read_servers("mysql://lm:secret@db.example:3307,[::1]/locks?tls=yes&ca=/a.pem");
   ASSERT_EQ(s.hosts.size(), 2U);
@@ -35,7 +35,7 @@ TEST(servers, reads_all_parts) {
   EXPECT_EQ(s.hosts[1].shown(), "mysql://[::1]:3306/locks");
 }
 
-// What is left out has its usual value.
+// Missing parts have their defaults.
 TEST(servers, have_defaults) {
   const servers s = read_servers("mysql+galera://127.0.0.1/locks");
   EXPECT_TRUE(s.galera);

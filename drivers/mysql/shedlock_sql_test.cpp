@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 const shedlock_lock job{.table = "`shedlock`", .name = "'job'", .owner = "'me'"};
 
-// As MySqlServerTimeStatementsSource writes them, with the values put in.
+// As in MySqlServerTimeStatementsSource, with the values filled in.
 TEST(shedlock_by_server_time, is_the_originals) {
   const std::string until = "TIMESTAMPADD(MICROSECOND, 1500000, UTC_TIMESTAMP(3))";
   EXPECT_EQ(insert(job, by_server_time(1500ms)),

@@ -45,7 +45,7 @@ task<void> sweeper::sweep() {
   link_.quit();
 }
 
-// What fails now is done at the next turn.
+// The next turn makes up for a failure.
 task<void> sweeper::sweep_once() {
   const time_point limit = loop_.now() + statement_limit;
   if (link_.broken() || !way_.leads_to(link_.where(), instance_)) {

@@ -1,4 +1,4 @@
-// A task in the background of a session that deletes rows which have become too old.
+// A session's background task that deletes old rows.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace lockmark::mysql {
 
-// "30s", "500ms", or "off", which is none. REQUIRES: accepts_sweep().
+// "30s", "500ms", or "off": no value. REQUIRES: accepts_sweep().
 std::optional<duration> read_sweep(const std::string& value);
 bool accepts_sweep(std::string_view value);
 
 class sweeper {
  public:
-  // Deletes from `table` what is older than `age` by its column taken_at, four times in that time.
-  // `way` must outlive this.
+  // Deletes the rows of `table` that are older than `age` by their column taken_at, four times per
+  // `age`. `way` must outlive this.
   sweeper(loop& l, route& way, const instance& who, const std::string& table, duration age);
 
   void start() { background_.spawn(sweep()); }
-  // Ends when the sweeper has; at the latest when its statement's time is over.
+  // Ends when the sweeper has; at the latest at its statement's deadline.
   task<void> stop();
 
   const traffic& sent() const { return sent_; }

@@ -18,7 +18,7 @@ bool is_plain(char c) {
 
 }  // namespace
 
-// Whether a backslash escapes depends on the server's sql_mode; hexadecimal digits do not.
+// The meaning of a backslash depends on the server's sql_mode; that of hexadecimal digits does not.
 std::string literal(std::string_view text) {
   if (std::ranges::all_of(text, is_plain)) return fmt::format("'{}'", text);
   std::string hex = "X'";

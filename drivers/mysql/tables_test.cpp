@@ -40,7 +40,7 @@ TEST(tables, fills_in_batches) {
   EXPECT_EQ(rows, 2500U + 2U);  // CREATE has three more
 }
 
-// A table that belongs to others keeps their rows, and is never dropped.
+// A table shared with other programs keeps their rows and is never dropped.
 TEST(tables, clears_only_its_rows_from_a_shared_table) {
   const table t{{.run = "r1", .keys = {"a", "b"}},
                 {.suffix = "x", .columns = "", .rows_first = false, .shared_table = "shedlock"}};
@@ -50,7 +50,7 @@ TEST(tables, clears_only_its_rows_from_a_shared_table) {
             (std::vector<std::string>{"DELETE FROM `shedlock` WHERE name IN (('a'),('b'))"}));
 }
 
-// Names that the server would cut short or reject are refused before anything is sent.
+// Names that the server would truncate or reject are refused before anything is sent.
 TEST(tables, refuses_names_that_do_not_fit) {
   const layout any{.suffix = "for_update", .columns = ""};
   EXPECT_THROW(table({.run = std::string(60, 'r'), .keys = {}}, any), usage_error);

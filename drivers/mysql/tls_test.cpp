@@ -1,4 +1,4 @@
-// TLS against a real server whose certificate was made by an authority of its own.
+// TLS against a real server whose certificate comes from a private authority.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -35,7 +35,7 @@ task<void> ask_for_cipher(loop& l, route& way, std::string& cipher) {
   EXPECT_GT(sent.bytes_in, 0U);
 }
 
-// The cipher, or the sentence why there is no connection.
+// The cipher, or the sentence of the failed login.
 std::string talk(const std::string& url) {
   const real_clock clock;
   loop l{clock};
@@ -54,7 +54,7 @@ std::string without_query() {
   return running().target().substr(0, running().target().find('?'));
 }
 
-// With the authority's certificate the session is encrypted, and stays whole from one statement to
+// With the authority's certificate the session is encrypted, and stays intact from one statement to
 // the next.
 TEST(tls, encrypts) {
   EXPECT_THAT(talk(running().target()), AllOf(Not(""), Not(HasSubstr("mysql://"))));
@@ -75,13 +75,13 @@ TEST(tls, refuses_a_wrong_authority) {
   EXPECT_THAT(said, Not(HasSubstr(password)));
 }
 
-// Without the authority the certificate is trusted only where that was asked for.
+// Without the authority's certificate, the server's is trusted only on request.
 TEST(tls, verifies_unless_told_not_to) {
   EXPECT_THAT(talk(without_query() + "?tls=yes"), HasSubstr("TLS failed"));
   EXPECT_THAT(talk(without_query() + "?tls=yes&verify=no"), AllOf(Not(""), Not(HasSubstr("my"))));
 }
 
-// A server that wants TLS takes no login without; MariaDB does not say why.
+// A server that requires TLS refuses logins without it; MariaDB gives no reason.
 TEST(tls, is_wanted_by_the_server) {
   EXPECT_THAT(talk(without_query()), HasSubstr("refused the login"));
 }
@@ -105,7 +105,7 @@ task<void> cycle(loop& l, driver& d) {
   co_await d.wipe(l, l.now() + 5s);
 }
 
-// A lock works as it does without TLS, also when its waits are ended by the client.
+// A lock works as it does without TLS, even if the client ends its waits.
 TEST(tls, carries_a_lock) {
   const real_clock clock;
   loop l{clock};
@@ -120,7 +120,7 @@ task<void> prepare(loop& l, driver& d) {
   co_await d.prepare(l, l.now() + 5s);
 }
 
-// Who waits for a row lock must not stop the thread that its holder needs for giving it up.
+// A wait for a row lock must not block the thread that its holder needs to release it.
 TEST(tls, a_waiting_client_does_not_stop_the_others_of_its_thread) {
   const lock_kind kind = kinds().front();
   driver_setup setup{.target = running().target(), .run_names = {"crowd", {"k0"}}, .options = {}};

@@ -15,10 +15,10 @@
 //
 // sweep     DELETE FROM ... WHERE taken_at < UTC_TIMESTAMP(6) - INTERVAL <sweep>
 //
-// The key's uniqueness lets one INSERT succeed. As described: without an owner, any DELETE frees
-// the row; a holder that takes longer than the sweeper allows loses it without notice, and then
-// deletes its successor's row. With an owner, only the owner frees the row. The sweeper still takes
-// it from a slow holder; the time counts from the first acquisition. Autocommit is on.
+// The key's uniqueness lets only one INSERT succeed. Without an owner any DELETE frees the row, and
+// a holder that takes longer than the sweeper allows loses it without notice and then deletes its
+// successor's row. With an owner, only the owner frees the row; the sweeper still takes it from a
+// slow holder, counted from the first acquisition. Autocommit is on.
 #include <fmt/core.h>
 
 #include <atomic>
@@ -135,7 +135,7 @@ constexpr lock_option sweep_option{.name = "sweep",
 
 }  // namespace
 
-// No feature::lease: the time limit is the option's, not the request's, and counts from the INSERT
+// No feature::lease: the time limit is an option, not the request's, and counts from the INSERT
 // whatever the holder does.
 lock_kind unique_key() {
   return {
