@@ -10,11 +10,6 @@
 namespace lockmark::inject {
 namespace {
 
-std::string text_of(const config::host_port& h) {
-  const bool is_ipv6 = h.host.find(':') != std::string::npos;
-  return fmt::format("{}{}{}:{}", is_ipv6 ? "[" : "", h.host, is_ipv6 ? "]" : "", h.port);
-}
-
 const config::host_port& way_to(const detours& ways, const config::host_port& server) {
   const auto other = ways.find(server);
   return other == ways.end() ? server : other->second;
@@ -32,7 +27,7 @@ std::vector<std::string> translations(const config::target& t, const detours& wa
   }
   std::vector<std::string> texts;
   for (const auto& [name, reached] : all) {
-    texts.push_back(fmt::format("{}>{}", text_of(name), text_of(reached)));
+    texts.push_back(fmt::format("{}>{}", to_string(name), to_string(reached)));
   }
   return texts;
 }
@@ -48,7 +43,7 @@ std::string url_by(const std::string& url, const detours& ways) {
   const auto at = url.substr(0, path).rfind('@');
   const auto hosts = at == std::string::npos ? authority : at + 1;
   std::vector<std::string> host_texts;
-  for (const auto& h : t.hosts) host_texts.push_back(text_of(way_to(ways, h)));
+  for (const auto& h : t.hosts) host_texts.push_back(to_string(way_to(ways, h)));
   std::vector<std::string> pairs;
   for (auto from = query; from < url.size();) {
     const auto end = std::min(url.find('&', from + 1), url.size());

@@ -32,18 +32,12 @@ std::vector<std::string> pieces_of(std::string_view text, char separator) {
 
 }  // namespace
 
-std::string to_string(const config::host_port& h) {
-  const bool is_ipv6 = h.host.find(':') != std::string::npos;
-  return fmt::format("{}{}{}:{}", is_ipv6 ? "[" : "", h.host, is_ipv6 ? "]" : "", h.port);
-}
-
 std::string url_parts::to_string() const {
   std::vector<std::string> host_texts;
-  for (const auto& h : hosts) host_texts.push_back(conformance::to_string(h));
+  for (const auto& h : hosts) host_texts.push_back(config::to_string(h));
   std::vector<std::string> nat_texts;
   for (const auto& [from, to] : nat) {
-    nat_texts.push_back(
-        fmt::format("{}>{}", conformance::to_string(from), conformance::to_string(to)));
+    nat_texts.push_back(fmt::format("{}>{}", config::to_string(from), config::to_string(to)));
   }
   std::vector<std::string> all = query;
   if (!nat.empty()) all.push_back(fmt::format("nat={}", fmt::join(nat_texts, ",")));
@@ -109,10 +103,10 @@ shaky_network::shaky_network(plan p)
   }
   for (const auto& [name, place] : p.named) {
     url_.nat[name] = proxies_.address(place);
-    names_.push_back(conformance::to_string(name));
+    names_.push_back(config::to_string(name));
   }
   for (std::size_t n = 0; n < p.servers.size(); ++n) {
-    names_.push_back(conformance::to_string(proxies_.address(n)));
+    names_.push_back(config::to_string(proxies_.address(n)));
   }
 }
 

@@ -28,9 +28,6 @@ struct url_parts {
 // Throws std::runtime_error unless it is a network target (harness/config/target.hpp).
 url_parts split_url(const std::string& url);
 
-// "h1:p1", with brackets for IPv6.
-std::string to_string(const config::host_port& h);
-
 // A proxy for each server of a URL: its hosts, those that its nat names, and `hidden` ones, which
 // drivers find through other servers ("127.0.0.1:7001": the name by which they do). The proxied URL
 // has the proxies' addresses instead of the hosts, and, if there are hidden servers, a nat for all

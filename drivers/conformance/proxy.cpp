@@ -240,9 +240,4 @@ config::host_port proxies::address(std::size_t which) const {
   return {"127.0.0.1", impl_->port(which)};
 }
 
-std::string proxy::address() const {
-  const auto [host, port] = one_.address(0);
-  return fmt::format("{}:{}", host, port);
-}
-
 }  // namespace lockmark::conformance

@@ -54,8 +54,8 @@ class proxy {
   void set(proxy_mode m) { one_.set(m); }
   proxy_mode mode() const { return one_.mode(0); }
 
-  std::string address() const;  // "127.0.0.1:4242"
   config::host_port at() const { return one_.address(0); }
+  std::string address() const { return to_string(at()); }  // "127.0.0.1:4242"
 
  private:
   proxies one_;

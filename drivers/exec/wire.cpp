@@ -13,16 +13,11 @@ std::int64_t whole_ms(duration d) {
   return std::chrono::ceil<std::chrono::milliseconds>(std::max(d, duration{})).count();
 }
 
-std::string address_of(const config::host_port& h) {
-  const bool bracketed = h.host.find(':') != std::string::npos;
-  return fmt::format("{}{}{}:{}", bracketed ? "[" : "", h.host, bracketed ? "]" : "", h.port);
-}
-
 json server_of(const config::target& t) {
   json addresses = json::array();
-  for (const auto& h : t.hosts) addresses.push_back(address_of(h));
+  for (const auto& h : t.hosts) addresses.push_back(to_string(h));
   json nat = json::object();
-  for (const auto& [from, to] : t.nat) nat[address_of(from)] = address_of(to);
+  for (const auto& [from, to] : t.nat) nat[to_string(from)] = to_string(to);
   return {{"scheme", t.scheme},
           {"hosts", addresses},
           {"user", t.user},

@@ -15,8 +15,7 @@ namespace {
 }  // namespace
 
 std::string endpoint::shown() const {
-  const bool v6 = host.find(':') != host.npos;
-  return fmt::format("mysql://{}{}{}:{}/{}", v6 ? "[" : "", host, v6 ? "]" : "", port, database);
+  return fmt::format("mysql://{}/{}", to_string(config::host_port{host, port}), database);
 }
 
 servers read_servers(std::string_view url) {

@@ -9,11 +9,6 @@
 namespace lockmark::redis {
 namespace {
 
-std::string address(const config::host_port& h) {
-  const bool is_ipv6 = h.host.find(':') != h.host.npos;
-  return is_ipv6 ? fmt::format("[{}]:{}", h.host, h.port) : fmt::format("{}:{}", h.host, h.port);
-}
-
 int number_of(std::string_view digits) {
   int n = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), n);
@@ -63,7 +58,7 @@ std::string target::name() const {
   if (how == form::cluster) text += "+cluster";
   std::string_view separator = "://";
   for (const auto& h : hosts) {
-    text += fmt::format("{}{}", separator, address(h));
+    text += fmt::format("{}{}", separator, to_string(h));
     separator = ",";
   }
   if (how == form::sentinel) text += fmt::format("/{}", master);

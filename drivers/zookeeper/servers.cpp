@@ -16,10 +16,8 @@ namespace {
 
 std::string servers::host_list() const {
   std::string list;
-  for (const auto& [host, port] : hosts) {
-    const bool is_ipv6 = host.find(':') != std::string::npos;
-    const std::string shown = is_ipv6 ? fmt::format("[{}]", host) : host;
-    list += fmt::format("{}{}:{}", list.empty() ? "" : ",", shown, port);
+  for (const config::host_port& h : hosts) {
+    list += fmt::format("{}{}", list.empty() ? "" : ",", to_string(h));
   }
   return list;
 }

@@ -269,11 +269,7 @@ class part_printer {
   std::string show(std::string_view part, std::string_view also_allowed = unreserved) const {
     return guard(part, percent_encoded(part, also_allowed));
   }
-  std::string show(const host_port& h) const {
-    const bool is_ipv6 = h.host.find(':') != std::string::npos;
-    return guard(h.host, fmt::format("{0}{2}{1}:{3}", is_ipv6 ? "[" : "", is_ipv6 ? "]" : "",
-                                     h.host, h.port));
-  }
+  std::string show(const host_port& h) const { return guard(h.host, to_string(h)); }
 
  private:
   std::string guard(std::string_view part, std::string shown) const {
@@ -344,6 +340,11 @@ parsed<target> parse_target(std::string_view text) {
     return problem{fmt::format("has no '//' after {}:; expected {}", rule->name, rule->usage)};
   }
   return target_parser{*rule}.parse(rest.substr(2));
+}
+
+std::string to_string(const host_port& h) {
+  const bool is_ipv6 = h.host.find(':') != h.host.npos;
+  return fmt::format("{}{}{}:{}", is_ipv6 ? "[" : "", h.host, is_ipv6 ? "]" : "", h.port);
 }
 
 std::string target::redacted() const {

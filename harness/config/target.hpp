@@ -33,6 +33,9 @@ struct host_port {
   auto operator<=>(const host_port&) const = default;
 };
 
+// "host:port", with brackets around an IPv6 address.
+std::string to_string(const host_port& h);
+
 struct tls_access {
   bool on = false;
   bool verify = true;  // the server's certificate and name
