@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include "drivers/conformance/proxy.hpp"
-#include "drivers/zookeeper/test_server.hpp"
 #include "drivers/zookeeper/test_world.hpp"
 
 namespace lockmark::zookeeper {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <utility>
 
@@ -18,40 +19,240 @@ namespace {
 
 constexpr duration preset_session_timeout = std::chrono::seconds(10);
 
+constexpr std::uint32_t most_counted = 1000;
+
+// 0: not a number.
+std::uint32_t count_in(std::string_view text) {
+  std::uint32_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  return error == std::errc{} && stop == end ? count : 0;
+}
+
 duration timeout_or_preset(duration asked) {
   return asked > duration{} ? asked : preset_session_timeout;
 }
 
 class zookeeper_driver final : public driver {
  public:
-  zookeeper_driver(const driver_setup& setup, const recipe& lock);
+  zookeeper_driver(const driver_setup& setup, const recipe& lock)
+      : where_(servers_at(setup.target)),
+        lock_(lock),
+        options_(setup.options),
+        root_(where_.chroot + "/lockmark"),
+        run_(root_ + '/' + setup.run_names.run) {
+    std::vector<std::string> parts;
+    if (lock.below_key != nullptr) parts = lock.below_key(options_);
+    for (const std::string& key : setup.run_names.keys) {
+      keys_.push_back(run_ + '/' + key);
+      for (const std::string& part : parts) below_keys_.push_back(keys_.back() + '/' + part);
+    }
+  }
 
-  task<description> prepare(loop& l, time_point deadline) override;
-  task<std::vector<finding>> preflight(loop& l, demand load, time_point deadline) override;
-  task<void> wipe(loop& l, time_point deadline) override;
-  task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override;
+  task<description> prepare(loop& l, time_point deadline) override {
+    co_await say_hello(l, deadline);
+    duration granted{};
+    const work create = [&](std::shared_ptr<handle> zk) {
+      granted = zk->session_timeout();
+      return create_parents(l, std::move(zk), deadline);
+    };
+    co_await in_own_session(l, preset_session_timeout, create, deadline);
+    co_return co_await describe(l, granted, deadline);
+  }
+
+  task<std::vector<finding>> preflight(loop& l, demand load, time_point deadline) override {
+    std::vector<finding> found;
+    const std::uint64_t sessions = std::uint64_t{load.instances} + 1;  // one for the driver itself
+    note(&found, judge_descriptors(descriptor_limit(), descriptors_in_use(), sessions));
+    const time_point soon = l.now() + (deadline - l.now()) / 4;
+    co_await judge_servers(l, sessions, soon, &found);
+    const duration asked = timeout_or_preset(load.session_timeout);
+    const work judge = [&](std::shared_ptr<handle> zk) {
+      return judge_session(std::move(zk), asked, deadline, &found);
+    };
+    co_await in_own_session(l, asked, judge, deadline);
+    co_return found;
+  }
+
+  task<void> wipe(loop& l, time_point deadline) override {
+    const work remove = [&](std::shared_ptr<handle> zk) {
+      return delete_run(l, std::move(zk), deadline);
+    };
+    co_await in_own_session(l, preset_session_timeout, remove, deadline);
+  }
+
+  task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
+    session_setup setup{settings(timeout_or_preset(who.session_timeout)), keys_, options_};
+    auto opened = lock_.open(l, who, std::move(setup));
+    const time_point by = std::min(deadline, l.now() + who.login_within);  // one session, one login
+    const bool connected = co_await opened->connect(by);
+    if (connected) co_return opened;
+    const std::string why = opened->last_failure();
+    co_await opened->close();
+    throw no_session(why);
+  }
+
   std::uint64_t connections(const demand& d) const override { return d.instances; }
-  task<server_counters> counters(loop& l, time_point deadline) override;
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override;
+
+  // Sums over all servers: each counts only what it received itself.
+  task<server_counters> counters(loop& l, time_point deadline) override {
+    server_counters sum;
+    const auto answers = co_await ask_all(l, where_.hosts, "mntr", deadline);
+    for (const word_answer& answer : answers) {
+      for (const auto& [name, value] : numbers_in(answer.text, "\t")) {
+        constexpr std::string_view prefix = "zk_";
+        sum[name.starts_with(prefix) ? name.substr(prefix.size()) : name] += value;
+      }
+    }
+    if (const auto received = sum.find("packets_received"); received != sum.end())
+      sum["commands"] = received->second;
+    co_return sum;
+  }
+
+  task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override { co_return 0; }
 
  private:
   using work = std::function<task<void>(std::shared_ptr<handle>)>;
-  task<void> in_own_session(loop& l, duration session_timeout, work what, time_point deadline);
-  task<void> say_hello(loop& l, time_point deadline);
-  task<void> create_parents(loop& l, std::shared_ptr<handle> zk, time_point deadline);
-  task<void> delete_run(loop& l, std::shared_ptr<handle> zk, time_point deadline);
-  task<description> describe(loop& l, duration session_timeout, time_point deadline);
-  task<void> judge_servers(loop& l, std::uint64_t sessions, time_point deadline,
-                           std::vector<finding>* found);
-  task<void> judge_session(std::shared_ptr<handle> zk, duration asked, time_point deadline,
-                           std::vector<finding>* found);
 
   handle_settings settings(duration session_timeout) const {
     return {where_.host_list(), session_timeout, where_.login, root_};
   }
-  no_server no_session(const std::string& why) const;
-  std::string complaint(const reply& r, std::string_view what) const;
-  void check(const reply& r, std::string_view what) const;
+
+  no_server no_session(const std::string& why) const {
+    return no_server(fmt::format("{}: no session within the time allowed: {}", where_.name(),
+                                 why.empty() ? "the server does not answer" : why));
+  }
+
+  std::string complaint(const reply& r, std::string_view what) const {
+    if (r.ended == status::no_rights) {
+      return fmt::format(
+          "{}: no right to {}: name a user who has it, as zookeeper://user:password@...",
+          where_.name(), what);
+    }
+    return fmt::format("{}: cannot {}: {}", where_.name(), what, describe_failure(r));
+  }
+
+  void check(const reply& r, std::string_view what) const {
+    if (!r.ok() && r.ended != status::node_exists) throw no_server(complaint(r, what));
+  }
+
+  // Runs `what` in a session of its own, and always ends that session.
+  task<void> in_own_session(loop& l, duration session_timeout, work what, time_point deadline) {
+    scope tasks{l};
+    const auto zk = handle::open(l, tasks, settings(session_timeout));
+    std::exception_ptr failure;
+    try {
+      const bool connected = co_await zk->connected_by(deadline);
+      if (!connected) throw no_session(zk->last_failure());
+      co_await what(zk);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    zk->close();
+    co_await tasks.join();
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  // Opening a session to a dead server waits until the deadline; a four-letter word is answered or
+  // refused at once.
+  task<void> say_hello(loop& l, time_point deadline) {
+    const bool alone = where_.hosts.size() == 1;
+    const time_point soon = alone ? deadline : l.now() + (deadline - l.now()) / 4;
+    const auto answers = co_await ask_all(l, where_.hosts, "srvr", soon);
+    for (const word_answer& answer : answers)
+      if (answer.failure.empty()) co_return;
+    throw no_server(fmt::format("{}: {}", where_.name(), answers.back().failure));
+  }
+
+  task<void> create_parents(loop& l, std::shared_ptr<handle> zk, time_point deadline) {
+    if (!where_.chroot.empty()) {
+      for (const std::string& part : with_ancestors(where_.chroot)) {
+        const reply created = co_await zk->create(part, "", node_kind::persistent, deadline);
+        check(created, fmt::format("create {}", part));
+      }
+    }
+    // The wipe of another run may remove the root before this run's node is in it.
+    reply created{};
+    do {
+      created = co_await zk->create(root_, "", node_kind::container, deadline);
+      check(created, fmt::format("create {}", root_));
+      created = co_await zk->create(run_, "", node_kind::container, deadline);
+    } while (created.ended == status::no_node && l.now() < deadline);
+    check(created, fmt::format("create {}", run_));
+    const std::vector<std::vector<std::string>> levels{keys_, below_keys_};
+    for (const std::vector<std::string>& level : levels) {
+      created = co_await create_all(l, zk, level, node_kind::container, deadline);
+      check(created, fmt::format("create the keys of {}", run_));
+    }
+  }
+
+  task<void> delete_run(loop& l, std::shared_ptr<handle> zk, time_point deadline) {
+    const reply deleted = co_await delete_tree(l, zk, run_, deadline);
+    check(deleted, fmt::format("remove {}", run_));
+    co_await zk->remove(root_, deadline);  // stays when it holds other runs
+  }
+
+  static void note(std::vector<finding>* found, std::optional<finding> f) {
+    if (f) found->push_back(std::move(*f));
+  }
+
+  task<void> judge_servers(loop& l, std::uint64_t sessions, time_point deadline,
+                           std::vector<finding>* found) {
+    const auto answers = co_await ask_all(l, where_.hosts, "conf", deadline);
+    std::vector<std::optional<std::uint64_t>> limits;
+    std::vector<std::string> silent;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (!answers[i].failure.empty())
+        silent.push_back(fmt::format("{}:{}", where_.hosts[i].host, where_.hosts[i].port));
+      const auto told = numbers_in(answers[i].text, "=");
+      const auto limit = told.find("maxClientCnxns");
+      limits.push_back(limit == told.end() ? std::nullopt : std::optional(limit->second));
+    }
+    note(found, judge_connections(limits, sessions));
+    note(found, judge_silence(silent, answers.size()));
+  }
+
+  // Judges the timeout granted to a session that asks for the same as the run's sessions.
+  task<void> judge_session(std::shared_ptr<handle> zk, duration asked, time_point deadline,
+                           std::vector<finding>* found) {
+    note(found, judge_session_timeout(asked, zk->session_timeout()));
+    const std::string trial = run_ + "/preflight";
+    const reply created = co_await zk->create(trial, "", node_kind::ephemeral, deadline);
+    if (created.ok()) {
+      co_await zk->remove(trial, deadline);
+    } else if (created.ended != status::node_exists) {
+      found->push_back({true, complaint(created, fmt::format("create nodes in {}", run_))});
+    }
+  }
+
+  task<description> describe(loop& l, duration session_timeout, time_point deadline) {
+    const time_point soon = l.now() + (deadline - l.now()) / 4;
+    const auto srvr = co_await ask_all(l, where_.hosts, "srvr", soon);
+    const auto conf = co_await ask_all(l, where_.hosts, "conf", soon);
+    // The first server that has the field decides.
+    const auto known = [](const std::vector<word_answer>& answers, std::string_view separator,
+                          std::string_view name) {
+      for (const word_answer& answer : answers) {
+        const auto fields = fields_in(answer.text, separator);
+        if (const auto found = fields.find(name); found != fields.end()) return found->second;
+      }
+      return std::string("unknown");
+    };
+    std::vector<std::string> modes;
+    for (const word_answer& each : srvr) modes.push_back(known({each}, ": ", "Mode"));
+    const std::string version = known(srvr, ": ", "Zookeeper version");
+    const auto timeout_ms = std::chrono::duration_cast<std::chrono::milliseconds>(session_timeout);
+    co_return description{
+        {"server.name", "ZooKeeper"},
+        {"server.version", version.substr(0, version.find('-'))},
+        {"server.mode", fmt::format("{}", fmt::join(modes, ", "))},
+        {"zookeeper.tickTime", known(conf, "=", "tickTime")},
+        {"zookeeper.minSessionTimeout", known(conf, "=", "minSessionTimeout")},
+        {"zookeeper.maxSessionTimeout", known(conf, "=", "maxSessionTimeout")},
+        {"zookeeper.maxClientCnxns", known(conf, "=", "maxClientCnxns")},
+        {"zookeeper.grantedSessionTimeout", fmt::format("{}", timeout_ms.count())},
+    };
+  }
 
   const servers where_;
   const recipe lock_;
@@ -62,232 +263,26 @@ class zookeeper_driver final : public driver {
   std::vector<std::string> below_keys_;
 };
 
-zookeeper_driver::zookeeper_driver(const driver_setup& setup, const recipe& lock)
-    : where_(servers_at(setup.target)),
-      lock_(lock),
-      options_(setup.options),
-      root_(where_.chroot + "/lockmark"),
-      run_(root_ + '/' + setup.run_names.run) {
-  std::vector<std::string> parts;
-  if (lock.below_key != nullptr) parts = lock.below_key(options_);
-  for (const std::string& key : setup.run_names.keys) {
-    keys_.push_back(run_ + '/' + key);
-    for (const std::string& part : parts) below_keys_.push_back(keys_.back() + '/' + part);
-  }
-}
-
-// Sentences -------------------------------------------------------------------------------------
-
-no_server zookeeper_driver::no_session(const std::string& why) const {
-  return no_server(fmt::format("{}: no session within the time allowed: {}", where_.name(),
-                               why.empty() ? "the server does not answer" : why));
-}
-
-std::string zookeeper_driver::complaint(const reply& r, std::string_view what) const {
-  if (r.ended == status::no_rights) {
-    return fmt::format(
-        "{}: no right to {}: name a user who has it, as zookeeper://user:password@...",
-        where_.name(), what);
-  }
-  return fmt::format("{}: cannot {}: {}", where_.name(), what, describe_failure(r));
-}
-
-void zookeeper_driver::check(const reply& r, std::string_view what) const {
-  if (!r.ok() && r.ended != status::node_exists) throw no_server(complaint(r, what));
-}
-
-// Preparing a run -------------------------------------------------------------------------------
-
-// Runs `what` in a session of its own, and always ends that session.
-task<void> zookeeper_driver::in_own_session(loop& l, duration session_timeout, work what,
-                                            time_point deadline) {
-  scope tasks{l};
-  const auto zk = handle::open(l, tasks, settings(session_timeout));
-  std::exception_ptr failure;
-  try {
-    const bool connected = co_await zk->connected_by(deadline);
-    if (!connected) throw no_session(zk->last_failure());
-    co_await what(zk);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  zk->close();
-  co_await tasks.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
-// Opening a session to a dead server waits until the deadline; a four-letter word is answered or
-// refused at once.
-task<void> zookeeper_driver::say_hello(loop& l, time_point deadline) {
-  const bool alone = where_.hosts.size() == 1;
-  const time_point soon = alone ? deadline : l.now() + (deadline - l.now()) / 4;
-  const auto answers = co_await ask_all(l, where_.hosts, "srvr", soon);
-  for (const word_answer& answer : answers)
-    if (answer.failure.empty()) co_return;
-  throw no_server(fmt::format("{}: {}", where_.name(), answers.back().failure));
-}
-
-task<void> zookeeper_driver::create_parents(loop& l, std::shared_ptr<handle> zk,
-                                            time_point deadline) {
-  if (!where_.chroot.empty()) {
-    for (const std::string& part : with_ancestors(where_.chroot)) {
-      const reply created = co_await zk->create(part, "", node_kind::persistent, deadline);
-      check(created, fmt::format("create {}", part));
-    }
-  }
-  // The wipe of another run may remove the root before this run's node is in it.
-  reply created{};
-  do {
-    created = co_await zk->create(root_, "", node_kind::container, deadline);
-    check(created, fmt::format("create {}", root_));
-    created = co_await zk->create(run_, "", node_kind::container, deadline);
-  } while (created.ended == status::no_node && l.now() < deadline);
-  check(created, fmt::format("create {}", run_));
-  const std::vector<std::vector<std::string>> levels{keys_, below_keys_};
-  for (const std::vector<std::string>& level : levels) {
-    created = co_await create_all(l, zk, level, node_kind::container, deadline);
-    check(created, fmt::format("create the keys of {}", run_));
-  }
-}
-
-task<void> zookeeper_driver::delete_run(loop& l, std::shared_ptr<handle> zk, time_point deadline) {
-  const reply deleted = co_await delete_tree(l, zk, run_, deadline);
-  check(deleted, fmt::format("remove {}", run_));
-  co_await zk->remove(root_, deadline);  // stays when it holds other runs
-}
-
-task<description> zookeeper_driver::prepare(loop& l, time_point deadline) {
-  co_await say_hello(l, deadline);
-  duration granted{};
-  const work create = [&](std::shared_ptr<handle> zk) {
-    granted = zk->session_timeout();
-    return create_parents(l, std::move(zk), deadline);
-  };
-  co_await in_own_session(l, preset_session_timeout, create, deadline);
-  co_return co_await describe(l, granted, deadline);
-}
-
-task<void> zookeeper_driver::wipe(loop& l, time_point deadline) {
-  const work remove = [&](std::shared_ptr<handle> zk) {
-    return delete_run(l, std::move(zk), deadline);
-  };
-  co_await in_own_session(l, preset_session_timeout, remove, deadline);
-}
-
-task<std::unique_ptr<session>> zookeeper_driver::open(loop& l, instance who, time_point deadline) {
-  session_setup setup{settings(timeout_or_preset(who.session_timeout)), keys_, options_};
-  auto opened = lock_.open(l, who, std::move(setup));
-  const time_point by = std::min(deadline, l.now() + who.login_within);  // one session, one login
-  const bool connected = co_await opened->connect(by);
-  if (connected) co_return opened;
-  const std::string why = opened->last_failure();
-  co_await opened->close();
-  throw no_session(why);
-}
-
-// Before a run ----------------------------------------------------------------------------------
-
-task<std::vector<finding>> zookeeper_driver::preflight(loop& l, demand load, time_point deadline) {
-  std::vector<finding> found;
-  const std::uint64_t sessions = std::uint64_t{load.instances} + 1;  // one for the driver itself
-  if (auto few = judge_descriptors(descriptor_limit(), descriptors_in_use(), sessions))
-    found.push_back(std::move(*few));
-  const time_point soon = l.now() + (deadline - l.now()) / 4;
-  co_await judge_servers(l, sessions, soon, &found);
-  const duration asked = timeout_or_preset(load.session_timeout);
-  const work judge = [&](std::shared_ptr<handle> zk) {
-    return judge_session(std::move(zk), asked, deadline, &found);
-  };
-  co_await in_own_session(l, asked, judge, deadline);
-  co_return found;
-}
-
-task<void> zookeeper_driver::judge_servers(loop& l, std::uint64_t sessions, time_point deadline,
-                                           std::vector<finding>* found) {
-  const auto answers = co_await ask_all(l, where_.hosts, "conf", deadline);
-  std::vector<std::optional<std::uint64_t>> limits;
-  std::vector<std::string> silent;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (!answers[i].failure.empty())
-      silent.push_back(fmt::format("{}:{}", where_.hosts[i].host, where_.hosts[i].port));
-    const auto told = numbers_in(answers[i].text, "=");
-    const auto limit = told.find("maxClientCnxns");
-    limits.push_back(limit == told.end() ? std::nullopt : std::optional(limit->second));
-  }
-  if (auto few = judge_connections(limits, sessions)) found->push_back(std::move(*few));
-  if (auto down = judge_silence(silent, answers.size())) found->push_back(std::move(*down));
-}
-
-// Judges the timeout granted to a session that asks for the same as the run's sessions.
-task<void> zookeeper_driver::judge_session(std::shared_ptr<handle> zk, duration asked,
-                                           time_point deadline, std::vector<finding>* found) {
-  if (auto other = judge_session_timeout(asked, zk->session_timeout()))
-    found->push_back(std::move(*other));
-  const std::string trial = run_ + "/preflight";
-  const reply created = co_await zk->create(trial, "", node_kind::ephemeral, deadline);
-  if (created.ok()) {
-    co_await zk->remove(trial, deadline);
-  } else if (created.ended != status::node_exists) {
-    found->push_back({true, complaint(created, fmt::format("create nodes in {}", run_))});
-  }
-}
-
-// The servers' own reports ----------------------------------------------------------------------
-
-task<description> zookeeper_driver::describe(loop& l, duration session_timeout,
-                                             time_point deadline) {
-  const time_point soon = l.now() + (deadline - l.now()) / 4;
-  const auto srvr = co_await ask_all(l, where_.hosts, "srvr", soon);
-  const auto conf = co_await ask_all(l, where_.hosts, "conf", soon);
-  // The first server that has the field decides.
-  const auto known = [](const std::vector<word_answer>& answers, std::string_view separator,
-                        std::string_view name) {
-    for (const word_answer& answer : answers) {
-      const auto fields = fields_in(answer.text, separator);
-      if (const auto found = fields.find(name); found != fields.end()) return found->second;
-    }
-    return std::string("unknown");
-  };
-  std::vector<std::string> modes;
-  for (const word_answer& each : srvr) modes.push_back(known({each}, ": ", "Mode"));
-  const std::string version = known(srvr, ": ", "Zookeeper version");
-  const auto timeout_ms = std::chrono::duration_cast<std::chrono::milliseconds>(session_timeout);
-  co_return description{
-      {"server.name", "ZooKeeper"},
-      {"server.version", version.substr(0, version.find('-'))},
-      {"server.mode", fmt::format("{}", fmt::join(modes, ", "))},
-      {"zookeeper.tickTime", known(conf, "=", "tickTime")},
-      {"zookeeper.minSessionTimeout", known(conf, "=", "minSessionTimeout")},
-      {"zookeeper.maxSessionTimeout", known(conf, "=", "maxSessionTimeout")},
-      {"zookeeper.maxClientCnxns", known(conf, "=", "maxClientCnxns")},
-      {"zookeeper.grantedSessionTimeout", fmt::format("{}", timeout_ms.count())},
-  };
-}
-
-// Sums over all servers: each counts only what it received itself.
-task<server_counters> zookeeper_driver::counters(loop& l, time_point deadline) {
-  server_counters sum;
-  const auto answers = co_await ask_all(l, where_.hosts, "mntr", deadline);
-  for (const word_answer& answer : answers) {
-    for (const auto& [name, value] : numbers_in(answer.text, "\t")) {
-      constexpr std::string_view prefix = "zk_";
-      sum[name.starts_with(prefix) ? name.substr(prefix.size()) : name] += value;
-    }
-  }
-  if (const auto received = sum.find("packets_received"); received != sum.end())
-    sum["commands"] = received->second;
-  co_return sum;
-}
-
-task<std::uint64_t> zookeeper_driver::commits(loop& /*l*/, std::uint32_t /*key*/,
-                                              time_point /*deadline*/) {
-  co_return 0;
-}
-
 }  // namespace
 
 std::unique_ptr<driver> make_driver(const driver_setup& setup, const recipe& lock) {
   return std::make_unique<zookeeper_driver>(setup, lock);
+}
+
+lock_option count_option(std::string_view name, std::string_view preset, std::string_view help) {
+  constexpr auto accepts = [](std::string_view text) {
+    return count_in(text) >= 1 && count_in(text) <= most_counted;
+  };
+  return {.name = name,
+          .values = "a whole number from 1 to 1000",
+          .preset = preset,
+          .help = help,
+          .accepts = accepts};
+}
+
+std::uint32_t count_of(const option_values& options, std::string_view name) {
+  const auto found = options.find(name);
+  return found == options.end() ? 1 : count_in(found->second);
 }
 
 }  // namespace lockmark::zookeeper

@@ -11,27 +11,38 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "drivers/zookeeper/instance_session.hpp"
-#include "harness/driver.hpp"
 
 namespace lockmark::zookeeper {
+
+using node_names = std::vector<std::string> (*)(const option_values& options);
 
 // The differences between the locks.
 struct recipe {
   std::unique_ptr<instance_session> (*open)(loop& l, const instance& who, session_setup setup);
-
-  // Nodes that must exist below each key before the first acquire: "locks". Null: none.
-  std::vector<std::string> (*below_key)(const option_values& options) = nullptr;
+  node_names below_key;  // must exist below each key before the first acquire; null: none
 };
-
-template <class Session>
-std::unique_ptr<instance_session> open_session(loop& l, const instance& who, session_setup setup) {
-  return std::make_unique<Session>(l, who, std::move(setup));
-}
 
 // Throws usage_error unless the target is a ZooKeeper URL.
 std::unique_ptr<driver> make_driver(const driver_setup& setup, const recipe& lock);
+
+// lock_kind::make of a lock with this session.
+template <class Session, node_names below_key = nullptr>
+std::unique_ptr<driver> make_driver_of(const driver_setup& setup) {
+  const auto open = [](loop& l, const instance& who,
+                       session_setup how) -> std::unique_ptr<instance_session> {
+    return std::make_unique<Session>(l, who, std::move(how));
+  };
+  return make_driver(setup, {open, below_key});
+}
+
+// An option that is a count from 1 to 1000.
+lock_option count_option(std::string_view name, std::string_view preset, std::string_view help);
+
+// Its value; 1 for a lock without it.
+std::uint32_t count_of(const option_values& options, std::string_view name);
 
 }  // namespace lockmark::zookeeper

@@ -25,18 +25,11 @@ class ephemeral_session final : public node_session {
         co_return grant{static_cast<std::uint64_t>(taken.back().czxid)};
       }
       if (!created.refused(refusal::busy)) co_return created.without_value<grant>();
-      co_await wait_for_end(zk, mine.path, until);
+      co_await wait_for_change(zk, mine.path, &handle::exists, until);
       const bool connected = co_await zk->connected_by(until.wait_until);
       if (zk->over() || !connected) co_return refusal::unavailable;
       if (loop_.now() >= until.wait_until) co_return refusal::deadline;
     }
-  }
-
-  // Returns at once if the node does not exist.
-  task<void> wait_for_end(std::shared_ptr<handle> zk, std::string path, limits until) {
-    const auto watch = std::make_shared<node_watch>(loop_);
-    const reply held = co_await zk->exists(path, watch, until.answer_by);
-    if (held.ok()) co_await watch->fired.wait_until(until.wait_until);
   }
 };
 
@@ -52,8 +45,7 @@ lock_kind ephemeral() {
       .topologies = all_topologies,
       .algorithm = "one ephemeral node and exists watches, as in ZooKeeper tutorials",
       .options = {},
-      .make =
-          [](const driver_setup& s) { return make_driver(s, {open_session<ephemeral_session>}); },
+      .make = make_driver_of<ephemeral_session>,
   };
 }
 

@@ -37,11 +37,15 @@ constexpr duration goodbye_limit = std::chrono::seconds(1);
 // Otherwise the library writes to stderr.
 void drop_log_line(const char* /*line*/) {}
 
-}  // namespace
+void add_bytes(int fd, traffic& sum) {
+  const tcp_bytes moved = count_tcp_bytes(fd);
+  sum.bytes_out += moved.out;
+  sum.bytes_in += moved.in;
+}
 
 // The client library formats its log lines in process-wide buffers, without a lock. Level 0, which
 // its header does not name, formats nothing.
-static void silence_library() {
+void silence_library() {
   static const bool done = [] {
     zoo_set_debug_level(static_cast<ZooLogLevel>(0));
     return true;
@@ -49,14 +53,16 @@ static void silence_library() {
   static_cast<void>(done);
 }
 
+}  // namespace
+
 handle::handle(loop& l, const handle_settings& s)
     : loop_(l), hosts_(s.hosts), has_login_(!s.login.empty()), open_path_(s.open_path), poked_(l) {
   silence_library();
+  const auto timeout_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(s.session_timeout).count();
   const auto on_session_event = [](zhandle_t*, int, int state, const char*, void* self) {
     static_cast<handle*>(self)->session_changed(state);
   };
-  const auto timeout_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(s.session_timeout).count();
   zk_ = zookeeper_init2(s.hosts.c_str(), on_session_event, static_cast<int>(timeout_ms), nullptr,
                         this, ZOO_NO_LOG_CLIENTENV, drop_log_line);
   if (zk_ == nullptr)
@@ -188,8 +194,7 @@ void handle::process(int events) {
 // The handshake is left to the library, which reads a fixed number of bytes of it.
 bool handle::may_read() {
   if (!connected()) return true;
-  const auto awaited = next_awaited();
-  const inbox::sight seen = inbox_.look(duplicate_, awaited);
+  const inbox::sight seen = inbox_.look(duplicate_, next_awaited());
   if (seen == inbox::sight::wrong) disbelieve(inbox_.wrong());
   return seen == inbox::sight::whole || seen == inbox::sight::wrong;
 }

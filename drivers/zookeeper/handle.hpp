@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -118,7 +119,6 @@ class handle {
 
  private:
   struct call;
-  struct call_ref;
   struct callbacks;
 
   handle(loop& l, const handle_settings& s);
@@ -136,11 +136,11 @@ class handle {
   void wake_everybody();
   void free_session();
 
-  call* begin(body awaited, std::shared_ptr<node_watch> w = nullptr);
-  task<reply> finish(call* c, int queued, time_point deadline);
+  template <class How>
+  task<reply> ask(body awaited, std::shared_ptr<node_watch> w, time_point deadline, How how);
+  task<reply> finish(std::shared_ptr<call> c, int queued, time_point deadline);
   void answered(call* c, int code);
-  // By the next reply; nothing if none is due.
-  std::optional<body> next_awaited() const;
+  std::optional<body> next_awaited() const;  // by the oldest unanswered request, if there is one
 
   loop& loop_;
   _zhandle* zk_ = nullptr;
@@ -155,7 +155,8 @@ class handle {
   time_point look_again_at_{};
   signal poked_;
 
-  std::deque<call*> asked_;  // in the order of their requests, which is that of the replies
+  // In the order of their requests, which is that of the replies.
+  std::deque<std::shared_ptr<call>> asked_;
   inbox inbox_;
   std::string nonsense_;  // the sentence about the server's invalid message
   time_point heard_at_{};

@@ -3,7 +3,6 @@
 
 #include <fstream>
 
-#include "drivers/zookeeper/test_server.hpp"
 #include "drivers/zookeeper/test_world.hpp"
 
 namespace lockmark::zookeeper {

@@ -8,8 +8,6 @@
 
 #include "drivers/zookeeper/driver.hpp"
 #include "drivers/zookeeper/node_session.hpp"
-#include "drivers/zookeeper/number_option.hpp"
-#include "drivers/zookeeper/queue.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 
 namespace lockmark::zookeeper {
@@ -17,7 +15,7 @@ namespace {
 
 std::vector<std::string> multi_nodes(const option_values& options) {
   std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < number_in(options, "locks", 1); ++i)
+  for (std::uint32_t i = 0; i < count_of(options, "locks"); ++i)
     names.push_back(fmt::format("{}", i));
   return names;
 }
@@ -37,7 +35,7 @@ class multi_session final : public node_session {
     outcome<grant> got = refusal::unavailable;
     for (const std::string& lock : locks_) {
       node mine = nodes_.plan(zk, fmt::format("{}/{}", path_of(r), lock));
-      got = co_await mutex_.enter(mine, until);
+      got = co_await enter(mutex_queue, mine, until);
       if (!got.done()) break;
       taken.push_back(std::move(mine));
     }
@@ -49,7 +47,6 @@ class multi_session final : public node_session {
   }
 
   const std::vector<std::string> locks_;
-  node_queue mutex_{loop_, nodes_, mutex_queue};
 };
 
 }  // namespace
@@ -63,15 +60,8 @@ lock_kind multi() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessMultiLock",
-      .options = {{.name = "locks",
-                   .values = "a whole number from 1 to 1000",
-                   .preset = "3",
-                   .help = "how many locks a key is made of",
-                   .accepts = is_count}},
-      .make =
-          [](const driver_setup& s) {
-            return make_driver(s, {open_session<multi_session>, multi_nodes});
-          },
+      .options = {count_option("locks", "3", "how many locks a key is made of")},
+      .make = make_driver_of<multi_session, multi_nodes>,
   };
 }
 

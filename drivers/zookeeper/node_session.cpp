@@ -60,6 +60,38 @@ task<outcome<grant>> node_session::renew(request r) {
   co_return held->granted;
 }
 
+task<outcome<grant>> node_session::enter(const queue_kind& queue, node& mine, limits until) {
+  const auto created = co_await nodes_.create(mine, queue.lock_name, until);
+  if (!created.done()) co_return created.without_value<grant>();
+  std::vector<node> place_taken{mine};
+  while (true) {
+    const reply all = co_await mine.zk->children(mine.parent, nullptr, until.answer_by);
+    if (all.ended == status::rejected || all.ended == status::no_rights)
+      co_return co_await nodes_.give_up(std::move(place_taken), refusal::unavailable, until);
+    if (all.ended == status::no_node) co_return refusal::unavailable;  // queue deleted
+    if (all.ok()) {
+      const place here = queue.find(all.names, base_name(mine.path));
+      if (!here.listed) co_return refusal::unavailable;  // the node was deleted
+      if (!here.behind) co_return grant{static_cast<std::uint64_t>(mine.czxid)};
+      // Only the deletion matters, but exists() would leave a watch behind on a missing node.
+      const std::string before = mine.parent + '/' + *here.behind;
+      co_await wait_for_change(mine.zk, before, &handle::get, until);
+    }
+    const bool connected = co_await mine.zk->connected_by(until.wait_until);
+    if (mine.zk->over()) co_return refusal::unavailable;  // the node ends with the session
+    if (connected && loop_.now() < until.wait_until) continue;
+    const refusal why = connected ? refusal::deadline : refusal::unavailable;
+    co_return co_await nodes_.give_up(std::move(place_taken), why, until);
+  }
+}
+
+task<void> node_session::wait_for_change(std::shared_ptr<handle> zk, std::string path, reading read,
+                                         limits until) {
+  const auto watch = std::make_shared<node_watch>(loop_);
+  const reply found = co_await (zk.get()->*read)(path, watch, until.answer_by);
+  if (found.ok()) co_await watch->fired.wait_until(until.wait_until);
+}
+
 bool node_session::alive() const {
   return instance_session::alive() && std::ranges::none_of(holds_, [](const auto& each) {
            return has_ended(each.second.nodes);

@@ -34,6 +34,19 @@ class node_session : public instance_session {
   virtual task<outcome<grant>> take(std::shared_ptr<handle> zk, request r,
                                     std::vector<node>& taken) = 0;
 
+  // Joins a queue of ephemeral sequential nodes with `mine`, a planned node, and waits for its
+  // turn; meanwhile it watches one node. The common part of Curator's recipes, LockInternals.
+  // Unless the result is done, `mine` has left the queue or will. Awaited at once by the owner of
+  // `mine`.
+  task<outcome<grant>> enter(const queue_kind& queue, node& mine, limits until);
+
+  // Reads the node by handle::get or handle::exists and waits for its next change. Returns at once
+  // if there is no node.
+  using reading = task<reply> (handle::*)(const std::string&, std::shared_ptr<node_watch>,
+                                          time_point);
+  task<void> wait_for_change(std::shared_ptr<handle> zk, std::string path, reading read,
+                             limits until);
+
   // True: an owner that already holds is granted at once, and has to release as often (Curator's
   // map from threads to their LockData). False: it acquires one more.
   virtual bool reentrant() const { return false; }

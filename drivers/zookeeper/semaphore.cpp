@@ -11,8 +11,6 @@
 
 #include "drivers/zookeeper/driver.hpp"
 #include "drivers/zookeeper/node_session.hpp"
-#include "drivers/zookeeper/number_option.hpp"
-#include "drivers/zookeeper/queue.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 
 namespace lockmark::zookeeper {
@@ -23,14 +21,14 @@ constexpr std::string_view lease_name = "lease-";
 class semaphore_session final : public node_session {
  public:
   semaphore_session(loop& l, const instance& who, session_setup setup)
-      : node_session(l, who, setup), leases_(number_in(setup.options, "leases", 1)) {}
+      : node_session(l, who, setup), leases_(count_of(setup.options, "leases")) {}
 
  private:
   task<outcome<grant>> take(std::shared_ptr<handle> zk, request r,
                             std::vector<node>& taken) override {
     const limits until(r);
     node turn = nodes_.plan(zk, path_of(r) + "/locks");
-    const auto entered = co_await mutex_.enter(turn, until);
+    const auto entered = co_await enter(mutex_queue, turn, until);
     if (!entered.done()) co_return entered;
 
     node lease = nodes_.plan(zk, path_of(r) + "/leases");
@@ -70,16 +68,13 @@ class semaphore_session final : public node_session {
   }
 
   const std::uint32_t leases_;
-  node_queue mutex_{loop_, nodes_, mutex_queue};
 };
 
 std::vector<std::string> semaphore_nodes(const option_values&) {
   return {"locks", "leases"};
 }
 
-std::unique_ptr<driver> make(const driver_setup& s) {
-  return make_driver(s, {open_session<semaphore_session>, semaphore_nodes});
-}
+constexpr auto make_semaphore = make_driver_of<semaphore_session, semaphore_nodes>;
 
 }  // namespace
 
@@ -92,13 +87,9 @@ lock_kind semaphore() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessSemaphoreV2",
-      .options = {{.name = "leases",
-                   .values = "a whole number from 1 to 1000",
-                   .preset = "3",
-                   .help = "how many may hold a key at once",
-                   .accepts = is_count}},
-      .make = make,
-      .holders = [](const option_values& o) { return number_in(o, "leases", 1); },
+      .options = {count_option("leases", "3", "how many may hold a key at once")},
+      .make = make_semaphore,
+      .holders = [](const option_values& o) { return count_of(o, "leases"); },
   };
 }
 
@@ -112,7 +103,7 @@ lock_kind semaphore_mutex() {
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessSemaphoreMutex",
       .options = {},
-      .make = make,
+      .make = make_semaphore,
   };
 }
 

@@ -4,7 +4,6 @@
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/proxy.hpp"
-#include "drivers/zookeeper/test_server.hpp"
 #include "drivers/zookeeper/test_world.hpp"
 
 namespace lockmark::zookeeper {

@@ -1,14 +1,14 @@
+// Includes <linux/tcp.h>, the only header with a connection's counters. It conflicts with
+// <netinet/tcp.h>, which Asio includes: nothing here may include Asio.
 #include "drivers/zookeeper/session_socket.hpp"
 
 #include <arpa/inet.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
-
-#include "drivers/zookeeper/tcp_bytes.hpp"
 
 namespace lockmark::zookeeper {
 namespace {
@@ -41,10 +41,11 @@ void push(int fd) {
   if (fd != -1) set_tcp_option(fd, TCP_NODELAY);
 }
 
-void add_bytes(int fd, traffic& sum) {
-  const tcp_bytes moved = count_tcp_bytes(fd);
-  sum.bytes_out += moved.out;
-  sum.bytes_in += moved.in;
+tcp_bytes count_tcp_bytes(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  return {info.tcpi_bytes_acked, info.tcpi_bytes_received};
 }
 
 bool send_close_request(int fd) {

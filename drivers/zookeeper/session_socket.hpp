@@ -1,9 +1,8 @@
 // The socket below the C client: functions that the library does not offer but the kernel does.
 #pragma once
 
+#include <cstdint>
 #include <string>
-
-#include "harness/driver.hpp"
 
 namespace lockmark::zookeeper {
 
@@ -14,8 +13,12 @@ std::string address_of(int fd);
 void cork(int fd);
 void push(int fd);  // -1: does nothing
 
-// Adds the connection's bytes, which the library hides.
-void add_bytes(int fd, traffic& sum);
+// The connection's bytes, which the library hides; zero when `fd` is not a TCP socket.
+struct tcp_bytes {
+  std::uint64_t out = 0;  // acknowledged by the peer
+  std::uint64_t in = 0;
+};
+tcp_bytes count_tcp_bytes(int fd);
 
 // Sends the request to end the session. False: it was not sent completely.
 bool send_close_request(int fd);

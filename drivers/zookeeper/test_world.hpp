@@ -119,6 +119,10 @@ class world {
   std::shared_ptr<handle> look;
 };
 
+// The server that the tests of one program share; its main() starts it.
+std::string& server_target();
+std::uint16_t server_port();
+
 // One acquire as a task, for a waiter that runs concurrently.
 inline task<void> acquire_into(request r, session& s, outcome<grant>* result) {
   *result = co_await s.acquire(r);

@@ -1,6 +1,7 @@
 #include "drivers/zookeeper/tree.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace lockmark::zookeeper {
@@ -20,15 +21,13 @@ task<void> create_one(std::shared_ptr<handle> zk, std::string path, node_kind ki
   if (!created.ok() && created.ended != status::node_exists) *worst = std::move(created);
 }
 
-task<void> delete_one(loop& l, std::shared_ptr<handle> zk, std::string path, time_point deadline,
-                      reply* worst);
-
-task<void> delete_all(loop& l, std::shared_ptr<handle> zk, std::vector<std::string> paths,
-                      time_point deadline, reply* worst) {
-  for (std::size_t from = 0; from < paths.size() && worst->ok(); from += requests_at_once) {
+// Runs `each` for 0 to count - 1 in batches, until one made `worst` worse than ok.
+task<void> in_batches(loop& l, std::size_t count, const reply* worst,
+                      std::function<task<void>(std::size_t)> each) {
+  for (std::size_t from = 0; from < count && worst->ok(); from += requests_at_once) {
     scope batch{l};
-    for (std::size_t i = from; i < std::min(paths.size(), from + requests_at_once); ++i)
-      batch.spawn(delete_one(l, zk, paths[i], deadline, worst));
+    for (std::size_t i = from; i < std::min(count, from + requests_at_once); ++i)
+      batch.spawn(each(i));
     co_await batch.join();
   }
 }
@@ -37,8 +36,10 @@ task<void> delete_one(loop& l, std::shared_ptr<handle> zk, std::string path, tim
                       reply* worst) {
   reply inside = co_await zk->children(path, nullptr, deadline);
   if (inside.ended == status::no_node) co_return;
-  for (std::string& name : inside.names) name = path + '/' + name;
-  if (!inside.names.empty()) co_await delete_all(l, zk, std::move(inside.names), deadline, worst);
+  std::function<task<void>(std::size_t)> child = [&](std::size_t i) {
+    return delete_one(l, zk, path + '/' + inside.names[i], deadline, worst);
+  };
+  co_await in_batches(l, inside.names.size(), worst, std::move(child));
   reply deleted = co_await zk->remove(path, deadline);
   if (!deleted.ok() && deleted.ended != status::no_node) *worst = std::move(deleted);
 }
@@ -48,12 +49,10 @@ task<void> delete_one(loop& l, std::shared_ptr<handle> zk, std::string path, tim
 task<reply> create_all(loop& l, std::shared_ptr<handle> zk, std::vector<std::string> paths,
                        node_kind kind, time_point deadline) {
   reply worst = all_is_well();
-  for (std::size_t from = 0; from < paths.size() && worst.ok(); from += requests_at_once) {
-    scope batch{l};
-    for (std::size_t i = from; i < std::min(paths.size(), from + requests_at_once); ++i)
-      batch.spawn(create_one(zk, paths[i], kind, deadline, &worst));
-    co_await batch.join();
-  }
+  std::function<task<void>(std::size_t)> one = [&](std::size_t i) {
+    return create_one(zk, paths[i], kind, deadline, &worst);
+  };
+  co_await in_batches(l, paths.size(), &worst, std::move(one));
   co_return worst;
 }
 

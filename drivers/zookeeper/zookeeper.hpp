@@ -16,8 +16,8 @@ lock_kind ephemeral();        // ephemeral.cpp
 lock_kind sequential();       // sequential.cpp
 lock_kind semaphore_mutex();  // semaphore.cpp
 lock_kind semaphore();        // semaphore.cpp
-lock_kind read();             // read_write.cpp
-lock_kind write();            // read_write.cpp
+lock_kind read();             // sequential.cpp
+lock_kind write();            // sequential.cpp
 lock_kind multi();            // multi.cpp
 
 // In the order of `lockmark list`.

@@ -1,4 +1,5 @@
-// The requests of a handle: each is sent at once, and ends with the library's callback.
+// The requests of a handle: each is a call of the C client, whose callback fills in the reply.
+#include <fmt/format.h>
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
@@ -43,29 +44,16 @@ std::string describe_failure(const reply& r) {
   return r.ended == status::silent ? "no answer in time" : zerror(r.code);
 }
 
-// A request in flight. The calling coroutine and the library hold one reference each, so a reply
-// after the deadline still finds its call and is dropped with it.
+// A request in flight, owned by the calling coroutine and until the callback by the handle: so a
+// reply after the deadline still finds its call.
 struct handle::call {
   call(handle& h, body b, std::shared_ptr<node_watch> w)
-      : owner(h), awaited(b), answered(h.loop_), watch(std::move(w)) {}
+      : owner(h), awaited(b), watch(std::move(w)), answered(h.loop_) {}
   handle& owner;
   const body awaited;
+  const std::shared_ptr<node_watch> watch;
   signal answered;
   reply result;
-  std::shared_ptr<node_watch> watch;
-  int references = 2;
-
-  static void drop(call* c) {
-    if (--c->references == 0) delete c;
-  }
-};
-
-struct handle::call_ref {
-  explicit call_ref(call* c) : it(c) {}
-  call_ref(const call_ref&) = delete;
-  call_ref& operator=(const call_ref&) = delete;
-  ~call_ref() { call::drop(it); }
-  call* it;
 };
 
 // Called by the library.
@@ -133,33 +121,36 @@ struct handle::callbacks {
     self->watches_.erase(found);
   }
 
-  static watcher_fn on_event_for(const node_watch* w) {
-    return w == nullptr ? nullptr : on_node_event;
-  }
+  static watcher_fn on_event_for(const call* c) { return c->watch ? on_node_event : nullptr; }
 };
 
 std::optional<body> handle::next_awaited() const {
-  return asked_.empty() ? std::nullopt : std::optional(asked_.front()->awaited);
+  if (asked_.empty()) return std::nullopt;
+  return asked_.front()->awaited;
 }
 
-handle::call* handle::begin(body awaited, std::shared_ptr<node_watch> w) {
+// `how` makes the library's request and returns its code.
+template <class How>
+task<reply> handle::ask(body awaited, std::shared_ptr<node_watch> w, time_point deadline, How how) {
   ++sent_.commands;
-  asked_.push_back(new call(*this, awaited, std::move(w)));
-  return asked_.back();
+  const auto c = std::make_shared<call>(*this, awaited, std::move(w));
+  asked_.push_back(c);
+  return finish(c, zk_ == nullptr ? ZINVALIDSTATE : how(c.get()), deadline);
 }
 
 void handle::answered(call* c, int code) {
-  asked_.erase(std::ranges::find(asked_, c));  // nearly always the first
+  const auto is_it = [c](const auto& each) { return each.get() == c; };
+  const auto at = std::ranges::find_if(asked_, is_it);  // nearly always the first
+  const std::shared_ptr<call> kept = std::move(*at);
+  asked_.erase(at);
   c->result.code = code;
   c->result.ended = status_of(code);
   c->answered.set();
-  call::drop(c);
 }
 
 // `queued` is the library's return code for the request; a failed send is called back later.
-task<reply> handle::finish(call* c, int queued, time_point deadline) {
-  const call_ref mine{c};
-  if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c, queued);
+task<reply> handle::finish(std::shared_ptr<call> c, int queued, time_point deadline) {
+  if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c.get(), queued);
   // The library has closed its socket; the duplicate must not be mistaken for it.
   if (queued == ZCONNECTIONLOSS) lose_connection();
   ++sent_.round_trips;
@@ -177,58 +168,44 @@ task<reply> handle::create(const std::string& path, const std::string& data, nod
                            time_point deadline) {
   const ACL_vector* rights =
       has_login_ && path != open_path_ ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
-  call* c = begin(body::path_and_stat);
-  const int queued =
-      zk_ == nullptr ? ZINVALIDSTATE
-                     : zoo_acreate2(zk_, path.c_str(), data.data(), static_cast<int>(data.size()),
-                                    rights, mode_of(kind), callbacks::on_created, c);
-  return finish(c, queued, deadline);
+  return ask(body::path_and_stat, nullptr, deadline, [&](call* c) {
+    return zoo_acreate2(zk_, path.c_str(), data.data(), static_cast<int>(data.size()), rights,
+                        mode_of(kind), callbacks::on_created, c);
+  });
 }
 
 task<reply> handle::get(const std::string& path, std::shared_ptr<node_watch> w,
                         time_point deadline) {
-  node_watch* const watch = w.get();
-  call* c = begin(body::data_and_stat, std::move(w));
-  const int queued = zk_ == nullptr ? ZINVALIDSTATE
-                                    : zoo_awget(zk_, path.c_str(), callbacks::on_event_for(watch),
-                                                watch, callbacks::on_data, c);
-  return finish(c, queued, deadline);
+  return ask(body::data_and_stat, std::move(w), deadline, [&](call* c) {
+    return zoo_awget(zk_, path.c_str(), callbacks::on_event_for(c), c->watch.get(),
+                     callbacks::on_data, c);
+  });
 }
 
 task<reply> handle::children(const std::string& path, std::shared_ptr<node_watch> w,
                              time_point deadline) {
-  node_watch* const watch = w.get();
-  call* c = begin(body::names, std::move(w));
-  const int queued = zk_ == nullptr
-                         ? ZINVALIDSTATE
-                         : zoo_awget_children(zk_, path.c_str(), callbacks::on_event_for(watch),
-                                              watch, callbacks::on_names, c);
-  return finish(c, queued, deadline);
+  return ask(body::names, std::move(w), deadline, [&](call* c) {
+    return zoo_awget_children(zk_, path.c_str(), callbacks::on_event_for(c), c->watch.get(),
+                              callbacks::on_names, c);
+  });
 }
 
 task<reply> handle::exists(const std::string& path, std::shared_ptr<node_watch> w,
                            time_point deadline) {
-  node_watch* const watch = w.get();
-  call* c = begin(body::stat, std::move(w));
-  const int queued = zk_ == nullptr
-                         ? ZINVALIDSTATE
-                         : zoo_awexists(zk_, path.c_str(), callbacks::on_event_for(watch), watch,
-                                        callbacks::on_existence, c);
-  return finish(c, queued, deadline);
+  return ask(body::stat, std::move(w), deadline, [&](call* c) {
+    return zoo_awexists(zk_, path.c_str(), callbacks::on_event_for(c), c->watch.get(),
+                        callbacks::on_existence, c);
+  });
 }
 
 task<reply> handle::remove(const std::string& path, time_point deadline) {
-  call* c = begin(body::nothing);
-  const int queued =
-      zk_ == nullptr ? ZINVALIDSTATE : zoo_adelete(zk_, path.c_str(), -1, callbacks::on_nothing, c);
-  return finish(c, queued, deadline);
+  return ask(body::nothing, nullptr, deadline,
+             [&](call* c) { return zoo_adelete(zk_, path.c_str(), -1, callbacks::on_nothing, c); });
 }
 
 task<reply> handle::sync(const std::string& path, time_point deadline) {
-  call* c = begin(body::path);
-  const int queued =
-      zk_ == nullptr ? ZINVALIDSTATE : zoo_async(zk_, path.c_str(), callbacks::on_text, c);
-  return finish(c, queued, deadline);
+  return ask(body::path, nullptr, deadline,
+             [&](call* c) { return zoo_async(zk_, path.c_str(), callbacks::on_text, c); });
 }
 
 }  // namespace lockmark::zookeeper
