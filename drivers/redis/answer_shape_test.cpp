@@ -1,7 +1,7 @@
-// Which answers a command may have, and how an answer is shown, without a server.
-#include "drivers/redis/answer_shape.hpp"
-
+// The answers that a command may have, and how an answer is shown, without a server.
 #include <gtest/gtest.h>
+
+#include "drivers/redis/replies.hpp"
 
 namespace lockmark::redis {
 namespace {

@@ -1,7 +1,6 @@
 #include "drivers/redis/cluster_map.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "drivers/redis/slot.hpp"
@@ -10,15 +9,6 @@ namespace lockmark::redis {
 namespace {
 
 using kind = reply::kind;
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number n{};
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, n);
-  if (text.empty() || read.ec != std::errc{} || read.ptr != end) return std::nullopt;
-  return n;
-}
 
 bool is_slot(const reply& r) {
   return r.is(kind::integer) && r.number >= 0 && r.number < slot_count;
@@ -69,8 +59,8 @@ std::optional<redirection> parse_redirection(std::string_view error, const host_
   const auto blank = error.find(' ');
   const auto colon = error.rfind(':');  // the host may be an IPv6 address
   if (blank == error.npos || colon == error.npos || colon < blank) return std::nullopt;
-  const auto slot = number_in<std::uint16_t>(error.substr(0, blank));
-  const auto port = number_in<std::uint16_t>(error.substr(colon + 1));
+  const auto slot = whole_number<std::uint16_t>(error.substr(0, blank));
+  const auto port = whole_number<std::uint16_t>(error.substr(colon + 1));
   if (!slot || *slot >= slot_count || !port || *port == 0) return std::nullopt;
   r.slot = *slot;
   const auto host = error.substr(blank + 1, colon - blank - 1);
@@ -109,10 +99,9 @@ void cluster_map::move(std::uint16_t slot, const host_port& to) {
 }
 
 std::size_t cluster_map::index_of(const host_port& master) {
-  const auto at = std::ranges::find(masters_, master);
-  if (at == masters_.end()) masters_.push_back(master);
-  return static_cast<std::size_t>(
-      std::distance(masters_.begin(), std::ranges::find(masters_, master)));
+  const auto at = std::ranges::find(masters_, master) - masters_.begin();
+  if (at == std::ssize(masters_)) masters_.push_back(master);
+  return static_cast<std::size_t>(at);
 }
 
 }  // namespace lockmark::redis

@@ -1,6 +1,5 @@
-// Which master of a Redis Cluster serves which slot, as the cluster last said; and what a node says
-// of a slot that it does not serve. Values only: who asks, and when, is topology_cache.hpp's
-// matter.
+// The masters of a Redis Cluster and their slots, as the Cluster last told them, and the
+// redirections by nodes that do not serve a slot. Values only: topology_cache.hpp does the asking.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ namespace lockmark::redis {
 
 using config::host_port;
 
-// "MOVED 3999 127.0.0.1:6381": ask there, from now on. "ASK ...": ask there, this time.
+// "MOVED 3999 127.0.0.1:6381": ask there from now on. "ASK ...": ask there this time.
 struct redirection {
   enum class kind : std::uint8_t { moved, ask };
   kind what = kind::moved;
@@ -26,23 +25,23 @@ struct redirection {
   bool operator==(const redirection&) const = default;
 };
 
-// Nothing for any other text. Nodes that do not know their own name leave the host out (":6381"):
-// it is that of the node which said so.
+// Nothing for any other text. A node that does not know its own name leaves the host out (":6381"):
+// then it is `asked`, the node that sent the error.
 std::optional<redirection> parse_redirection(std::string_view error, const host_port& asked);
 
 class cluster_map {
  public:
-  // From an answer to CLUSTER SLOTS by `asked`; `nat` says where an address is really reached.
-  // False, and nothing has changed, if it is no such answer, or gives a slot to two masters.
+  // Reads `asked`'s answer to CLUSTER SLOTS; `nat` translates addresses to those reached from here.
+  // False, and nothing changes, if it is no such answer or gives a slot to two masters.
   using translation = std::map<host_port, host_port>;
   bool read(const reply& slots, const host_port& asked, const translation& nat = {});
 
-  // Null: nobody that is known.
+  // Null: unknown.
   const host_port* master_of(std::uint16_t slot) const;
   // Every master with slots, once each.
   const std::vector<host_port>& masters() const { return masters_; }
 
-  // What a redirection taught, until the next read().
+  // Follows a redirection, until the next read().
   void move(std::uint16_t slot, const host_port& to);
 
  private:
@@ -55,7 +54,7 @@ class cluster_map {
 
   std::vector<host_port> masters_;
   std::vector<range> ranges_;  // ascending, without overlaps
-  std::vector<range> moved_;   // looked at first
+  std::vector<range> moved_;   // takes precedence
 };
 
 }  // namespace lockmark::redis

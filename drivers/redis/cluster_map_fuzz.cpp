@@ -1,5 +1,5 @@
-// Any replies as answers to CLUSTER SLOTS, and any error as a redirection: a map that is accepted
-// has one master for a slot, and one that is refused leaves the last one as it was.
+// Any replies as answers to CLUSTER SLOTS, and any error as a redirection: an accepted map has one
+// master per slot, and a refused one leaves the previous one unchanged.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -29,7 +29,7 @@ std::string owners(const cluster_map& map) {
   return all;
 }
 
-// Each slot of an accepted map is its range's, and no other slot is anybody's.
+// Each slot of an accepted map has the master of its range; the others have none.
 void check_ranges(const cluster_map& map, const reply& slots) {
   for (const std::uint16_t slot : some_slots) {
     const auto holds = [slot](const reply& range) {

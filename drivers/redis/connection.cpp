@@ -1,22 +1,15 @@
 #include "drivers/redis/connection.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "drivers/redis/answer_shape.hpp"
+#include "drivers/redis/replies.hpp"
 #include "drivers/redis/slot.hpp"
 
 namespace lockmark::redis {
 namespace {
 
-// Asked, and it broke: only the reason is known. Throws no_server for what no Redis does.
-doubt lost(link& on, std::error_code error) {
-  on.close();
-  if (is_no_redis(error)) throw no_server(sentence(on.where(), error));
-  return error == std::errc::timed_out ? doubt::deadline : doubt::connection_lost;
-}
+constexpr int wait_ms = 1000;  // Redisson's slavesSyncTimeout
 
 }  // namespace
 
@@ -40,17 +33,20 @@ verdict judge(const reply& r, target::form how) {
 }
 
 connection::connection(loop& l, topology_cache& at, traffic& count)
-    : loop_(l),
-      at_(&at),
-      count_(count),
-      how_(at.where().how),
-      link_(l, at.where(), count),
-      last_(&link_) {}
+    : connection(l, at.where(), count, nullptr) {
+  at_ = &at;
+}
 
 connection::connection(loop& l, const target& where, traffic& count)
+    : connection(l, where, count,
+                 where.how == target::form::single
+                     ? nullptr
+                     : std::make_unique<topology_cache>(l, where, count)) {}
+
+connection::connection(loop& l, const target& where, traffic& count,
+                       std::unique_ptr<topology_cache> own)
     : loop_(l),
-      own_(where.how == target::form::single ? nullptr
-                                             : std::make_unique<topology_cache>(l, where, count)),
+      own_(std::move(own)),
       at_(own_.get()),
       count_(count),
       how_(where.how),
@@ -75,7 +71,7 @@ task<outcome<reply>> connection::exchange_on(link& on, time_limit until, const s
                                              errors treatment) {
   std::error_code error;
   if (!on.is_open()) {
-    // Without a connection it is no matter of time: whether anybody is there is not known.
+    // Not refusal::deadline: without a connection, nobody knows whether the server is there.
     if (loop_.now() >= until.begin) co_return refusal::unavailable;
     error = co_await reach(on, until.begin);
   }
@@ -87,7 +83,7 @@ task<outcome<reply>> connection::exchange_on(link& on, time_limit until, const s
     if (!error && written < out_.size()) {
       error = co_await on.finish_write(std::string_view{out_}.substr(written), until.begin);
     }
-    // What was not written whole is not executed.
+    // A command that was not sent completely is not executed.
     if (error) {
       on.close();
       co_return refusal::unavailable;
@@ -105,30 +101,97 @@ task<outcome<reply>> connection::exchange_on(link& on, time_limit until, const s
       if (treatment == errors::throw_them) demand_shape(on, r);
       co_return std::move(r);
     }
-    on.owed() += followers_;  // they were executed, whatever happened to the first
+    on.owed() += followers_;  // they are executed even if the first failed
     if (treatment == errors::are_answers) co_return std::move(r);
     if (fallback == nullptr || !r.is_error("NOSCRIPT")) co_return judged(on, r);
     out_ = as_eval(out_, *std::exchange(fallback, nullptr));
   }
 }
 
-// Whoever is not the master any more, or not yet, is left; the next command looks for another.
+// Closes the connection to a server that is not the master; the next command looks for the master.
 outcome<reply> connection::judged(link& on, const reply& r) {
   if (judge(r, how_) == verdict::not_now) {
     if (how_ != target::form::single && is_no_master(r)) on.close();
     return refusal::unavailable;
   }
-  throw no_server(fmt::format("{} answered {} with an error: {}", on.where().name(),
-                              name_of_command(out_), excerpt(r.text)));
+  throw no_server(answered_with_error(on.where().name(), name_of_command(out_), r));
+}
+
+doubt connection::lost(link& on, std::error_code error) {
+  on.close();
+  if (is_no_redis(error)) throw no_server(sentence(on.where(), error));
+  return error == std::errc::timed_out ? doubt::deadline : doubt::connection_lost;
 }
 
 void connection::demand_shape(const link& on, const reply& r) const {
   if (is_answer_to(out_, r)) return;
-  throw no_server(fmt::format("{} answered {} with {}, which is no answer to it", on.where().name(),
-                              name_of_command(out_), describe(r)));
+  throw no_server(answered_wrongly(on.where().name(), name_of_command(out_), r));
 }
 
-// --- what is not part of a lock ---
+// --- replicas ---
+
+// Waits for replicas: for a given number, or for all as Redisson's client does unless the server is
+// single. Source: CommandAsyncService.syncedEval of Redisson 3.52 to 4.7.
+//
+// The master's number of replicas is asked once and trusted until their confirmations contradict
+// it. A master without replicas is not waited for.
+
+// Of the master that the command in out_ goes to. 0 if it cannot be asked: the command will fail
+// the same way.
+task<std::int64_t> connection::count_replicas(time_point deadline) {
+  const bool is_cluster = how_ == target::form::cluster;
+  link* on = &link_;
+  if (is_cluster) on = co_await still_serving(slot_of(routing_key(out_)), deadline);
+  if (on == nullptr) co_return 0;
+  if (!on->is_open()) {
+    const std::error_code error = co_await reach(*on, deadline);
+    if (error) co_return 0;
+  }
+  std::optional<std::int64_t>& kept = at_->replicas_of(on->at());
+  if (kept) co_return *kept;
+  std::string command = std::exchange(out_, {});
+  append_command(out_, "INFO", "replication");
+  const outcome<reply> said = co_await exchange_on(*on, deadline, nullptr, errors::are_answers);
+  out_ = std::move(command);
+  if (!said.done()) co_return 0;
+  kept = static_cast<std::int64_t>(number_in(info_field(said.value().text, "connected_slaves")));
+  co_return *kept;
+}
+
+task<outcome<replicated_reply>> connection::exchange_replicated(time_limit until) {
+  std::int64_t replicas = 0;
+  if (at_ != nullptr) replicas = co_await count_replicas(until.begin);
+  outcome<replicated_reply> ending = co_await exchange_confirmed(until, replicas);
+  const bool other = ending.done() && ending.value().confirmed != replicas;
+  if (other && at_ != nullptr) at_->replicas_of(last_->at()).reset();
+  co_return ending;
+}
+
+task<outcome<replicated_reply>> connection::exchange_confirmed(time_limit until,
+                                                               std::int64_t replicas) {
+  replicated_reply result;
+  result.replicas = replicas;
+  if (result.replicas > 0) {
+    append_command(out_, "WAIT", result.replicas, wait_ms);
+    followers_ = 1;
+  }
+  const outcome<reply> said = co_await exchange(until, nullptr, errors::throw_them);
+  followers_ = 0;
+  if (!said.done()) co_return said.without_value<replicated_reply>();
+  result.said = said.value();
+  if (result.replicas == 0) co_return result;
+  reply confirmed;
+  const std::error_code error = co_await last_->read(confirmed, until.answer);
+  if (error) co_return lost(*last_, error);
+  // An error confirms nothing.
+  if (!confirmed.is(reply::kind::integer) && !confirmed.is(reply::kind::error)) {
+    throw no_server(answered_wrongly(last_->where().name(), "WAIT", confirmed));
+  }
+  result.confirmed = confirmed.number;
+  co_return result;
+}
+
+// --- outside of locks ---
 
 task<reply> connection::demand_sent(time_point deadline) {
   if (how_ != target::form::cluster && !link_.is_open()) co_await open(deadline);
@@ -177,7 +240,7 @@ task<bool> connection::settle(time_point deadline) {
     for (reply r; l->owed() > 0;) {
       const std::error_code error = co_await l->read(r, deadline);
       if (error) {
-        l->close();  // and owes nothing any more
+        l->close();  // no replies are due any more
         all_came = false;
       } else {
         --l->owed();

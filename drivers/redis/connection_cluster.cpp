@@ -1,5 +1,5 @@
-// The half of a connection that knows a Cluster: to which node a command goes, and what a node says
-// that does not execute it. Source of the rules: the Redis Cluster specification.
+// The half of a connection that knows a Cluster: the choice of a node for each command, and the
+// answers of nodes that do not execute it. Source of the rules: the Redis Cluster specification.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,34 +14,20 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration between_attempts = 100ms;
-// Keys of one command on two sides of a moving slot: a matter of milliseconds.
+// The keys of one command are apart for some milliseconds while their slot moves.
 constexpr duration until_keys_are_together = 10ms;
-// How long a Cluster may say that it is down.
+// The time that a Cluster may report itself as down.
 constexpr duration patience_with_a_cluster = 1s;
-// Two nodes that send one to each other do not agree yet.
+// Two nodes that redirect to each other do not agree yet.
 constexpr unsigned turns_without_rest = 5;
-// Far more than one Cluster can name in the course of a run.
+// Far more than one Cluster can name during a run.
 constexpr std::size_t most_nodes = 4096;
-
-// The n-th word of a command in RESP.
-std::string_view word(std::string_view command, int n) {
-  auto at = command.find('$');
-  while (true) {
-    std::size_t size = 0;
-    const char* const digits = command.data() + at + 1;
-    std::from_chars(digits, command.data() + command.size(), size);
-    const auto begin = command.find("\r\n", at) + 2;
-    if (n-- == 0) return command.substr(begin, size);
-    at = begin + size + 2;
-    if (at >= command.size() || command[at] != '$') return {};
-  }
-}
 
 }  // namespace
 
 std::string_view routing_key(std::string_view command) {
-  const bool is_script = word(command, 0).starts_with("EVAL");
-  return word(command, is_script ? 3 : 1);
+  const bool is_script = name_of_command(command).starts_with("EVAL");
+  return word_of(command, is_script ? 3 : 1);
 }
 
 link& connection::node(const host_port& at) {
@@ -62,8 +48,8 @@ link* connection::serving(std::uint16_t slot) {
   return at == nullptr ? nullptr : &node(*at);
 }
 
-// A node that has failed is not only connected to again: a paused one would let every call wait for
-// it until its deadline, although another may long serve the slot.
+// Looks for the slot's master again before it reconnects to a node that has failed: every call
+// would wait for a paused node until its deadline, although another may have taken over the slot.
 task<link*> connection::still_serving(std::uint16_t slot, time_point deadline) {
   link* const l = serving(slot);
   if (l == nullptr || l->is_open() || !l->is_troubled() || !at_->is_due()) co_return l;
@@ -72,7 +58,7 @@ task<link*> connection::still_serving(std::uint16_t slot, time_point deadline) {
   co_return serving(slot);
 }
 
-// Tells the node that the next command is meant for it, although the slot is another's still.
+// Tells the node that the next command is meant for it, although another still owns the slot.
 task<std::error_code> connection::announce(link& to, time_point deadline) {
   std::error_code error;
   if (!to.is_open()) error = co_await to.open(deadline);
@@ -122,14 +108,14 @@ task<outcome<reply>> connection::exchange_routed(time_limit until, const script*
   }
 }
 
-// False: there is no time for that.
+// False: not enough time.
 task<bool> connection::pause(duration how_long, time_point deadline) {
   if (loop_.now() + how_long >= deadline) co_return false;
   co_await loop_.sleep_for(how_long);
   co_return true;
 }
 
-// False: this is how it ends.
+// False: `said` is the ending.
 task<bool> connection::go_on(route& r, const outcome<reply>& said, time_point deadline) {
   r.asking = false;
   if (++r.turns > turns_without_rest) {
@@ -148,7 +134,7 @@ task<bool> connection::go_on(route& r, const outcome<reply>& said, time_point de
   if (text.starts_with("TRYAGAIN")) co_return co_await pause(until_keys_are_together, deadline);
   const bool is_no_more = said.done() && is_no_master(said.value());
   if (said.done() && !is_no_more && !text.starts_with("CLUSTERDOWN")) co_return false;
-  // Nobody there, or not the master any more: somebody else is to be, as soon as they agree.
+  // No node, or no longer the master: another node takes over once the Cluster has agreed.
   if (is_no_more) last_->close();
   if (r.give_up == time_point::max()) r.give_up = loop_.now() + patience_with_a_cluster;
   const time_point limit = said.done() ? std::min(deadline, r.give_up) : deadline;

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "drivers/redis/confirmation.hpp"
 #include "drivers/redis/lock_driver.hpp"
-#include "drivers/redis/redisson_names.hpp"
+#include "drivers/redis/owner_lock.hpp"
+#include "drivers/redis/redisson_protocol.hpp"
+#include "drivers/redis/replies.hpp"
 
 namespace lockmark::redis {
 namespace {
@@ -31,7 +32,7 @@ TEST(connection, judges_errors) {
   }
 }
 
-// A replica is an error where there is one server, and a change of roles where there are more.
+// A replica is an error with a single server, and a change of roles with several.
 TEST(connection, judges_what_only_many_servers_say) {
   using form = target::form;
   for (const char* text : {"READONLY You can't write against a read only replica.",
@@ -66,7 +67,7 @@ TEST(connection, names_the_command) {
   EXPECT_EQ(name_of_command(out), "EVALSHA");
 }
 
-// What broke is said in one sentence that names the server.
+// The failure is one sentence that names the server.
 TEST(connection, has_a_sentence_for_what_broke) {
   const target t = parse_targets("redis://u:secret@h:1").front();
   EXPECT_EQ(sentence(t, std::make_error_code(std::errc::timed_out)),
@@ -76,7 +77,6 @@ TEST(connection, has_a_sentence_for_what_broke) {
             "redis://h:1 cannot be reached: Connection refused");
 }
 
-// INFO's lines, by their whole name.
 TEST(wait_replicas, is_a_small_count) {
   const lock_option option = wait_replicas_option();
   for (const char* good : {"0", "1", "100"}) EXPECT_TRUE(option.accepts(good)) << good;
@@ -85,7 +85,7 @@ TEST(wait_replicas, is_a_small_count) {
   EXPECT_EQ(replicas_wanted({{"wait_replicas", "2"}}), 2);
 }
 
-// It was taken and is certainly gone, or nobody knows.
+// The lock was taken and is certainly gone, or nobody knows.
 TEST(wait_replicas, what_was_given_up_again_was_not_taken) {
   EXPECT_TRUE(ending_of_undone(nothing{}).refused(refusal::unavailable));
   EXPECT_TRUE(ending_of_undone(refusal::not_owner).refused(refusal::unavailable));
@@ -93,6 +93,7 @@ TEST(wait_replicas, what_was_given_up_again_was_not_taken) {
   EXPECT_TRUE(ending_of_undone(doubt::connection_lost).in_doubt());
 }
 
+// INFO's lines, by their whole name.
 TEST(redis_info, finds_fields) {
   constexpr std::string_view info = "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n";
   EXPECT_EQ(info_field(info, "redis_version"), "7.0.15");

@@ -1,11 +1,10 @@
 // redis/getset: SETNX whose value is the time at which the lock ends, by the clients' clocks.
 //
-// Who finds the key taken reads that time. If it has passed, it takes over by GETSET, and has the
-// lock only if what GETSET gave back is the time that it had read: otherwise somebody was quicker.
-// The loser has then moved the winner's end a little. Release is a plain DEL, unless the lock has
-// ended by the own clock. Everything rests on clocks that agree, and nothing on the server's lease:
-// a DEL that is late on its way deletes the next owner's lock.
-#include "drivers/redis/getset_rules.hpp"
+// A client that finds the key taken reads that time. If it has passed, it takes over by GETSET, and
+// has the lock only if GETSET returns the time that it had read: otherwise somebody was quicker,
+// and the loser has moved the winner's end a little. Release is a plain DEL, unless the lock has
+// ended by the client's own clock. Everything depends on clocks that agree, and nothing on a lease
+// in the server: a delayed DEL deletes the next owner's lock.
 #include "drivers/redis/lock_driver.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/wall_clock.hpp"
@@ -32,7 +31,7 @@ class getset_session final : public lock_session {
     mine_[{r.client, r.key}] = until;
     const auto ending = co_await take(r, until, g);
     if (!ending.refused()) co_return ending;
-    // What it held before it still holds.
+    // It still holds what it held before.
     mine_[{r.client, r.key}] = held_until;
     co_return ending;
   }
@@ -51,7 +50,8 @@ class getset_session final : public lock_session {
     const auto ending = done_if(first, 1, g, refusal::busy);
     if (!ending.refused(refusal::busy)) co_return ending;
     const auto said = co_await client(r).command(r, "GET", key(r));
-    if (!said.done()) co_return unasked(said);
+    if (said.refused()) co_return said.why_refused();
+    if (!said.done()) co_return refusal::unavailable;  // a GET takes nothing
     const std::string read = said.value().text;
     if (!may_take_over(read, clock_.now_ms())) co_return refusal::busy;
     const auto old = co_await client(r).command(r, "GETSET", key(r), until);
@@ -60,16 +60,12 @@ class getset_session final : public lock_session {
     co_return g;
   }
 
-  // A GET that was not answered has taken nothing.
-  static outcome<grant> unasked(const outcome<reply>& said) {
-    if (said.refused()) return said.why_refused();
-    return refusal::unavailable;
-  }
-
   wall_clock clock_;
-  // When what a client took of a key ends, by (client, key); 0: it holds nothing.
+  // The end of a client's hold of a key, by (client, key); 0: it holds nothing.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> mine_;
 };
+
+constexpr recipe by_getset{.make_session = make_session<getset_session>};
 
 }  // namespace
 
@@ -79,15 +75,12 @@ lock_kind getset() {
       .summary = "SETNX of the ending time; take over by GETSET: rests on the clients' clocks",
       .has = feature::lease,
       .promises = safety::none,
-      .topologies = "redis redis-sentinel redis-cluster",
+      .topologies = one_deployment,
       .algorithm =
           "the GETSET pattern of Redis's SETNX page; the clock is the server's at the "
           "session's start",
       .options = {},
-      .make =
-          [](const driver_setup& s) {
-            return make_driver(s, {{}, make_session<getset_session>});
-          },
+      .make = make_driver_of<by_getset>,
   };
 }
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "drivers/redis/answer_shape.hpp"
+#include "drivers/redis/replies.hpp"
 
 namespace lockmark::redis {
 
@@ -29,12 +29,7 @@ void link::close() {
 task<std::error_code> link::open(time_point deadline) {
   close();
   overdue_ = false;
-  std::error_code error;
-  if (secure_) {
-    error = co_await secure_->connect(at_.host, at_.port, deadline);
-  } else {
-    error = co_await stream_.connect(at_.host, at_.port, deadline);
-  }
+  std::error_code error = co_await connect(deadline);
   if (error) co_return error;
   if (std::exchange(was_open_, true)) ++count_.reconnects;
   error = co_await log_in(deadline);
@@ -72,8 +67,8 @@ std::size_t link::append_login(std::string& out) const {
   return commands;
 }
 
-// One round trip, whatever there is to say. CLIENT SETNAME comes also when there is nothing else to
-// say: its answer tells a connection that works from one that the server is about to refuse.
+// Always one round trip. CLIENT SETNAME is sent even if there is nothing else to send: its answer
+// tells a working connection from one that the server is about to refuse.
 task<std::error_code> link::log_in(time_point deadline) {
   std::string out;
   std::size_t commands = append_login(out);
@@ -105,12 +100,7 @@ std::size_t link::begin_write(std::string_view bytes, std::size_t commands,
 }
 
 task<std::error_code> link::finish_write(std::string_view rest, time_point deadline) {
-  std::error_code error;
-  if (secure_) {
-    error = co_await secure_->write_all(rest, deadline);
-  } else {
-    error = co_await stream_.write_all(rest, deadline);
-  }
+  const std::error_code error = co_await write_all(rest, deadline);
   if (error) close();
   co_return error;
 }
@@ -144,7 +134,7 @@ bool link::parse(reply& into, std::error_code& error) {
   return parsed == state::whole;
 }
 
-// A stream that always has bytes never sees its deadline: a server could send for ever.
+// A stream that always has bytes never reaches its deadline: a server could send for ever.
 void link::feed(const received& got, time_point deadline, std::error_code& error) {
   count_.bytes_in += got.bytes;
   if (got.bytes > 0) parser_.feed({room_.data(), got.bytes});
@@ -186,11 +176,6 @@ std::string sentence(const target& where, std::error_code error) {
 
 bool is_no_redis(std::error_code error) {
   return error == std::errc::protocol_error || error == std::errc::message_size;
-}
-
-std::string_view name_of_command(std::string_view bytes) {
-  const auto name = bytes.find("\r\n", bytes.find('$')) + 2;
-  return bytes.substr(name, bytes.find("\r\n", name) - name);
 }
 
 }  // namespace lockmark::redis

@@ -1,5 +1,5 @@
 // One connection to one Redis server, logged in: bytes out, replies in. Knows neither locks nor
-// where else the server might be.
+// other servers.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ using config::host_port;
 
 class link {
  public:
-  // Whose login it needs, and whether a database is chosen.
+  // Decides the login, and whether a database is chosen.
   enum class server : std::uint8_t { redis, sentinel };
 
   // `where` and `count` must outlive this.
   link(loop& l, const target& where, traffic& count, server what = server::redis);
 
-  // The server to connect to; at first the target's first host.
+  // The server to connect to; initially the target's first host.
   void aim_at(const host_port& h) { at_ = h; }
   const host_port& at() const { return at_; }
 
@@ -34,37 +34,44 @@ class link {
   task<std::error_code> open(time_point deadline);
   bool is_open() const { return secure_ ? secure_->is_open() : stream_.is_open(); }
   void close();
-  // True after a failure, until it is open again.
+  // True from a failure until the link is open again.
   bool is_troubled() const { return troubled_; }
 
-  // Writes `commands` commands. After an error the link is closed; for an answer that is not RESP2
-  // it is protocol_error, for one beyond reply_limits message_size.
+  // Writes `commands` commands. An error closes the link: protocol_error for an answer that is not
+  // RESP2, message_size for one beyond reply_limits.
   task<std::error_code> write(std::string_view bytes, std::size_t commands, time_point deadline);
   task<std::error_code> read(reply& into, time_point deadline);
   // Both, for one command.
   task<std::error_code> ask(std::string_view bytes, reply& into, time_point deadline);
 
-  // The parts of the same, for callers that count coroutines. begin_write: how many bytes the
-  // kernel took at once; the rest is finish_write's.
+  // The parts of the same, for callers that count coroutines. begin_write returns how many bytes
+  // the kernel took at once; finish_write writes the rest.
   std::size_t begin_write(std::string_view bytes, std::size_t commands, std::error_code& error);
   task<std::error_code> finish_write(std::string_view rest, time_point deadline);
-  // begin_write, for which anything left is an error.
+  // begin_write; a rest is an error.
   std::error_code write_now(std::string_view bytes, std::size_t commands);
-  // True when `into` is the next reply; false with an error, or when more must be received.
+  // True: `into` is the next reply. False: an error, or more must be received.
   bool parse(reply& into, std::error_code& error);
   task<received> receive(time_point deadline) {
     return secure_ ? secure_->read_some(room_, deadline) : stream_.read_some(room_, deadline);
   }
-  // Bytes that came after the deadline may end a reply that is being received, and that is all.
+  // Bytes that arrive after the deadline may complete the current reply, and nothing more.
   void feed(const received& got, time_point deadline, std::error_code& error);
 
-  // Replies that were asked for and not read yet. close() forgets them.
+  // Replies that are due and not read yet. close() forgets them.
   std::size_t& owed() { return owed_; }
   std::size_t owed() const { return owed_; }
 
   const target& where() const { return where_; }
 
  private:
+  task<std::error_code> connect(time_point deadline) {
+    return secure_ ? secure_->connect(at_.host, at_.port, deadline)
+                   : stream_.connect(at_.host, at_.port, deadline);
+  }
+  task<std::error_code> write_all(std::string_view bytes, time_point deadline) {
+    return secure_ ? secure_->write_all(bytes, deadline) : stream_.write_all(bytes, deadline);
+  }
   task<std::error_code> log_in(time_point deadline);
   std::size_t append_login(std::string& out) const;
 
@@ -79,7 +86,7 @@ class link {
   std::size_t owed_ = 0;
   server what_;
   bool was_open_ = false;
-  bool overdue_ = false;  // the last bytes came after their deadline
+  bool overdue_ = false;  // the last bytes arrived after their deadline
   bool troubled_ = false;
 };
 
@@ -88,10 +95,7 @@ std::string sentence(const target& where, std::error_code error);
 // The same without its subject.
 std::string predicate(std::error_code error);
 
-// Whether this is a server that cannot be worked with, rather than one that is not there now.
+// Whether the server is none of Redis, rather than one that cannot be reached now.
 bool is_no_redis(std::error_code error);
-
-// The first word of a command in RESP.
-std::string_view name_of_command(std::string_view bytes);
 
 }  // namespace lockmark::redis

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "drivers/redis/answer_shape.hpp"
 #include "drivers/redis/preflight.hpp"
+#include "drivers/redis/replies.hpp"
 #include "drivers/redis/watchdog.hpp"
 #include "harness/async/scope.hpp"
+#include "harness/base/descriptors.hpp"
 
 namespace lockmark::redis {
 namespace {
@@ -17,17 +18,16 @@ using kind = reply::kind;
 
 constexpr std::size_t wipe_batch = 1000;
 
-// What INFO calls the mode of a server that this target can be.
+// INFO's name for the mode of this target's servers.
 std::string_view mode_of(const target& where) {
   return where.how == target::form::cluster ? "cluster" : "standalone";
 }
 
-[[noreturn]] void refused(const target& where, std::string_view command, const reply& r) {
-  throw no_server(
-      fmt::format("{} answered {} with an error: {}", where.name(), command, excerpt(r.text)));
+void refuse_error(const target& where, std::string_view command, const reply& r) {
+  if (r.is(kind::error)) throw no_server(answered_with_error(where.name(), command, r));
 }
 
-// How long a place that may be missing is waited for.
+// The longest wait for a place that may be missing.
 constexpr duration patience_for_the_expendable = std::chrono::seconds{2};
 
 class redis_driver final : public driver {
@@ -42,7 +42,9 @@ class redis_driver final : public driver {
     for (const auto& key : setup.run_names.keys) {
       run_.keys.push_back(lock_key(setup.run_names.run, key));
     }
-    for (const auto text : lock.scripts) run_.scripts.emplace_back(text);
+    for (const auto text : lock.scripts) {
+      if (!text.empty()) run_.scripts.emplace_back(text);
+    }
     run_.options = setup.options;
   }
 
@@ -72,7 +74,7 @@ class redis_driver final : public driver {
 
   std::uint64_t connections(const demand& load) const override {
     std::uint64_t each = std::uint64_t{load.clients} + recipe_.connections_beside;
-    if (recipe_.watchdog_batch > 0) {
+    if (recipe_.watchdog_batch > 0 && watched(run_.options)) {
       each +=
           watchdog::connections_for(load.clients, batch_at(run_.places[0], recipe_.watchdog_batch));
     }
@@ -115,13 +117,13 @@ class redis_driver final : public driver {
   }
 
  private:
-  // Asks one place, over a connection for this alone.
+  // Asks one place, over a connection of its own.
   template <class Result>
   using question = task<void> (redis_driver::*)(loop&, connection&, const target&, time_point,
                                                 Result&);
 
-  // Asks every place at once. What an expendable place that cannot be reached would have said is
-  // empty; throws no_server for more of them than are expendable.
+  // Asks every place at once. The result of a place that cannot be reached is empty; throws
+  // no_server if there are more of them than are expendable.
   template <class Result>
   task<std::vector<Result>> ask_all(loop& l, time_point deadline, question<Result> what) {
     if (run_.expendable() > 0) {
@@ -151,7 +153,7 @@ class redis_driver final : public driver {
     }
   }
 
-  // What is told is the first master's; scripts are loaded into each.
+  // Describes the first master; loads the scripts into each.
   task<void> prepare_at(loop& l, connection& c, const target& where, time_point deadline,
                         description& about) {
     const std::vector<target> masters = co_await c.masters(deadline);
@@ -191,7 +193,7 @@ class redis_driver final : public driver {
     co_await load_scripts(c, where, deadline);
   }
 
-  // A login that may not see the configuration finds nothing there.
+  // A login without the right to see the configuration finds nothing there.
   task<void> preflight_at(loop& l, connection& c, const target& where, time_point deadline,
                           std::vector<finding>& found) {
     const std::vector<target> masters = co_await c.masters(deadline);
@@ -230,10 +232,10 @@ class redis_driver final : public driver {
     const std::size_t size = where.how == target::form::cluster ? 1 : wipe_batch;
     for (std::size_t from = 0; from < doomed_.size(); from += size) {
       const std::size_t until = std::min(doomed_.size(), from + size);
-      std::vector<argument> batch{argument{"DEL"}};
+      std::vector<argument> batch{"DEL"};
       for (std::size_t i = from; i < until; ++i) batch.emplace_back(doomed_[i]);
-      const reply r = co_await c.demand_all(deadline, batch);
-      if (r.is(kind::error)) refused(where, "DEL", r);
+      const reply r = co_await c.demand(deadline, batch);
+      refuse_error(where, "DEL", r);
     }
   }
 
@@ -252,43 +254,28 @@ class redis_driver final : public driver {
   task<std::string> info_of(connection& c, const target& where, const char* section,
                             time_point deadline) {
     const reply r = co_await c.demand(deadline, "INFO", section);
-    if (r.is(kind::error)) refused(where, "INFO", r);
-    if (!r.is(kind::text)) {
-      throw no_server(fmt::format("{} answered INFO with {}, which is no answer to it",
-                                  where.name(), describe(r)));
-    }
+    refuse_error(where, "INFO", r);
+    if (!r.is(kind::text)) throw no_server(answered_wrongly(where.name(), "INFO", r));
     co_return r.text;
   }
 
   task<void> load_scripts(connection& c, const target& where, time_point deadline) {
     for (const script& s : run_.scripts) {
       const reply r = co_await c.demand(deadline, "SCRIPT", "LOAD", s.text);
-      if (r.is(kind::error)) refused(where, "SCRIPT LOAD", r);
+      refuse_error(where, "SCRIPT LOAD", r);
     }
   }
 
   run_data run_;
   const recipe recipe_;
   std::uint64_t connections_ = 0;    // that the run will open to each place
-  std::vector<std::string> doomed_;  // what wipe() is removing
+  std::vector<std::string> doomed_;  // the keys that wipe() is removing
 };
 
 }  // namespace
 
 std::unique_ptr<driver> make_driver(const driver_setup& setup, const recipe& lock) {
   return std::make_unique<redis_driver>(setup, lock);
-}
-
-std::string_view info_field(std::string_view info, std::string_view name) {
-  while (!info.empty()) {
-    const auto end = std::min(info.find("\r\n"), info.size());
-    const std::string_view line = info.substr(0, end);
-    if (line.starts_with(name) && line.substr(name.size()).starts_with(':')) {
-      return line.substr(name.size() + 1);
-    }
-    info.remove_prefix(std::min(info.size(), end + 2));
-  }
-  return {};
 }
 
 server_counters parse_counters(std::string_view commandstats, std::string_view stats) {

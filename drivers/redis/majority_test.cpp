@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "drivers/redis/getset_rules.hpp"
-#include "drivers/redis/shard.hpp"
+#include "drivers/redis/slot.hpp"
 #include "drivers/redis/wall_clock.hpp"
 
 namespace lockmark::redis {
@@ -33,7 +32,7 @@ TEST(majority, votes) {
   EXPECT_EQ(vote_of(outcome<nothing>{doubt::connection_lost}, true), lost);
 }
 
-// A release by the majority is done; one that a majority can no longer agree to was no owner's.
+// A release by the majority is done; one that no majority can confirm any more was not the owner's.
 TEST(majority, of_a_release) {
   const auto ending = [](std::vector<vote> votes) { return ending_of(answers{votes}, 3); };
   EXPECT_TRUE(ending({yes, yes, yes, unasked, unasked}).done());
@@ -45,13 +44,13 @@ TEST(majority, of_a_release) {
   EXPECT_EQ(ending({lost, lost, unasked, unasked, no}).why_in_doubt(), doubt::connection_lost);
 }
 
-// What was taken, or may have been, is left unless its place said that it is gone.
+// A key that was taken, or may have been, is left unless its place said that it is gone.
 TEST(majority, leaves_what_was_not_taken_back) {
   EXPECT_EQ(left_over({yes, yes, no, late, unasked}, {yes, no, no, yes, yes}), 0U);
   EXPECT_EQ(left_over({yes, late, lost, no, unasked}, {late, unasked, lost, late, late}), 3U);
 }
 
-// A failed attempt is in doubt only if what it leaves behind keeps others out.
+// A failed attempt is in doubt only if the keys that it leaves behind keep others out.
 TEST(majority, of_an_attempt_that_failed) {
   const auto ending = [](std::vector<vote> votes, std::size_t left) {
     return ending_of_failure(answers{votes}, left, 3);
@@ -74,8 +73,8 @@ TEST(redlock, validity) {
   EXPECT_EQ(valid_until(asked, 10s), asked + 9898ms);
 }
 
-// A lock ends after its lease and not in it; only one that has ended is taken over, and only by
-// who gets back what it had read.
+// A lock ends after its lease and not within it; only one that has ended is taken over, and only by
+// the client that gets back the value that it had read.
 TEST(getset, decides_by_the_times) {
   EXPECT_EQ(ending_after(1000, 400), 1401);
   EXPECT_FALSE(has_ended(1401, 1400));
@@ -94,7 +93,7 @@ TEST(getset, decides_by_the_times) {
   EXPECT_FALSE(took_over("1401", back)) << "somebody was quicker";
 }
 
-// TIME's two numbers; what is no time is nothing, also where it would overflow.
+// TIME's two numbers; anything else is nothing, also if it would overflow.
 TEST(wall_clock, reads_the_time_of_day) {
   reply r;
   EXPECT_EQ(time_of_day(r), std::nullopt);

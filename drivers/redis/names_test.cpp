@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "drivers/redis/redisson_names.hpp"
+#include "drivers/redis/redisson_protocol.hpp"
 
 namespace lockmark::redis {
 namespace {
@@ -11,7 +11,7 @@ std::string made(void (*append)(std::string&, std::string_view), std::string_vie
   return name;
 }
 
-// The lock's name stands in braces, so that a Cluster keeps what belongs to it on one node.
+// The lock's name is in braces, so that a Cluster keeps everything that belongs to it on one node.
 TEST(redisson_names, have_the_lock_in_braces) {
   EXPECT_EQ(made(append_channel, "lockmark:r:k"), "redisson_lock__channel:{lockmark:r:k}");
   EXPECT_EQ(made(append_rw_channel, "lockmark:r:k"), "redisson_rwlock:{lockmark:r:k}");

@@ -1,4 +1,4 @@
-// How a session connects its clients: side by side, and each within a time of its own.
+// A session connects its clients side by side, each within a time limit of its own.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 
-// A server that answers logins only when as many wait as it wants to see at once.
+// A server that answers logins only once the wanted number of them are waiting.
 class patient_server {
  public:
   patient_server(loop& l, std::size_t wanted, std::size_t logins)
@@ -85,7 +85,7 @@ task<void> open_and_close(loop& l, patient_server& server, session_opening& o) {
   co_await server.end();
 }
 
-// With one login after another the first would wait for its answer in vain.
+// With one login after another, the first would never be answered.
 TEST(opening_a_session, logs_its_clients_in_side_by_side) {
   real_clock clock;
   loop l{clock};
@@ -99,7 +99,8 @@ TEST(opening_a_session, logs_its_clients_in_side_by_side) {
   EXPECT_EQ(o.told, 20U);
 }
 
-// A server that wants to see more than that: each login has its own time, the session a longer one.
+// A server that wants more logins than that: each login has its own time limit, the session a
+// longer one.
 TEST(opening_a_session, ends_with_the_first_login_that_is_not_answered) {
   real_clock clock;
   loop l{clock};

@@ -1,12 +1,6 @@
 #include "drivers/redis/preflight.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-
-#include <charconv>
-#include <limits>
-
-#include "drivers/redis/answer_shape.hpp"
 
 namespace lockmark::redis {
 
@@ -29,12 +23,6 @@ std::optional<finding> judge_descriptors(std::uint64_t wanted, std::uint64_t lim
                               wanted, limit)};
 }
 
-std::uint64_t descriptor_limit() {
-  rlimit limit{};
-  const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return known ? limit.rlim_cur : std::numeric_limits<std::uint64_t>::max();
-}
-
 std::optional<finding> judge_eviction(std::string_view server, std::string_view policy,
                                       std::uint64_t limit) {
   const bool evicts = policy.starts_with("allkeys-") || policy.starts_with("volatile-");
@@ -53,17 +41,6 @@ std::optional<finding> judge_permission(std::string_view server, std::string_vie
       .fatal = true,
       .sentence = fmt::format("{} refuses {} to this user, without which the lock cannot work: {}",
                               server, command, excerpt(said.text))};
-}
-
-std::string_view setting_in(const reply& said) {
-  const bool known = said.is(reply::kind::array) && said.parts.size() == 2;
-  return known ? std::string_view{said.parts[1].text} : std::string_view{};
-}
-
-std::uint64_t number_in(std::string_view text) {
-  std::uint64_t n = 0;
-  std::from_chars(text.data(), text.data() + text.size(), n);
-  return n;
 }
 
 }  // namespace lockmark::redis

@@ -14,7 +14,7 @@ reply error_reply(std::string text) {
   return r;
 }
 
-// A run that does not fit is not begun; a limit that is not told is none.
+// A run that does not fit does not begin; an unknown limit is no limit.
 TEST(redis_preflight, counts_connections) {
   EXPECT_FALSE(judge_crowd("s", {.wanted = 90, .limit = 100, .there = 10}));
   EXPECT_FALSE(judge_crowd("s", {.wanted = 9000, .limit = 0, .there = 10}));
@@ -36,7 +36,7 @@ TEST(redis_preflight, counts_descriptors) {
   EXPECT_NE(f->sentence.find("ulimit -n"), std::string::npos);
 }
 
-// Eviction matters only where memory is limited.
+// Eviction matters only if memory is limited.
 TEST(redis_preflight, warns_of_eviction) {
   EXPECT_FALSE(judge_eviction("s", "allkeys-lru", 0));
   EXPECT_FALSE(judge_eviction("s", "noeviction", 1000));
@@ -49,7 +49,7 @@ TEST(redis_preflight, warns_of_eviction) {
   }
 }
 
-// The command that is refused is named.
+// The sentence names the refused command.
 TEST(redis_preflight, names_what_is_refused) {
   EXPECT_FALSE(judge_permission("s", "EVAL", reply{}));
   const auto f = judge_permission("s", "EVAL", error_reply("NOPERM this user has no permissions"));

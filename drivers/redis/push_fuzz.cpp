@@ -1,10 +1,9 @@
-// Any replies as pushes to a subscriber, as answers of sentinels and as answers to our commands:
-// what is read lies in the reply, and what is shown fits into a sentence.
+// Any replies as messages to a subscriber and as answers of sentinels: everything read from a reply
+// lies within it.
 #include <cassert>
 #include <cstdint>
 
-#include "drivers/redis/push.hpp"
-#include "drivers/redis/sentinel_replies.hpp"
+#include "drivers/redis/replies.hpp"
 
 namespace {
 

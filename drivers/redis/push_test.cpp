@@ -1,7 +1,7 @@
-// What a subscriber may be sent, and what not, without a server.
-#include "drivers/redis/push.hpp"
-
+// The messages that a subscriber may receive, without a server.
 #include <gtest/gtest.h>
+
+#include "drivers/redis/replies.hpp"
 
 namespace lockmark::redis {
 namespace {
@@ -26,7 +26,7 @@ TEST(pushes, are_of_three_kinds) {
   EXPECT_EQ(read("*3\r\n$7\r\nmessage\r\n$0\r\n\r\n$0\r\n\r\n"), ": ");
 }
 
-// Where messages are sharded, each has an s before it.
+// The names of sharded messages begin with an s.
 TEST(pushes, have_other_names_where_they_are_sharded) {
   EXPECT_EQ(read("*3\r\n$10\r\nssubscribe\r\n$1\r\nc\r\n:1\r\n", true), "subscribed c");
   EXPECT_EQ(read("*3\r\n$12\r\nsunsubscribe\r\n$1\r\nc\r\n:0\r\n", true), "unsubscribed c");
@@ -35,7 +35,7 @@ TEST(pushes, have_other_names_where_they_are_sharded) {
   EXPECT_EQ(read("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n", true), "nothing");
 }
 
-// Whatever else comes is nothing, also where there is no first letter to take away.
+// Any other reply is nothing, also one without a first letter to remove.
 TEST(pushes, of_any_other_shape_are_none) {
   for (const char* wrong :
        {"+OK\r\n", ":1\r\n", "$-1\r\n", "*0\r\n", "*2\r\n$7\r\nmessage\r\n$1\r\nc\r\n",

@@ -7,22 +7,21 @@
 
 namespace lockmark::redis {
 
-// One lock each, in the file of its name.
-lock_kind setnx();
-lock_kind setnx_expire();
-lock_kind getset();
-lock_kind set_nx_px();
-lock_kind lua();
-lock_kind redisson();
-lock_kind redisson_spin();
-lock_kind redisson_fair();
-lock_kind redisson_read();
-lock_kind redisson_write();
-lock_kind redisson_fenced();
-lock_kind redisson_multi();
-lock_kind redisson_red();
-lock_kind redlock();
-lock_kind sharded();
+lock_kind setnx();            // setnx.cpp
+lock_kind setnx_expire();     // setnx.cpp
+lock_kind getset();           // getset.cpp
+lock_kind set_nx_px();        // owner_lock.cpp
+lock_kind lua();              // owner_lock.cpp
+lock_kind redisson();         // redisson.cpp
+lock_kind redisson_spin();    // redisson.cpp
+lock_kind redisson_fair();    // redisson_fair.cpp
+lock_kind redisson_read();    // redisson_read_write.cpp
+lock_kind redisson_write();   // redisson_read_write.cpp
+lock_kind redisson_fenced();  // redisson.cpp
+lock_kind redisson_multi();   // redisson_multi.cpp
+lock_kind redisson_red();     // redisson_multi.cpp
+lock_kind redlock();          // redlock.cpp
+lock_kind sharded();          // owner_lock.cpp
 
 // In the order of `lockmark list`.
 inline std::vector<lock_kind> kinds() {

@@ -1,5 +1,5 @@
-// Servers that answer wrongly: too much, too slowly, without end, or what no Redis does. Each is
-// refused in one sentence, in time, and no lock is made of its answers.
+// Servers that answer wrongly: too much, too slowly, without end, or as no Redis does. Each is
+// refused in one sentence, in time, and no lock is granted from its answers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ std::unique_ptr<driver> driver_of(std::string_view lock, const std::string& url,
   return k.make(setup);
 }
 
-// An attempt, a renewal where there is one, a release; all by the limit.
+// An attempt, a renewal if the lock has one, a release; all by the limit.
 task<void> use(loop& l, driver& d, const lock_kind& k) {
   const auto in_time = [&l] { return l.now() + limit; };
   co_await d.prepare(l, in_time());
@@ -64,7 +64,7 @@ task<void> try_it(loop& l, driver& d, const lock_kind& k, std::string& sentence)
   }
 }
 
-// What the driver said of this server; empty if it found nothing wrong.
+// The driver's complaint about this server; empty if there was none.
 std::string complaint(std::string_view lock, const std::string& url,
                       const option_values& options = {}) {
   const real_clock clock;
@@ -127,7 +127,7 @@ std::vector<hostile> hostile_servers() {
   };
 }
 
-// At the login, and once it is known.
+// At the login, and after it.
 TEST(hostile_servers, are_refused_in_time) {
   for (const hostile& h : hostile_servers()) {
     for (const bool at_once : {true, false}) {
@@ -141,10 +141,10 @@ TEST(hostile_servers, are_refused_in_time) {
   }
 }
 
-// In the middle of a run, as the answer to a lock's own command.
+// During a run, as the answer to a lock's own command.
 TEST(hostile_servers, are_refused_in_the_middle_of_a_run) {
   for (const hostile& h : hostile_servers()) {
-    if (h.complaint == std::string_view{"did not answer in time"}) continue;  // that is an outcome
+    if (h.complaint == std::string_view{"did not answer in time"}) continue;  // an outcome
     const fake_server server([&](const command& c, const peer& to) {
       return c.at(0) == "SETNX" ? h.answer(c, to) : to.send(usual_answer(c));
     });
@@ -152,7 +152,7 @@ TEST(hostile_servers, are_refused_in_the_middle_of_a_run) {
   }
 }
 
-// A subscriber that is sent what no Redis sends.
+// A subscriber that receives messages that no Redis sends.
 TEST(hostile_servers, are_refused_by_subscribers) {
   for (const char* sent :
        {"*3\r\n$0\r\n\r\n$0\r\n\r\n$0\r\n\r\n", "*0\r\n", "$-1\r\n", "*1048576\r\n", "?\r\n",
@@ -173,7 +173,7 @@ struct wrong {
   const char* complaint;
 };
 
-// Each was taken for something else, or read beyond its end.
+// Each of these was once mistaken for something else, or read beyond its end.
 TEST(wrong_answers, are_one_sentence) {
   for (const wrong& w : std::vector<wrong>{
            {"redis/setnx", "SETNX", "+OK\r\n", "answered SETNX with the status 'OK'"},
@@ -199,7 +199,7 @@ TEST(wrong_answers, are_one_sentence) {
   }
 }
 
-// The end of the holder's lease may be any number: a waiter waits until its own deadline.
+// The holder's lease may be any number: a waiter waits until its own deadline.
 TEST(wrong_answers, do_not_overflow) {
   for (const char* pttl : {":9223372036854775807\r\n", ":-9223372036854775808\r\n"}) {
     const fake_server server([&](const command& c, const peer& to) {

@@ -1,5 +1,5 @@
-// Every Redis lock that is declared for a topology through the conformance suite, on real servers
-// that are started for it. The topology is the build's: a program for each.
+// The conformance suite for every Redis lock of one topology, on real servers started for it. The
+// build makes one program for each topology.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ bool runs_on(const lock_kind& kind, std::string_view topology) {
   return all.find(fmt::format(" {} ", topology)) != all.npos;
 }
 
-// The masters and replicas, of which drivers learn from sentinels or from each other.
+// The masters and replicas that drivers learn of from sentinels or from each other.
 std::vector<std::string> hidden_servers(const local::cluster& running) {
   std::vector<std::string> all;
   for (const local::server_info& server : running.servers()) {
@@ -25,7 +25,7 @@ std::vector<std::string> hidden_servers(const local::cluster& running) {
   return all;
 }
 
-// Suites are told apart by the topology and by what an option makes of the lock.
+// Suites are named after the topology and the variant of the lock.
 std::string label(const std::string& topology, const std::string& option) {
   const std::string on = topology == "redis" ? "" : topology.substr(6);
   return fmt::format("{}{}{}", on, on.empty() || option.empty() ? "" : ":", option);
@@ -41,7 +41,7 @@ void add(const lock_kind& kind, const std::string& topology, const local::cluste
   s.label = label(topology, "");
   s.quorum = kind.name == "redis/redlock" || kind.name == "redis/redisson_red";
   if (kind.name == "redis/redisson_read") s.writer = redisson_write();
-  // Of a busy machine; the preset is for servers that are near and idle.
+  // For a busy machine; the preset is for servers that are near and idle.
   if (kind.name == "redis/redlock") s.options["node_timeout"] = "500ms";
   conformance::add(s);
   for (const char* way : {"del", "compare_then_del"}) {

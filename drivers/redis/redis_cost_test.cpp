@@ -1,4 +1,4 @@
-// What an uncontended cycle of each lock costs the server.
+// The server's cost of an uncontended cycle of each lock.
 #include <gtest/gtest.h>
 
 #include "deploy/local/cluster.hpp"
@@ -8,7 +8,7 @@ namespace lockmark::redis {
 namespace {
 
 struct costs {
-  std::map<std::string, std::uint64_t> seen;  // by the server, also inside of scripts
+  std::map<std::string, std::uint64_t> seen;  // by the server, also within scripts
   std::uint64_t commands = 0;                 // sent
   std::uint64_t round_trips = 0;
 };
@@ -18,7 +18,7 @@ struct cost_server {
 };
 using redis_costs = servers_test<cost_server>;
 
-// Of one cycle; ten are made.
+// The costs of one cycle, as the average of ten.
 task<void> count_cycles(loop& l, driver& d, costs& of_one) {
   const auto soon = l.now() + 5s;
   co_await d.prepare(l, soon);
@@ -95,7 +95,7 @@ const std::map<std::string_view, costs>& expected() {
   return all;
 }
 
-// A cycle puts on the wire what its algorithm says and nothing else.
+// A cycle sends the commands of its algorithm and nothing else.
 TEST_F(redis_costs, are_those_of_the_algorithm) {
   for (const auto& k : kinds()) {
     SCOPED_TRACE(k.name);

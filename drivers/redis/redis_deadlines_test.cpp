@@ -1,5 +1,5 @@
-// Nothing new begins after a request's deadline; its grace is for answers. Seen from the server:
-// which commands arrive.
+// Nothing new begins after a request's deadline; its grace is for answers. Observed at the server,
+// by the commands that arrive.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,10 +23,10 @@ constexpr duration soon = 100ms;
 constexpr int too_late_ms = 250;  // after the deadline, and within the grace
 constexpr duration grace = 2s;
 
-// A server that can be told to be slow, and remembers what it was asked from then on.
+// A server that can be made slow, and records the commands that it receives from then on.
 class slow_server {
  public:
-  // Answers `what` late, and with `answer`, if one is given.
+  // Answers `what` late, with `answer` if given.
   void be_slow(const std::string& what, const std::string& answer = {}) {
     const std::lock_guard guard{mutex_};
     slow_ = what;
@@ -78,7 +78,7 @@ task<void> acquire_once(loop& l, session& s, attempt& a) {
 
 class deadlines : public testing::Test {
  protected:
-  // An attempt of a session that is open already. `lost`: its connection has just broken.
+  // An attempt by a session that is already open. `lost`: its connection has just broken.
   attempt try_once(const lock_kind& k, bool lost, const std::string& slow,
                    const std::string& answer = {}) {
     driver_setup setup{.target = server.url(), .run_names = {"test", {"a"}}, .options = {}};
@@ -107,10 +107,10 @@ class deadlines : public testing::Test {
   slow_server server;
   real_clock clock;
   loop l{clock};
-  std::vector<std::string> seen;  // by the server, of the attempt
+  std::vector<std::string> seen;  // by the server, during the attempt
 };
 
-// A connection that stands only after the deadline is not used for the attempt.
+// A connection that is established only after the deadline is not used for the attempt.
 TEST_F(deadlines, hold_for_who_connects_again) {
   for (const lock_kind& k : kinds()) {
     if (!(std::string{k.topologies} + " ").starts_with("redis ")) continue;
@@ -122,8 +122,8 @@ TEST_F(deadlines, hold_for_who_connects_again) {
   }
 }
 
-// Who comes too late says no more of a server that is gone than who comes in time: a refusal by the
-// deadline would count as a sign of life.
+// A client that comes too late knows no more about a dead server than one that comes in time: a
+// refusal by the deadline would count as a sign of life.
 TEST_F(deadlines, are_no_sign_of_life) {
   auto gone = std::make_unique<slow_server>();
   driver_setup setup{.target = gone->url(), .run_names = {"test", {"a"}}, .options = {}};
@@ -135,7 +135,7 @@ TEST_F(deadlines, are_no_sign_of_life) {
     const auto s = co_await asked.open(on, std::move(who), on.now() + 5s);
     there.reset();
     attempt first;
-    co_await acquire_once(on, *s, first);  // finds out that the connection is gone
+    co_await acquire_once(on, *s, first);  // notices that the connection is gone
     const request late{.lease = 10s, .deadline = on.now(), .grace = grace};
     ending = co_await s->acquire(late);
     co_await s->close();
@@ -149,7 +149,7 @@ struct late_answer {
   lock_kind kind;
   const char* slow;
   const char* answer;
-  const char* next;    // what a lock without a deadline would ask now
+  const char* next;    // the next command of a lock without a deadline
   const char* ending;  // done, refused, doubt
 };
 
@@ -157,7 +157,7 @@ const char* ending_of(const outcome<grant>& o) {
   return o.done() ? "done" : o.refused() ? "refused" : "doubt";
 }
 
-// An answer that comes within the grace counts, and no further question is asked.
+// An answer within the grace counts, and no further command is sent.
 TEST_F(deadlines, hold_for_every_step) {
   for (const late_answer& c : std::vector<late_answer>{
            {setnx(), "SETNX", ":1\r\n", "", "done"},

@@ -1,5 +1,5 @@
-// What clients of locks see while masters die, pause and hand slots to each other: calls that end
-// in time, doubts where there are doubts, and locks again as soon as there is a master again.
+// Locks while masters die, pause and hand slots to each other: calls end in time, doubtful endings
+// are doubts, and locks are granted again as soon as there is a master again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ constexpr std::uint32_t clients = 3;  // of each of two instances
 
 using counts = std::array<std::uint64_t, key_count>;  // by key
 
-// What all clients of a test have seen together.
+// The results of all clients of a test together.
 struct account {
   counts granted{};
   std::array<int, key_count> inside{};
@@ -31,7 +31,7 @@ struct account {
   std::uint64_t refused = 0;  // as unavailable
   std::uint64_t doubts = 0;
   std::uint64_t lost_holds = 0;
-  duration latest{};  // by which a call outlasted its time
+  duration latest{};  // the longest time that a call took beyond its limit
   std::atomic<bool> stop{false};
 };
 
@@ -125,8 +125,8 @@ void expect_calls_to_end(const account& a) {
   EXPECT_GT(a.refused + a.doubts, 0U) << "nobody noticed";
 }
 
-// A master that dies: what was in flight is in doubt, what could not be asked is refused, and the
-// promoted replica grants again.
+// A master that dies: calls in flight are in doubt, calls that could not be sent are refused, and
+// the promoted replica grants again.
 TEST_F(failover, sentinel_promotes_a_replica) {
   local::cluster servers = local::cluster::start("redis-sentinel");
   account a;
@@ -135,7 +135,7 @@ TEST_F(failover, sentinel_promotes_a_replica) {
   expect_calls_to_end(a);
 }
 
-// A master that stands still is left for another, by commands and by subscriptions.
+// Commands and subscriptions leave a paused master for another.
 TEST_F(failover, sentinel_replaces_a_master_that_stands_still) {
   local::cluster servers = local::cluster::start("redis-sentinel");
   account a;
@@ -144,7 +144,7 @@ TEST_F(failover, sentinel_replaces_a_master_that_stands_still) {
   expect_calls_to_end(a);
 }
 
-// The same in a Cluster, whose other masters go on meanwhile.
+// The same in a Cluster, whose other masters continue meanwhile.
 TEST_F(failover, a_cluster_promotes_a_replica) {
   local::cluster servers = local::cluster::start("redis-cluster");
   account a;
@@ -153,7 +153,7 @@ TEST_F(failover, a_cluster_promotes_a_replica) {
   expect_calls_to_end(a);
 }
 
-// A node that stands still says nothing, not even that it is not asked any more.
+// A paused node says nothing, not even that it has lost its slots.
 TEST_F(failover, a_cluster_replaces_a_master_that_stands_still) {
   local::cluster servers = local::cluster::start("redis-cluster");
   account a;
@@ -169,7 +169,7 @@ struct mover {
     for (const auto& n : nodes) ids.push_back(redis_cli(n, "CLUSTER MYID").at(0));
   }
 
-  // Index of the master that serves the key.
+  // The index of the master that serves the key.
   std::size_t home_of(const std::string& key) const {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (redis_cli(nodes[i], fmt::format("EXISTS '{}'", key)).at(0).find("MOVED") ==
@@ -183,7 +183,7 @@ struct mover {
   void move(int slot, std::size_t from, std::size_t to) const {
     redis_cli(nodes[to], fmt::format("CLUSTER SETSLOT {} IMPORTING {}", slot, ids[from]));
     redis_cli(nodes[from], fmt::format("CLUSTER SETSLOT {} MIGRATING {}", slot, ids[to]));
-    poll(nullptr, 0, 30);  // under load, keys are on both sides now
+    poll(nullptr, 0, 30);  // now keys are on both sides, under load
     const std::string port = nodes[to].substr(nodes[to].rfind(':') + 1);
     while (true) {
       const auto keys = redis_cli(nodes[from], fmt::format("CLUSTER GETKEYSINSLOT {} 100", slot));
@@ -197,7 +197,7 @@ struct mover {
     }
   }
 
-  // How often nodes have answered with this error.
+  // The number of answers with this error.
   std::uint64_t errors(const std::string& word) const {
     std::uint64_t all = 0;
     const std::string name = fmt::format("errorstat_{}:count=", word);
@@ -212,7 +212,7 @@ struct mover {
   std::vector<std::string> nodes, ids;
 };
 
-// One after the other, to the next master and on.
+// Slot by slot, from one master to the next.
 void move_slots_of_two_keys(const mover& m) {
   for (int round = 0; round < 4; ++round) {
     for (const char* key : {"lockmark:failover:k0", "lockmark:failover:k1"}) {
@@ -243,8 +243,8 @@ task<void> move_slots(loop& l, std::string target, account& a) {
   EXPECT_TRUE(all_granted(a, before, 5)) << "some key is not granted any more";
 }
 
-// Moving slots loses nothing: no hold, no message, no answer. Nodes have sent clients away for good
-// and for once, and have asked them to come again for keys that were on two sides.
+// Moving slots loses no hold, no message, no answer. Nodes redirected clients for good (MOVED) and
+// for once (ASK), and had them try again for keys that were on two sides.
 TEST_F(failover, slots_move_under_load) {
   const local::cluster servers = local::cluster::start("redis-cluster");
   for (const auto& kind : {set_nx_px(), redisson()}) {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "deploy/local/cluster.hpp"
-#include "drivers/redis/shard.hpp"
+#include "drivers/redis/slot.hpp"
 #include "drivers/redis/test_servers.hpp"
 
 namespace lockmark::redis {
@@ -25,7 +25,7 @@ struct redis_places : servers_test<five_masters> {
     servers->kill(servers->servers()[n].name, SIGKILL);
     dead_.push_back(n);
   }
-  // In how many of the servers that live the key is there.
+  // The number of live servers that have the key.
   std::size_t holders_of_a() const {
     std::size_t count = 0;
     for (std::size_t n = 0; n < 5; ++n) {
@@ -70,7 +70,7 @@ task<void> lose_two(redis_places& on, driver& d) {
   const auto before = co_await prepare_and_open(on.l, d);
   on.kill(1);
   on.kill(3);
-  // The first to use a connection after its server's death is in doubt about that server.
+  // The first client to use a connection after its server's death is in doubt about that server.
   co_await cycle(on.l, *before);
   const auto after = co_await prepare_and_open(on.l, d);
   co_await cycle(on.l, *after);
@@ -80,7 +80,7 @@ task<void> lose_two(redis_places& on, driver& d) {
   on.revive();
 }
 
-// Two of five dead: everything goes on, also a session that begins so. The dead come back empty.
+// Two of five dead: everything continues, also for a new session. The dead come back empty.
 TEST_F(redis_places, a_minority_may_be_dead) {
   for (const auto& k : {redlock(), redisson_red()}) {
     SCOPED_TRACE(k.name);
@@ -115,8 +115,8 @@ task<void> lose_three(redis_places& on, driver& d) {
   co_await close_and_wipe(on.l, d, *s);
 }
 
-// Three of five dead: nothing is granted, what the other two gave is given back, and no session
-// can begin.
+// Three of five dead: nothing is granted, the keys taken on the other two are given back, and no
+// session can begin.
 TEST_F(redis_places, a_dead_majority_grants_nothing) {
   for (const auto& k : {redlock(), redisson_red()}) {
     SCOPED_TRACE(k.name);
@@ -138,7 +138,7 @@ task<void> meet_a_stranger(redis_places& on, driver& d) {
   EXPECT_EQ(on.holders_of_a(), 0U) << "wipe";
 }
 
-// Three keys are somebody else's: the two that were taken are given back, the others left alone.
+// Three keys are somebody else's: the two that were taken are given back, the others stay.
 TEST_F(redis_places, gives_back_what_is_no_majority) {
   const auto d = driver_of_five(redlock());
   run_to_end(l, meet_a_stranger(*this, *d));
@@ -153,7 +153,7 @@ task<void> hold_and_look(redis_places& on, driver& d, std::function<void()> look
   EXPECT_EQ(on.holders_of_a(), 0U);
 }
 
-// A key lives in the one master that its hash says.
+// A key lives in the one master chosen by its hash.
 TEST_F(redis_places, a_shard_holds_its_keys_alone) {
   const auto d = driver_of_five(sharded());
   const std::function<void()> look = [this] {
@@ -188,7 +188,7 @@ task<void> describe(loop& l, driver& d, description& about, server_counters& cou
   counted = co_await d.counters(l, l.now() + 5s);
 }
 
-// What the servers say of themselves is told of each, and their counters are added.
+// Each server is described, and their counters are added.
 TEST_F(redis_places, tells_of_each) {
   const auto d = driver_for(redlock(), url());
   description about;

@@ -1,4 +1,4 @@
-// What the driver finds on real servers before a run, and with which rights it can work.
+// The driver's findings on real servers before a run, and the rights that it needs.
 #include <gtest/gtest.h>
 
 #include "deploy/local/cluster.hpp"
@@ -27,14 +27,14 @@ struct redis_preflight_server : servers_test<preflight_server> {
   }
 };
 
-// A server as it should be is not complained of, by any lock.
+// No lock complains about a healthy server.
 TEST_F(redis_preflight_server, finds_nothing_on_a_good_server) {
   for (const auto& k : kinds()) {
     EXPECT_TRUE(found_by(k, url(), {.instances = 10, .clients = 10}).empty()) << k.name;
   }
 }
 
-// A lock with a channel needs a connection more for each instance.
+// A lock with a channel needs one more connection per instance.
 TEST_F(redis_preflight_server, counts_the_connections_of_the_run) {
   redis_cli(url(), "CONFIG SET maxclients 30");
   const auto enough = found_by(lua(), url(), {.instances = 5, .clients = 4});
@@ -58,7 +58,7 @@ TEST_F(redis_preflight_server, warns_of_a_server_that_evicts) {
   EXPECT_NE(found[0].sentence.find("allkeys-lru"), std::string::npos);
 }
 
-// Who may not run scripts is told so by name; where no script is needed, nothing is missing.
+// A login without the right to run scripts is told so, unless the lock needs none.
 TEST_F(redis_preflight_server, names_the_missing_right) {
   redis_cli(url(), "ACL SETUSER u on '>topsecret' '~*' '&*' '+@all' -eval");
   const auto lacking = found_by(lua(), url_as("u:topsecret"));
@@ -98,8 +98,9 @@ task<void> cycle(loop& l, driver& d) {
   co_await d.wipe(l, soon);
 }
 
-// What an administrator has to grant: the run's keys and channels and what the locks call, but
-// neither CONFIG nor anything dangerous. Redisson's names have the run's keys in braces.
+// The rights that an administrator has to grant: the run's keys and channels and the locks'
+// commands, but neither CONFIG nor anything dangerous. Redisson's names have the run's keys in
+// braces.
 TEST_F(redis_preflight_server, few_rights_are_enough) {
   redis_cli(url(),
             "ACL SETUSER few on '>p' '~lockmark:*' '~*{lockmark:*' '&redisson_*' -@all "

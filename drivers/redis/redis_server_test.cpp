@@ -1,4 +1,4 @@
-// What the conformance suite does not ask: lost scripts, Redisson's waiting, who is refused.
+// Beyond the conformance suite: lost scripts, Redisson's waiting, refused servers and logins.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -51,7 +51,7 @@ task<void> cycle_after_flush(loop& l, driver& d, std::string url) {
   co_await d.wipe(l, soon);
 }
 
-// A server that has lost its script cache is given the text again.
+// A server that has lost its script cache gets the text again.
 TEST_F(redis_server, scripts_survive_a_flushed_cache) {
   for (const auto& k : kinds()) {
     const auto d = make(k);
@@ -158,7 +158,7 @@ task<void> ask_a_paused_server(loop& l, target where, std::string url) {
   redis_cli(url, "CLIENT PAUSE 100 ALL");
   const auto late = co_await c.command(l.now() + 20ms, "ECHO", "one");
   EXPECT_TRUE(late.in_doubt());
-  co_await l.sleep_for(150ms);  // by now the late reply would be there
+  co_await l.sleep_for(150ms);  // by now the late reply would have arrived
   const auto next = co_await c.command(l.now() + 5s, "ECHO", "two");
   EXPECT_TRUE(next.done() && next.value().text == "two");
   EXPECT_EQ(count.reconnects, 1U);
@@ -178,7 +178,7 @@ task<void> try_prepare(loop& l, driver& d, std::string& why) {
   }
 }
 
-// A replica is refused: what it says of locks is old, and it takes no writes.
+// A replica is refused: its knowledge of locks is old, and it takes no writes.
 TEST_F(redis_server, refuses_a_replica) {
   redis_cli(server->target(), "REPLICAOF 127.0.0.1 1");
   std::string why;
@@ -188,7 +188,7 @@ TEST_F(redis_server, refuses_a_replica) {
   EXPECT_NE(why.find("is a replica of 127.0.0.1"), why.npos) << why;
 }
 
-// A login that may not read the configuration is enough; what it cannot see is unknown.
+// A login without the right to read the configuration is enough; settings are then unknown.
 TEST_F(redis_server, works_without_config) {
   redis_cli(server->target(), "ACL SETUSER u on '>p' '~*' '&*' '+@all' -config -client");
   const auto d = make(lua(), "redis://u:p@" + server->target().substr(8));
@@ -198,7 +198,7 @@ TEST_F(redis_server, works_without_config) {
   EXPECT_EQ(why, "");
 }
 
-// A login that may not lock is told which command it lacks, without the password.
+// A login without the right to lock is told the missing command, without the password.
 TEST_F(redis_server, names_the_command_that_is_not_allowed) {
   redis_cli(server->target(), "ACL SETUSER u on '>topsecret' '~*' '&*' '+@all' -script");
   const auto d = make(lua(), "redis://u:topsecret@" + server->target().substr(8));

@@ -1,5 +1,4 @@
-// What is different where there is more than one plain server: replicas that are waited for,
-// messages that are sharded, and TLS.
+// The differences to a single plain server: waiting for replicas, sharded messages, TLS.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +33,7 @@ request by(loop& l, std::uint32_t client, duration within = 5s) {
 // --- replicas ---
 
 struct cycle_result {
-  std::string taken, given;  // how both ended
+  std::string taken, given;  // the endings of both
   server_counters counted;   // by the servers
   traffic sent;
 };
@@ -67,7 +66,7 @@ task<void> cycle(loop& l, driver& d, int times, cycle_result& result) {
   co_await d.wipe(l, soon);
 }
 
-// Both of Redisson's scripts go as text, each with WAIT behind it in the same packet.
+// Both of Redisson's scripts are sent as text, each with WAIT behind it in the same packet.
 TEST_F(topologies, redisson_waits_for_a_replica) {
   const auto servers = local::cluster::start("redis-sentinel");
   cycle_result seen;
@@ -81,8 +80,8 @@ TEST_F(topologies, redisson_waits_for_a_replica) {
   EXPECT_EQ(seen.sent.round_trips, 21U);  // and INFO, once
 }
 
-// Replicas that confirm nothing: what was taken is given up again, and nobody has it. Without the
-// option they are not asked.
+// Replicas that confirm nothing: the lock is given up again, and nobody has it. Without the option
+// they are not asked.
 TEST_F(topologies, what_no_replica_confirms_is_not_taken) {
   auto servers = local::cluster::start("redis-sentinel");
   servers.kill("redis-2", SIGSTOP);
@@ -99,8 +98,8 @@ TEST_F(topologies, what_no_replica_confirms_is_not_taken) {
   EXPECT_EQ(careless.counted["cmd.wait"], 0U);
 }
 
-// The locks that are a plain string do so for as many replicas as their option says, with WAIT in
-// the same packet.
+// Locks that are a plain string wait for the number of replicas in their option, with WAIT in the
+// same packet.
 TEST_F(topologies, plain_locks_wait_for_as_many_replicas_as_told) {
   auto servers = local::cluster::start("redis-sentinel");
   for (const lock_kind& kind : {set_nx_px(), lua()}) {
@@ -173,7 +172,7 @@ task<void> wake_waiters(loop& l, driver& d, std::string target) {
   co_await d.wipe(l, soon);
 }
 
-// A message goes to the node of the lock's slot only, and the instance is subscribed there.
+// A message goes only to the node of the lock's slot, and the instance is subscribed there.
 TEST_F(topologies, a_cluster_shards_redissons_messages) {
   const auto servers = local::cluster::start("redis-cluster");
   const auto d = make(redisson(), servers.target());
@@ -206,7 +205,7 @@ struct tls_server : topologies {
   }
   static void TearDownTestSuite() { server.reset(); }
 
-  // How a few cycles at `url` end.
+  // The endings of a few cycles at `url`.
   std::string outcome_at(const std::string& url) {
     std::string why;
     const auto d = make(lua(), url);
@@ -242,7 +241,7 @@ TEST_F(tls_server, lets_in_who_trusts_it) {
   EXPECT_EQ(outcome_at(without_query() + "?verify=no"), "done");
 }
 
-// Whoever is not trusted is told why, in one sentence without the password.
+// An untrusted peer is refused in one sentence with the reason and without the password.
 TEST_F(tls_server, is_refused_without_trust) {
   const std::string url = without_query();
   const std::string place = fmt::format("rediss://{}", url.substr(url.find('@') + 1));
@@ -257,7 +256,7 @@ TEST_F(tls_server, is_refused_without_trust) {
   EXPECT_NE(outcome_at(plain), "done");
 }
 
-// A server that wants a client certificate is given it; one without is told so.
+// A server that wants a client certificate gets it; without one, the refusal says so.
 TEST_F(tls_server, asks_for_a_client_certificate) {
   configure("CONFIG SET tls-auth-clients yes");
   const std::string with =

@@ -1,13 +1,13 @@
 // redis/redisson_fair: Redisson's fair lock, an RLock whose waiters stand in a queue.
 //
-// The queue is a list of holders' names; a sorted set says until when each place in it is kept, by
-// the clients' clocks. Only the head of the queue may take a free lock. A release is announced to
-// the head alone, on a channel of its own; who gives up waiting takes its name out of the queue.
-// Places whose time has passed are dropped by whoever comes next, so that a waiter that died
-// delays the others until then: up to the time that it wanted to wait, for each.
+// The queue is a list of holders' names; a sorted set has the end of each place in it, by the
+// clients' clocks. Only the head of the queue may take a free lock. A release is announced to the
+// head alone, on a channel of its own; a waiter that gives up removes its name from the queue. The
+// next client drops places whose time has passed, so a dead waiter delays the others until then: up
+// to the time that it wanted to wait, for each.
 //
-// Nobody is woken when a head that was just called gives up: those behind it ask again when the
-// lease that they were told of has run out. Redisson has it so.
+// If a head that was just called gives up, nobody is woken: the waiters behind it ask again when
+// the lease that they were told of has run out. Redisson does the same.
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/redisson_session.hpp"
 #include "drivers/redis/wall_clock.hpp"
@@ -16,7 +16,7 @@ namespace lockmark::redis {
 namespace {
 
 // KEYS: lock, queue, timeouts. ARGV: lease in ms, owner, wait in ms, now in ms since 1970.
-// nil: taken; else in how many ms to ask again.
+// nil: taken; else the number of ms after which to ask again.
 constexpr std::string_view take_fair_lua = R"(
 local lease, me, wait, now = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 while true do
@@ -59,8 +59,8 @@ return ttl
 
 // KEYS: lock, queue, timeouts, channels' prefix, latch.
 // ARGV: message, lease in ms, owner, now in ms since 1970, publishing command, latch in ms.
-// nil: somebody else's; 1: free now; 0: the owner still holds it; 2: it was free already, which
-// Redisson calls a success.
+// nil: somebody else's; 1: free now; 0: the owner still holds it; 2: it was free already, which is
+// a success for Redisson.
 constexpr std::string_view give_up_fair_lua = R"(
 local answered = redis.call('GET', KEYS[5])
 if answered then return tonumber(answered) end
@@ -88,7 +88,7 @@ if head then redis.call(ARGV[5], KEYS[4] .. ':' .. head, ARGV[1]) end
 return was_free and 2 or 1
 )";
 
-// KEYS: queue, timeouts. ARGV: owner, wait in ms. Those behind it need not wait for it any more.
+// KEYS: queue, timeouts. ARGV: owner, wait in ms. Waiters behind it no longer wait for it.
 constexpr std::string_view leave_queue_lua = R"(
 local behind = false
 for _, waiter in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
@@ -153,6 +153,16 @@ class fair_session final : public redisson_session {
   std::string channels_;
 };
 
+std::vector<std::string> queue_beside(const std::string& lock, const option_values&) {
+  return {fair_queue(lock), fair_timeouts(lock)};
+}
+
+constexpr recipe fair_recipe{
+    .make_session = make_session<fair_session>,
+    .scripts = {take_fair_lua, give_up_fair_lua, redisson_extend_lua, leave_queue_lua},
+    .connections_beside = 1,
+    .beside = queue_beside};
+
 }  // namespace
 
 lock_kind redisson_fair() {
@@ -162,22 +172,12 @@ lock_kind redisson_fair() {
       .has = feature::lease | feature::renewable | feature::server_wait | feature::reentrant |
              feature::fair,
       .promises = safety::best_effort,
-      .topologies = "redis redis-sentinel redis-cluster",
+      .topologies = one_deployment,
       .algorithm =
           "Redisson 3.52 to 4.7, RedissonFairLock; the clock is the server's at the "
           "session's start",
       .options = {wait_option()},
-      .make =
-          [](const driver_setup& s) {
-            return make_driver(s, {.scripts = {take_fair_lua, give_up_fair_lua, redisson_extend_lua,
-                                               leave_queue_lua},
-                                   .make_session = make_session<fair_session>,
-                                   .connections_beside = 1,
-                                   .beside = [](const std::string& lock,
-                                                const option_values&) -> std::vector<std::string> {
-                                     return {fair_queue(lock), fair_timeouts(lock)};
-                                   }});
-          },
+      .make = make_driver_of<fair_recipe>,
   };
 }
 

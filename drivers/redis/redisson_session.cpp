@@ -1,18 +1,16 @@
 #include "drivers/redis/redisson_session.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "drivers/redis/answer_shape.hpp"
-#include "drivers/redis/confirmation.hpp"
+#include "drivers/redis/owner_lock.hpp"
+#include "drivers/redis/replies.hpp"
 
 namespace lockmark::redis {
 namespace {
 
 constexpr duration settle_limit = std::chrono::milliseconds{500};
 
-// Redisson goes by what its configuration calls the servers: one alone is never waited for.
+// Redisson goes by its configuration: with a single server it never waits for replicas.
 bool is_replicated(const run_data& run) {
   const auto wait = run.options.find("wait");
   return run.places[0].how != target::form::single &&
@@ -22,13 +20,10 @@ bool is_replicated(const run_data& run) {
 }  // namespace
 
 lock_option wait_option() {
-  return {.name = "wait",
-          .values = "true, false",
-          .preset = "true",
-          .help =
-              "under Sentinel and in a Cluster: whether a lock is only taken once a replica has "
-              "confirmed it (WAIT, up to 1 s), as Redisson's checkLockSyncedSlaves has it",
-          .accepts = [](std::string_view v) { return v == "true" || v == "false"; }};
+  return yes_or_no(
+      "wait", "true",
+      "under Sentinel and in a Cluster: whether a lock is only taken once a replica "
+      "has confirmed it (WAIT, up to 1 s), as Redisson's checkLockSyncedSlaves has it");
 }
 
 redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
@@ -138,16 +133,21 @@ task<outcome<grant>> redisson_session::extend(rlock what, request r) {
   co_return g;
 }
 
+// Leaves the lock's channel in scratch_.
+void redisson_session::begin_giving_up(const rlock& what, std::string& latch) {
+  append_latch(latch, what.name, new_request_id());
+  scratch_.clear();
+  append_channel_of(scratch_, what);
+}
+
 // Like Redisson, does not wait for the answer to DEL.
 task<outcome<nothing>> redisson_session::give_up(rlock what, request r) {
   connection& c = client(r, what.place);
   std::string before = std::exchange(latches_[what.place][r.client], {});
   std::string& latch = latches_[what.place][r.client];
-  append_latch(latch, what.name, new_request_id());
-  scratch_.clear();
-  append_channel_of(scratch_, what);
+  begin_giving_up(what, latch);
   const auto said = co_await tell(what, r, scratch_, latch);
-  // Redisson stops renewing whatever the answer is.
+  // Redisson stops renewing regardless of the answer.
   if (watchdog_) watchdog_->remove({r.key, r.client});
   if (!said.done()) {
     if (!before.empty()) left_.emplace_back(what.place, std::move(before));
@@ -164,9 +164,7 @@ task<outcome<nothing>> redisson_session::give_up(rlock what, request r) {
 
 void redisson_session::abandon(const rlock& what, const request& r) {
   std::string latch;
-  append_latch(latch, what.name, new_request_id());
-  scratch_.clear();
-  append_channel_of(scratch_, what);
+  begin_giving_up(what, latch);
   client(r, what.place)
       .post("EVAL", run_.scripts[give_up_script].text, 3, what.name, scratch_, latch,
             unlock_message, milliseconds(r.lease), what.holder, publish_command(), latch_ms);
@@ -212,18 +210,17 @@ task<outcome<reply>> redisson_session::confirmed(std::uint32_t client,
 }
 
 time_point redisson_session::until_worth_asking(std::int64_t pttl_ms, const request& r) const {
-  // A server may say any number: compared as milliseconds, it cannot overflow.
+  // A server may answer any number: compared as milliseconds, it cannot overflow.
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(r.deadline - loop_.now());
   if (pttl_ms < 0 || pttl_ms >= left.count()) return r.deadline;
   return loop_.now() + std::chrono::milliseconds{pttl_ms};
 }
 
 void redisson_session::throw_unexpected(const rlock& what, const reply& said) const {
-  throw no_server(fmt::format("{} answered a script of the lock with {}, which is no answer to it",
-                              run_.places[what.place].name(), describe(said)));
+  throw no_server(answered_wrongly(run_.places[what.place].name(), "a script of the lock", said));
 }
 
-// The DEL of the client's last latch may have been lost with what just failed.
+// The DEL of the client's last latch may have been lost with the request that just failed.
 void redisson_session::remember_latch(const rlock& what, const request& r) {
   std::string& last = latches_[what.place][r.client];
   if (!last.empty()) left_.emplace_back(what.place, std::exchange(last, {}));

@@ -1,8 +1,9 @@
-// What Redisson's locks have in common: ask; if it is held, subscribe, ask again, and from then on
-// wait for the announcement of a release, or for the end of the holder's lease, and ask.
+// The common base of Redisson's locks. An attempt asks; if the lock is held, it subscribes, asks
+// again, and from then on asks after each announcement of a release or the end of the holder's
+// lease.
 //
 // A release leaves its answer for a while under a name of its own (the latch), and deletes it by a
-// second command. What a lock does by a script of its own it says in ask() and tell().
+// second command. A lock with scripts of its own overrides ask() and tell().
 //
 // Source: RedissonLock, RedissonBaseLock and LockPubSub of Redisson 3.52 (unchanged in 4.7).
 #pragma once
@@ -13,20 +14,19 @@
 #include <set>
 
 #include "drivers/redis/lock_driver.hpp"
-#include "drivers/redis/redisson_names.hpp"
-#include "drivers/redis/redisson_scripts.hpp"
+#include "drivers/redis/redisson_protocol.hpp"
 #include "drivers/redis/subscription.hpp"
 #include "drivers/redis/watchdog.hpp"
 
 namespace lockmark::redis {
 
-// What a channel of Redisson says.
+// The messages of Redisson's channels.
 inline constexpr int unlock_message = 0;       // wakes one waiter of each instance
 inline constexpr int read_unlock_message = 1;  // wakes all of them
 // Redisson: (timeout 3 s + delay between retries, 1 to 2 s) * 4 retries.
 inline constexpr int latch_ms = 18'000;
 
-// The option `wait` of all of them.
+// The option `wait` of all these locks.
 lock_option wait_option();
 
 constexpr std::size_t redisson_batch = 100;  // lockWatchdogBatchSize
@@ -40,11 +40,11 @@ class redisson_session : public lock_session {
   task<outcome<grant>> renew(request r) override { return extend(the_lock(r), r); }
   task<outcome<nothing>> release(request r) override { return give_up(the_lock(r), r); }
 
-  // What a lost answer may have left is deleted now, or by the driver's wipe.
+  // Deletes latches whose answers were lost; the driver's wipe deletes the rest.
   task<void> close() override;
 
  protected:
-  // run_data::scripts begins with these; extend may stand for another script of the same kind.
+  // run_data::scripts begins with these; extend may be another script of the same kind.
   enum scripts : std::size_t { take_script, give_up_script, extend_script, first_own_script };
 
   // One lock on one server. The names belong to the session.
@@ -54,10 +54,10 @@ class redisson_session : public lock_session {
     std::string_view holder;
   };
 
-  // What the taking script's answer means.
+  // The meaning of the taking script's answer.
   struct answer {
     bool taken;
-    std::int64_t pttl_ms;  // of the holder; negative: it never expires
+    std::int64_t pttl_ms;  // of the holder; negative: never expires
     std::uint64_t token = 0;
   };
 
@@ -65,9 +65,9 @@ class redisson_session : public lock_session {
   virtual bool waits() const { return true; }
   virtual rlock the_lock(const request& r) const { return {0, key(r), owner(r)}; }
 
-  // Runs the script that takes; `wait` is how long the attempt is to last in all.
+  // Runs the script that takes; `wait` is the length of the whole attempt.
   virtual task<outcome<reply>> ask(const rlock& what, const request& r, duration wait);
-  // Nothing for what its script never answers.
+  // Nothing for an answer that its script never gives.
   virtual std::optional<answer> read(const reply& r) const;
   // Runs the script that extends, whose answer is {1} if it did.
   virtual task<outcome<reply>> ask_more(const rlock& what, const request& r);
@@ -77,23 +77,23 @@ class redisson_session : public lock_session {
   // Whether its answer says that the holder had the lock.
   virtual bool was_held(const reply& r) const { return !r.is(reply::kind::nil); }
   virtual void append_channel_of(std::string& out, const rlock& what) const;
-  // For locks that keep account: before each asking, after one that certainly took nothing, and
-  // after a release whose answer came.
+  // For locks that count their holds: before each request, after one that certainly took nothing,
+  // and after a release that was answered.
   virtual void will_ask(const request&) {}
   virtual void was_refused(const request&) {}
   virtual void was_given_up(const request&, bool /*was_held*/) {}
-  // An attempt has ended and the lock was not taken.
+  // After an attempt that did not take the lock.
   virtual void gave_up_waiting(const rlock&, const request&, duration /*wait*/) {}
 
   // acquire, renew and release of one lock of several.
   task<outcome<grant>> take(rlock what, request r);
   task<outcome<grant>> extend(rlock what, request r);
   task<outcome<nothing>> give_up(rlock what, request r);
-  // The same for when there is no time left to wait for an answer.
+  // The last without waiting for the answer, when there is no time left.
   void abandon(const rlock& what, const request& r);
 
-  // Every script that takes a lock or gives it up is run from here. But for a single server,
-  // Redisson then waits for the replicas, and for as few as one of them.
+  // Runs every script that takes a lock or gives it up. Unless the server is single, Redisson then
+  // waits for the replicas, and is content with one of them.
   template <class... Arguments>
   task<outcome<reply>> run_script(std::size_t which, const rlock& what, const request& r,
                                   int key_count, const Arguments&... arguments) {
@@ -103,15 +103,14 @@ class redisson_session : public lock_session {
       return c.evaluate(r, text, key_count, arguments...);
     }
     unconfirmed_[r.client] = false;
-    return confirmed(r.client, c.evaluate_replicated(r, text, key_count, arguments...));
+    return confirmed(r.client, c.command_confirmed(r, connection::all_replicas, "EVAL", text.text,
+                                                   key_count, arguments...));
   }
 
-  // For keys that `wipe` is to remove besides those it knows.
+  // Has `wipe` remove this key too.
   void leave_behind(std::string name) { run_.left.add(std::move(name)); }
 
  private:
-  using latch_of_client = std::vector<std::string>;  // the last of each
-
   task<outcome<reply>> renew_batch(connection& c, const std::vector<watchdog::hold>& some,
                                    duration lease, time_point deadline);
   task<outcome<reply>> confirmed(std::uint32_t client, task<outcome<replicated_reply>> asked);
@@ -120,12 +119,13 @@ class redisson_session : public lock_session {
   time_point until_worth_asking(std::int64_t pttl_ms, const request& r) const;
   void remember_latch(const rlock& what, const request& r);
   std::string_view new_request_id();
+  void begin_giving_up(const rlock& what, std::string& latch);
 
   std::vector<std::unique_ptr<subscription>> messages_;  // by place
-  std::vector<latch_of_client> latches_;                 // by place
-  // Latches that may still be there, with their places.
+  std::vector<std::vector<std::string>> latches_;        // by place, the last of each client
+  // Latches that may still exist, with their places.
   std::vector<std::pair<std::size_t, std::string>> left_;
-  std::vector<bool> unconfirmed_;       // by client: no replica has the last script's writes
+  std::vector<bool> unconfirmed_;       // by client: no replica confirmed the last script's writes
   std::unique_ptr<watchdog> watchdog_;  // null: without
   const bool replicated_;
   std::mt19937_64 random_;

@@ -1,4 +1,4 @@
-// What is Redisson's own, on a real server: who is woken, who stands in line, who is renewed.
+// Redisson's own features on a real server: wake-ups, queues, renewals.
 #include <gtest/gtest.h>
 
 #include "deploy/local/cluster.hpp"
@@ -74,7 +74,7 @@ task<void> writer_leaves(loop& l, driver& writers, driver& readers, int& woken) 
   co_await leave(writing);
 }
 
-// A writer that leaves wakes all readers, also those of one instance, and readers share.
+// The release by a writer wakes all readers, also several of one instance, and readers share.
 TEST_F(redisson_server, a_writer_wakes_every_reader) {
   const auto writers = driver_for(redisson_write(), url());
   const auto readers = driver_for(redisson_read(), url());
@@ -94,7 +94,7 @@ task<void> read_twice_and_vanish(loop& l, driver& d) {
   co_await leave(reading);
 }
 
-// The keys of holds that nobody gave up go with the run.
+// The run's wipe removes the keys of holds that nobody gave up.
 TEST_F(redisson_server, readers_leave_nothing_behind) {
   const auto d = driver_for(redisson_read(), url());
   run_to_end(l, read_twice_and_vanish(l, *d));
@@ -115,7 +115,7 @@ task<void> give_up_waiting(loop& l, driver& d) {
   co_await leave(where);
 }
 
-// Who gives up waiting takes its name out of the queue.
+// A waiter that gives up removes its name from the queue.
 TEST_F(redisson_server, fair_waiters_leave_the_queue) {
   const auto d = driver_for(redisson_fair(), url());
   run_to_end(l, give_up_waiting(l, *d));
@@ -154,7 +154,7 @@ task<void> hold_two(loop& l, driver& d, duration lease, watched& seen) {
   co_await leave(where);
 }
 
-// On a machine that stands still for a lease, only a longer one can be kept.
+// On a machine that stalls for the length of a lease, only a longer one can be kept.
 watched held_by(driver& d, loop& l) {
   watched seen;
   for (duration lease = 300ms; lease < 5s; lease *= 2) {
@@ -165,9 +165,9 @@ watched held_by(driver& d, loop& l) {
   return seen;
 }
 
-// Held beyond its lease, by a renewal in each lease at least and one in each third at most.
-// Redisson renews all by one command, if they were taken at about the same time; most libraries
-// each by its own.
+// Held beyond its lease by at least one renewal per lease and at most one per third. Redisson
+// renews all locks taken at about the same time by one command; most libraries use one command for
+// each.
 TEST_F(redisson_server, watchdogs_renew) {
   const auto redissons = driver_for(redisson(), url(), {{"watchdog", "true"}});
   const watched together = held_by(*redissons, l);
@@ -194,7 +194,7 @@ task<void> lose_a_watched_hold(loop& l, driver& d) {
   co_await leave(where);
 }
 
-// What turns out to be gone is renewed no more, and its holder learns of it at its release.
+// A hold that turns out to be gone is no longer renewed; its holder learns of it at its release.
 TEST_F(redisson_server, a_watchdog_forgets_what_is_gone) {
   const auto d = driver_for(redisson(), url(), {{"watchdog", "true"}});
   run_to_end(l, lose_a_watched_hold(l, *d));
@@ -215,7 +215,7 @@ task<void> nest(loop& l, driver& d, std::vector<std::uint64_t>& tokens) {
   co_await leave(where);
 }
 
-// The counter survives the lock, counts re-entries, and goes with the run.
+// The counter survives the lock, counts re-entries, and is wiped with the run.
 TEST_F(redisson_server, fencing_tokens_never_fall) {
   const auto d = driver_for(redisson_fenced(), url());
   std::vector<std::uint64_t> tokens;

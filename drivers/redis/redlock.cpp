@@ -1,27 +1,25 @@
-// redis/redlock: one lock in several masters that know nothing of each other, held by whoever has
-// it in most of them.
+// redis/redlock: one lock in several masters that know nothing of each other, held by the client
+// that has it in most of them.
 //
-// All are asked at once by SET NX PX, each for node_timeout at most. The lock is taken if a
-// majority said yes and the lease, less the time that it took and the drift of clocks, has not run
-// out; else it is taken back everywhere, also where no answer came. Survives the loss of a
-// minority. No fencing token, and it trusts every server's clock: one that jumps, or comes back
-// without its keys, lets a second holder in.
+// SET NX PX asks all of them at once, each for node_timeout at most. The lock is taken if a
+// majority said yes and the lease, less the time taken and the clock drift, has not run out;
+// otherwise it is undone everywhere, also where no answer came. Survives the loss of a minority. No
+// fencing token, and it trusts every server's clock: if a clock jumps, or a server comes back
+// without its keys, a second holder gets in.
 //
-// What is written is another value for each attempt, so that taking back one attempt never gives up
-// what another has taken.
+// Each attempt writes another value, so that undoing one attempt never releases another.
 //
 // Tries once: the random delay before the next try is the workload's retry policy. Waits for every
-// place and not just for the quickest majority, so that no answer is left on a connection. Taking
-// back is no new attempt: it may begin after the deadline, within the grace.
+// place and not only for the quickest majority, so that no answer is left on a connection. Undoing
+// is no new attempt: it may begin after the deadline, within the grace.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "drivers/redis/lock_driver.hpp"
 #include "drivers/redis/majority.hpp"
-#include "drivers/redis/owner_scripts.hpp"
+#include "drivers/redis/owner_lock.hpp"
 #include "drivers/redis/redis.hpp"
 #include "harness/async/scope.hpp"
 
@@ -32,13 +30,11 @@ enum class step : std::uint8_t { take, give_up, extend };
 
 constexpr std::int64_t longest_timeout_ms = 10'000;
 
-// "50ms"; zero for what is none.
+// "50ms"; zero for any other text.
 std::chrono::milliseconds timeout_of(std::string_view text) {
-  std::int64_t ms = 0;
-  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), ms);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(stop - text.data()));
-  const bool is_one = status == std::errc{} && unit == "ms" && ms > 0 && ms <= longest_timeout_ms;
-  return std::chrono::milliseconds{is_one ? ms : 0};
+  if (!text.ends_with("ms")) return {};
+  const auto ms = whole_number<std::int64_t>(text.substr(0, text.size() - 2));
+  return std::chrono::milliseconds{ms && *ms > 0 && *ms <= longest_timeout_ms ? *ms : 0};
 }
 
 class redlock_session final : public lock_session {
@@ -83,14 +79,15 @@ class redlock_session final : public lock_session {
   }
 
  private:
-  // What the client's last attempt wrote that was granted or may have been; else what nobody wrote.
+  // The value of the client's last attempt that was granted or may have been; else one that nobody
+  // wrote.
   std::string held_value(const request& r) const {
     const auto at = held_.find({r.client, r.key});
     return at == held_.end() ? owner(r) : at->second;
   }
 
-  // All but those that were not asked `before`, if that is given: there is nothing to take back.
-  // `value` and `before` must stay until the answers are there.
+  // Asks all places, except those `unasked` in `before`, if given: there is nothing to undo.
+  // `value` and `before` must outlive the call.
   task<std::vector<vote>> ask_all(request r, step what, const std::string& value,
                                   const std::vector<vote>* before = nullptr) {
     std::vector<vote> each(places(), vote::unasked);
@@ -110,20 +107,12 @@ class redlock_session final : public lock_session {
     to = vote_of(said, said.done() && is_yes(said.value()));
   }
 
-  // SET answers OK or nil, the scripts 1 or 0.
-  static bool is_yes(const reply& r) {
-    return r.is(reply::kind::integer) ? r.number == 1 : r.is(reply::kind::status);
-  }
-
   task<outcome<reply>> asked(const request& r, step what, const std::string& value, connection& c,
                              time_limit limit) {
-    switch (what) {
-      case step::take:
-        return c.command(limit, "SET", key(r), value, "NX", "PX", milliseconds(r.lease));
-      case step::extend:
-        return c.evaluate(limit, run_.scripts[extend_if_owner], 1, key(r), value,
-                          milliseconds(r.lease));
-      case step::give_up: break;
+    const std::int64_t lease = milliseconds(r.lease);
+    if (what == step::take) return c.command(limit, "SET", key(r), value, "NX", "PX", lease);
+    if (what == step::extend) {
+      return c.evaluate(limit, run_.scripts[extend_if_owner], 1, key(r), value, lease);
     }
     return c.evaluate(limit, run_.scripts[delete_if_owner], 1, key(r), value);
   }
@@ -133,6 +122,10 @@ class redlock_session final : public lock_session {
   std::uint64_t attempts_ = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> held_;  // by (client, key)
 };
+
+constexpr recipe in_most{.make_session = make_session<redlock_session>,
+                         .scripts = {delete_if_owner_lua, extend_if_owner_lua},
+                         .over = spread::majority};
 
 }  // namespace
 
@@ -153,12 +146,7 @@ lock_kind redlock() {
                            "attempt waits as long for a master that is down",
                    .accepts =
                        [](std::string_view value) { return timeout_of(value).count() > 0; }}},
-      .make =
-          [](const driver_setup& s) {
-            return make_driver(s, {.scripts = {delete_if_owner_lua, extend_if_owner_lua},
-                                   .make_session = make_session<redlock_session>,
-                                   .over = spread::majority});
-          },
+      .make = make_driver_of<in_most>,
   };
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 namespace lockmark::redis {
@@ -10,7 +9,7 @@ namespace {
 
 constexpr std::size_t number_room = 20;
 constexpr std::string_view line_end = "\r\n";
-// The shortest value there is, "+\r\n".
+// The shortest value is "+\r\n".
 constexpr std::size_t shortest_value = 3;
 
 char* put_header(char* at, char mark, std::size_t number) {
@@ -22,13 +21,9 @@ char* put_header(char* at, char mark, std::size_t number) {
 }
 
 // All of `text`, in decimal. RESP2 allows a plus sign before it.
-std::optional<std::int64_t> whole_number(std::string_view text) {
+std::optional<std::int64_t> number_of_line(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  std::int64_t n = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, n);
-  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
-  return n;
+  return whole_number<std::int64_t>(text);
 }
 
 }  // namespace
@@ -52,6 +47,18 @@ void append_command(std::string& out, const argument* arguments, std::size_t cou
   out.resize(static_cast<std::size_t>(at - out.data()));
 }
 
+std::string_view word_of(std::string_view command, int n) {
+  auto at = command.find('$');
+  while (true) {
+    std::size_t size = 0;
+    std::from_chars(command.data() + at + 1, command.data() + command.size(), size);
+    const auto begin = command.find("\r\n", at) + 2;
+    if (n-- == 0) return command.substr(begin, size);
+    at = begin + size + 2;
+    if (at >= command.size() || command[at] != '$') return {};
+  }
+}
+
 bool reply::is_error(std::string_view word) const {
   return what == kind::error && text.starts_with(word) &&
          (text.size() == word.size() || text[word.size()] == ' ');
@@ -60,7 +67,7 @@ bool reply::is_error(std::string_view word) const {
 void reply_parser::reset() {
   unread_.clear();
   at_ = 0;
-  std::exchange(root_, {});  // an assignment would keep its room
+  std::exchange(root_, {});  // an assignment would keep its capacity
   open_.clear();
   text_ = nullptr;
   charged_ = 0;
@@ -85,8 +92,8 @@ reply_parser::state reply_parser::next(reply& into) {
   return state::whole;
 }
 
-// A value up to its line's end, which is all of it unless it is a text. An array is whole as a
-// value; its elements are the next values.
+// Reads a value up to the end of its line, which is all of it unless it is a text. An array counts
+// as whole; its elements are the next values.
 reply_parser::state reply_parser::read_value() {
   const std::string_view rest = std::string_view{unread_}.substr(at_);
   const auto end = rest.find(line_end);
@@ -94,7 +101,7 @@ reply_parser::state reply_parser::read_value() {
   if (std::min(end, rest.size()) > reply_limits::line + (end == rest.npos ? 1 : 0)) {
     return fail(state::excessive);
   }
-  // What is no reply is refused at its first byte, which may be the only one that comes.
+  // Any other message is refused at its first byte, which may be the only one to arrive.
   if (!rest.empty() && std::string_view{"+-:$*"}.find(rest[0]) == rest.npos) {
     return fail(state::malformed);
   }
@@ -107,7 +114,7 @@ reply_parser::state reply_parser::read_header(reply& r, char mark, std::string_v
   if (mark == '$') return begin_text(r, line);
   if (mark == '*') return begin_array(r, line);
   if (mark == ':') {
-    const auto number = whole_number(line);
+    const auto number = number_of_line(line);
     if (!number) return fail(state::malformed);
     r.what = reply::kind::integer;
     r.number = *number;
@@ -120,7 +127,7 @@ reply_parser::state reply_parser::read_header(reply& r, char mark, std::string_v
 }
 
 reply_parser::state reply_parser::begin_text(reply& r, std::string_view digits) {
-  const auto size = whole_number(digits);
+  const auto size = number_of_line(digits);
   if (!size || *size < -1) return fail(state::malformed);
   if (*size < 0) return state::whole;  // nil
   if (!charge(static_cast<std::size_t>(*size))) return fail(state::excessive);
@@ -131,7 +138,7 @@ reply_parser::state reply_parser::begin_text(reply& r, std::string_view digits) 
 }
 
 reply_parser::state reply_parser::begin_array(reply& r, std::string_view digits) {
-  const auto count = whole_number(digits);
+  const auto count = number_of_line(digits);
   if (!count || *count < -1) return fail(state::malformed);
   if (*count < 0) return state::whole;  // nil
   const auto parts = static_cast<std::size_t>(*count);
@@ -143,7 +150,7 @@ reply_parser::state reply_parser::begin_array(reply& r, std::string_view digits)
   return state::whole;
 }
 
-// As much of a text as has come; what a text has taken needs no place in unread_ any more.
+// Takes the part of a text that has arrived; it needs no space in unread_ any more.
 reply_parser::state reply_parser::read_text() {
   std::string& text = text_->text;
   const std::string_view rest = std::string_view{unread_}.substr(at_);
@@ -159,8 +166,8 @@ reply_parser::state reply_parser::read_text() {
   return state::whole;
 }
 
-// Where the next value belongs. An array grows only while it is the innermost, so that pointers to
-// those around it stay good.
+// The place of the next value. An array grows only while it is the innermost, so that pointers to
+// the arrays around it stay valid.
 reply& reply_parser::place() {
   if (open_.empty()) return root_;
   --open_.back().missing;
@@ -173,7 +180,7 @@ bool reply_parser::charge(std::size_t bytes) {
   return true;
 }
 
-// Nothing is kept of what is not going to be whole.
+// Keeps nothing of a reply that will never be whole.
 reply_parser::state reply_parser::fail(state how) {
   reset();
   failed_ = how;

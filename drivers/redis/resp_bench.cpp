@@ -1,4 +1,4 @@
-// What RESP costs per command: encoding what a lock sends, parsing what it is answered.
+// The cost of RESP per command: encoding a lock's commands, parsing their answers.
 #include <benchmark/benchmark.h>
 
 #include "drivers/redis/resp.hpp"

@@ -1,5 +1,5 @@
-// Any bytes as what a Redis server sends: the same replies come of them in one piece, byte by byte
-// and in two pieces; and what is read, written again, is read the same.
+// Any bytes as input from a Redis server: they give the same replies in one piece, byte by byte and
+// in two pieces; and replies that are written again are read the same.
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -28,7 +28,7 @@ void feed(reply_parser& parser, std::string_view piece, reading& into) {
   while ((into.ended = parser.next(next)) == state::whole) into.replies.push_back(std::move(next));
 }
 
-// Twice the same way, whatever was before.
+// The same result twice, whatever came before.
 void check_pieces(reply_parser& parser, std::string_view bytes, std::size_t size,
                   const reading& whole) {
   parser.reset();
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   assert(whole.ended != state::whole);
   check_written(parser, whole);
   check_pieces(parser, bytes, 1, whole);
-  // All cuts of what is short; of what is long one, which its length tells.
+  // All cuts of a short input; of a long one only one, chosen by its length.
   const std::size_t first = size <= 32 ? 2 : 2 + size * 31 % (size - 2);
   const std::size_t last = size <= 32 ? size : first + 1;
   for (std::size_t cut = first; cut < last; ++cut) check_pieces(parser, bytes, cut, whole);

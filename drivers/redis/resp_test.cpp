@@ -57,7 +57,7 @@ TEST(resp, parses_each_kind) {
   EXPECT_TRUE(parse("*0\r\n").is(kind::array));
 }
 
-// An error is known by its first word, the whole of it.
+// An error is known by its whole first word.
 TEST(resp, knows_errors_by_their_word) {
   const reply r = parse("-NOSCRIPT No matching script.\r\n");
   EXPECT_TRUE(r.is_error("NOSCRIPT"));
@@ -76,7 +76,7 @@ TEST(resp, parses_nested_arrays) {
   EXPECT_EQ(r.parts[2].text, "x");
 }
 
-// However the bytes are cut, the same replies come out, and none comes out early.
+// Bytes cut at any place give the same replies, and none of them early.
 TEST(resp, parses_byte_by_byte) {
   const std::string_view bytes = "*2\r\n$3\r\nfoo\r\n:7\r\n+OK\r\n$-1\r\n";
   reply_parser p;
@@ -93,7 +93,7 @@ TEST(resp, parses_byte_by_byte) {
   EXPECT_TRUE(seen[2].second.is(kind::nil));
 }
 
-// A reply does not keep anything of the one before it.
+// A reply keeps nothing of the one before it.
 TEST(resp, replies_do_not_mix) {
   reply_parser p;
   p.feed("*1\r\n$2\r\nab\r\n$-1\r\n");
@@ -104,7 +104,7 @@ TEST(resp, replies_do_not_mix) {
   EXPECT_TRUE(r.parts.empty());
 }
 
-// What is not RESP is said to be malformed, and a reset parser is as new.
+// Anything but RESP is malformed, and a reset parser is as good as new.
 TEST(resp, tells_what_is_not_resp) {
   reply_parser p;
   p.feed("HTTP/1.1 400 Bad Request\r\n");
@@ -115,7 +115,7 @@ TEST(resp, tells_what_is_not_resp) {
   EXPECT_EQ(p.next(r), state::whole);
 }
 
-// All that comes of these pieces: replies in words, and how it ended.
+// The result of these pieces: the replies in words, and the ending.
 std::string read_all(const std::vector<std::string_view>& pieces) {
   std::string seen;
   reply_parser p;
@@ -132,7 +132,7 @@ std::string read_all(const std::vector<std::string_view>& pieces) {
   return seen + fmt::format(" {}", static_cast<int>(s));
 }
 
-// Cut in two anywhere, or into single bytes, it is the same, also where it is wrong.
+// Cut in two anywhere, or into single bytes, the result is the same, also for malformed input.
 TEST(resp, does_not_depend_on_how_the_bytes_come) {
   for (const std::string_view bytes :
        {"*3\r\n:-7\r\n*2\r\n$3\r\na\r\n\r\n*0\r\n$-1\r\n+OK\r\n-E x\r\n*-1\r\n:+5\r\n$0\r\n\r\n",
@@ -155,7 +155,7 @@ state state_after(std::string_view bytes) {
   return p.next(r);
 }
 
-// Lengths that are none, ends that are missing, and types of RESP3.
+// Invalid lengths, missing ends, and types of RESP3.
 TEST(resp, is_strict) {
   for (const char* bytes : {":\r\n", ":1x\r\n", ":+-1\r\n", ":99999999999999999999\r\n", "$\r\n",
                             "$-2\r\n", "$1 \r\n", "*-2\r\n", "*x\r\n", "$3\r\nabcd\r\n",
@@ -164,7 +164,7 @@ TEST(resp, is_strict) {
   }
 }
 
-// What is announced beyond the limits is refused as soon as it is, and not when it has come.
+// An announcement beyond the limits is refused at once, before its contents arrive.
 TEST(resp, refuses_what_is_announced_beyond_the_limits) {
   const std::size_t most = reply_limits::size / sizeof(reply);
   std::string deep;
@@ -173,7 +173,7 @@ TEST(resp, refuses_what_is_announced_beyond_the_limits) {
        {std::string{"*1048576\r\n"}, std::string{"*9223372036854775807\r\n"},
         std::string{"$2000000000\r\n"}, std::string{"$9223372036854775807\r\n"},
         fmt::format("*{}\r\n", most + 1), fmt::format("${}\r\n", reply_limits::size + 1),
-        // Each is within them, and both together are not.
+        // Each is within the limits, both together are not.
         fmt::format("*{}\r\n*{}\r\n", most / 2 + 1, most / 2 + 1),
         fmt::format("*{}\r\n${}\r\n", most / 2 + 1, reply_limits::size / 2), deep}) {
     EXPECT_EQ(state_after(bytes), state::excessive) << bytes;
@@ -182,7 +182,7 @@ TEST(resp, refuses_what_is_announced_beyond_the_limits) {
   EXPECT_EQ(state_after(deep.substr(4)), state::incomplete);
 }
 
-// A line that does not end is refused once it is longer than any line may be.
+// A line without an end is refused once it exceeds the limit of a line.
 TEST(resp, refuses_a_line_without_an_end) {
   const std::string longest = "-" + std::string(reply_limits::line - 1, 'x');
   EXPECT_EQ(state_after(longest + "\r"), state::incomplete);
@@ -191,7 +191,7 @@ TEST(resp, refuses_a_line_without_an_end) {
   EXPECT_EQ(state_after(longest + "x\r\n"), state::excessive);
 }
 
-// The largest texts are taken, one after the other: the limit is for each reply.
+// The largest texts are accepted, one after the other: the limit is for each reply.
 TEST(resp, takes_what_is_within_the_limits) {
   const std::string text(reply_limits::size, 'x');
   const std::string bytes = fmt::format("${}\r\n{}\r\n", text.size(), text);
@@ -204,13 +204,13 @@ TEST(resp, takes_what_is_within_the_limits) {
   }
 }
 
-// Bytes that the heap has lent. Sanitizers have a heap of their own, of which this knows nothing.
+// Allocated bytes. Sanitizers have a heap of their own, which this does not see.
 std::size_t on_the_heap() {
   const auto all = mallinfo2();
   return all.uordblks + all.hblkhd;
 }
 
-// However much is announced, only what has come takes room.
+// Only bytes that have arrived take memory, however much is announced.
 TEST(resp, allocates_nothing_ahead) {
   for (const std::string_view bytes : {"*100000\r\n", "*2\r\n$8000000\r\nabcdef",
                                        "*10000\r\n*10000\r\n*10000\r\n*10000\r\n:1\r\n"}) {
@@ -223,7 +223,7 @@ TEST(resp, allocates_nothing_ahead) {
   }
 }
 
-// Neither what was refused nor what was forgotten keeps its room.
+// Refused and forgotten input gives its memory back.
 TEST(resp, gives_room_back) {
   const std::string half(reply_limits::size / 2, 'x');
   reply_parser p;
@@ -238,7 +238,7 @@ TEST(resp, gives_room_back) {
   EXPECT_LT(on_the_heap(), before + 65536);
 }
 
-// Once it has failed it takes nothing more, until it is reset.
+// A failed parser accepts nothing until it is reset.
 TEST(resp, stays_failed) {
   reply_parser p;
   reply r;

@@ -1,4 +1,4 @@
-// How Redis is reached.
+// The URL schemes of Redis targets, each plain and with TLS.
 #pragma once
 
 #include <array>
@@ -7,53 +7,44 @@
 
 namespace lockmark::redis {
 
+constexpr config::scheme single_server(std::string_view name, std::string_view usage) {
+  return {.name = name,
+          .default_port = 6379,
+          .path = config::path_rule::database_number,
+          .usage = usage,
+          .tls = name.starts_with("rediss"),
+          .topology = "redis"};
+}
+
+constexpr config::scheme sentinels(std::string_view name, std::string_view usage) {
+  return {.name = name,
+          .default_port = 26379,
+          .many_hosts = true,
+          .path = config::path_rule::required_name,
+          .usage = usage,
+          .tls = name.starts_with("rediss"),
+          .topology = "redis-sentinel"};
+}
+
+constexpr config::scheme many_servers(std::string_view name, std::string_view usage,
+                                      std::string_view topology) {
+  return {.name = name,
+          .default_port = 6379,
+          .many_hosts = true,
+          .usage = usage,
+          .tls = name.starts_with("rediss"),
+          .topology = topology};
+}
+
 inline constexpr std::array schemes{
-    config::scheme{.name = "redis",
-                   .default_port = 6379,
-                   .path = config::path_rule::database_number,
-                   .usage = "redis://[user:pass@]host[:port][/db]",
-                   .topology = "redis"},
-    config::scheme{.name = "redis+sentinel",
-                   .default_port = 26379,
-                   .many_hosts = true,
-                   .path = config::path_rule::required_name,
-                   .usage = "redis+sentinel://h1,h2,h3/NAME",
-                   .topology = "redis-sentinel"},
-    config::scheme{.name = "redis+cluster",
-                   .default_port = 6379,
-                   .many_hosts = true,
-                   .usage = "redis+cluster://h1,h2",
-                   .topology = "redis-cluster"},
-    config::scheme{.name = "redis+independent",
-                   .default_port = 6379,
-                   .many_hosts = true,
-                   .usage = "redis+independent://h1,h2,h3",
-                   .topology = "redis-independent"},
-    config::scheme{.name = "rediss",
-                   .default_port = 6379,
-                   .path = config::path_rule::database_number,
-                   .usage = "rediss://[user:pass@]host[:port][/db]",
-                   .tls = true,
-                   .topology = "redis"},
-    config::scheme{.name = "rediss+sentinel",
-                   .default_port = 26379,
-                   .many_hosts = true,
-                   .path = config::path_rule::required_name,
-                   .usage = "rediss+sentinel://h1,h2,h3/NAME",
-                   .tls = true,
-                   .topology = "redis-sentinel"},
-    config::scheme{.name = "rediss+cluster",
-                   .default_port = 6379,
-                   .many_hosts = true,
-                   .usage = "rediss+cluster://h1,h2",
-                   .tls = true,
-                   .topology = "redis-cluster"},
-    config::scheme{.name = "rediss+independent",
-                   .default_port = 6379,
-                   .many_hosts = true,
-                   .usage = "rediss+independent://h1,h2,h3",
-                   .tls = true,
-                   .topology = "redis-independent"},
+    single_server("redis", "redis://[user:pass@]host[:port][/db]"),
+    sentinels("redis+sentinel", "redis+sentinel://h1,h2,h3/NAME"),
+    many_servers("redis+cluster", "redis+cluster://h1,h2", "redis-cluster"),
+    many_servers("redis+independent", "redis+independent://h1,h2,h3", "redis-independent"),
+    single_server("rediss", "rediss://[user:pass@]host[:port][/db]"),
+    sentinels("rediss+sentinel", "rediss+sentinel://h1,h2,h3/NAME"),
+    many_servers("rediss+cluster", "rediss+cluster://h1,h2", "redis-cluster"),
+    many_servers("rediss+independent", "rediss+independent://h1,h2,h3", "redis-independent"),
 };
 
 }  // namespace lockmark::redis

@@ -1,6 +1,7 @@
 #include "drivers/redis/script.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/evp.h>
 
 #include <stdexcept>
@@ -14,13 +15,7 @@ std::string sha1_of(std::string_view text) {
   if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha1(), nullptr) != 1) {
     throw std::runtime_error("OpenSSL has no SHA-1, by which Redis names its scripts");
   }
-  constexpr char digits[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += digits[digest[i] >> 4];
-    hex += digits[digest[i] & 15];
-  }
-  return hex;
+  return fmt::format("{:02x}", fmt::join(digest, digest + size, ""));
 }
 
 }  // namespace

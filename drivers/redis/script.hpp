@@ -1,4 +1,4 @@
-// A Lua script and the name under which Redis caches it.
+// A Lua script and the name by which Redis caches it.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ void append_evalsha(std::string& out, const script& s, int key_count,
 }
 
 // The same call as EVAL with the whole text, for a server that has lost its script cache. `evalsha`
-// is what append_evalsha wrote.
+// was written by append_evalsha.
 std::string as_eval(std::string_view evalsha, const script& s);
 
 }  // namespace lockmark::redis

@@ -5,7 +5,7 @@
 namespace lockmark::redis {
 namespace {
 
-// The name is the SHA-1 of the text, as `SCRIPT LOAD "return 1"` answers it.
+// The name is the SHA-1 of the text, as in the answer to `SCRIPT LOAD "return 1"`.
 TEST(script, is_named_by_its_sha1) {
   EXPECT_EQ(script{"return 1"}.sha1, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
 }

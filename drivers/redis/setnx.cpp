@@ -1,14 +1,18 @@
 // redis/setnx: the oldest and simplest lock, shown for what it is worth.
+// redis/setnx_expire: the same with a lease that comes too late.
 //
-// SETNX takes the key, DEL gives it up. No lease: a client that dies keeps the lock for ever. No
-// owner's mark is looked at: whoever deletes the key frees the lock, also somebody else's.
+// SETNX takes the key, DEL gives it up. Without a lease, a client that dies keeps the lock for
+// ever. No owner's mark is checked: a DEL frees the lock, also somebody else's.
+//
+// setnx_expire sets the lease by a second command, EXPIRE: a client that dies between the two keeps
+// the lock for ever. EXPIRE counts whole seconds; a lease is rounded up to them.
 #include "drivers/redis/lock_driver.hpp"
 #include "drivers/redis/redis.hpp"
 
 namespace lockmark::redis {
 namespace {
 
-class setnx_session final : public lock_session {
+class setnx_session : public lock_session {
  public:
   using lock_session::lock_session;
 
@@ -23,6 +27,26 @@ class setnx_session final : public lock_session {
   }
 };
 
+class setnx_expire_session final : public setnx_session {
+ public:
+  using setnx_session::setnx_session;
+
+  task<outcome<grant>> acquire(request r) override {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto taken = co_await client(r).command(r, "SETNX", key(r), "1");
+    const auto ending = done_if(taken, 1, g, refusal::busy);
+    if (!ending.done()) co_return ending;
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(r.lease).count();
+    const auto bounded = co_await client(r).command(r, "EXPIRE", key(r), seconds);
+    // The key is taken, so this is no refusal; and nobody knows for how long.
+    if (bounded.refused()) co_return doubt::connection_lost;
+    co_return done_if(bounded, 1, g, refusal::busy);
+  }
+};
+
+constexpr recipe by_setnx{.make_session = make_session<setnx_session>};
+constexpr recipe by_setnx_and_expire{.make_session = make_session<setnx_expire_session>};
+
 }  // namespace
 
 lock_kind setnx() {
@@ -31,13 +55,23 @@ lock_kind setnx() {
       .summary = "SETNX and DEL: no lease, no owner",
       .has = {},
       .promises = safety::none,
-      .topologies = "redis redis-sentinel redis-cluster",
+      .topologies = one_deployment,
       .algorithm = "the pattern of the SETNX page of Redis's documentation",
       .options = {},
-      .make =
-          [](const driver_setup& s) {
-            return make_driver(s, {{}, make_session<setnx_session>});
-          },
+      .make = make_driver_of<by_setnx>,
+  };
+}
+
+lock_kind setnx_expire() {
+  return {
+      .name = "redis/setnx_expire",
+      .summary = "SETNX, then EXPIRE as a second command; DEL: who dies in between blocks for ever",
+      .has = feature::lease,
+      .promises = safety::none,
+      .topologies = one_deployment,
+      .algorithm = "two commands, as often seen before SET knew NX and PX together",
+      .options = {},
+      .make = make_driver_of<by_setnx_and_expire>,
   };
 }
 

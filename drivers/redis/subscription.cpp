@@ -6,9 +6,8 @@
 #include <deque>
 #include <utility>
 
-#include "drivers/redis/answer_shape.hpp"
 #include "drivers/redis/connection.hpp"
-#include "drivers/redis/push.hpp"
+#include "drivers/redis/replies.hpp"
 #include "drivers/redis/slot.hpp"
 
 namespace lockmark::redis {
@@ -27,16 +26,16 @@ struct subscription::channel {
 
   const std::string name;
   std::size_t places = 0;
-  wire* on = nullptr;          // over which it was asked for last
+  wire* on = nullptr;          // of the last SUBSCRIBE
   std::size_t unanswered = 0;  // SUBSCRIBEs sent and not confirmed
-  bool asked = false;          // the last that was sent is SUBSCRIBE
+  bool asked = false;          // the last command was SUBSCRIBE
   bool confirmed = false;
-  unsigned redirected = 0;        // how often a node has named another
-  std::size_t permits = 0;        // messages that found nobody waiting
-  std::deque<place*> confirming;  // wait for the confirmation
-  std::deque<place*> waiting;     // wait for a message, in the order of their coming
+  unsigned redirected = 0;        // redirections so far
+  std::size_t permits = 0;        // messages without a waiter
+  std::deque<place*> confirming;  // waiting for the confirmation
+  std::deque<place*> waiting;     // waiting for a message, in order of arrival
 
-  // How many were woken; for nobody, the permit is kept.
+  // Returns how many were woken; without a waiter, keeps a permit.
   std::size_t wake_one() {
     if (waiting.empty()) {
       ++permits;
@@ -47,9 +46,9 @@ struct subscription::channel {
     first->woken_.set();
     return 1;
   }
-  // For a message that is meant for all: a release by a writer, for whom readers may wait. Who is
-  // just asking gets a permit. (Redisson wakes only who is waiting already: who asks at that moment
-  // waits for the end of the lease.)
+  // For a message to all: the release by a writer, for which readers may wait. A client that is
+  // just asking gets a permit. (Redisson wakes only those waiting already: a client that is asking
+  // at that moment waits for the end of the lease.)
   std::size_t wake_everybody() {
     const std::size_t woken = waiting.size();
     permits = places - woken;
@@ -108,7 +107,7 @@ task<bool> subscription::place::wait(time_point deadline) {
   woken_.clear();
   channel_.waiting.push_back(this);
   co_await woken_.wait_until(deadline);
-  // Whoever is no longer in the queue was woken, also at the very moment of its deadline.
+  // A place that is no longer in the queue was woken, even if its deadline passed at that moment.
   co_return !channel::remove(channel_.waiting, this);
 }
 
@@ -136,7 +135,7 @@ void subscription::drop_unused(channel& c) {
   if (c.unanswered == 0) channels_.erase(channels_.find(c.name));
 }
 
-// Whoever waits for the confirmation is woken, also if there is nobody to ask.
+// Waiters for the confirmation are woken even if there is no server to ask.
 void subscription::ask_for(channel& c, time_point deadline) {
   if (c.asked) return;
   c.on = wire_for(c);
@@ -157,7 +156,7 @@ void subscription::subscribe_to(channel& c) {
   if (c.on->to.write_now(out, 1)) lose_connection(*c.on);
 }
 
-// One command each: the channels of one SSUBSCRIBE would have to share a slot.
+// One command per channel: the channels of one SSUBSCRIBE would have to share a slot.
 void subscription::subscribe_to_all(wire& w) {
   std::vector<channel*> all;
   for (const auto& [name, c] : channels_) {
@@ -237,23 +236,23 @@ void subscription::take(wire& w, const reply& r) {
   if (at == channels_.end() || at->second->on != &w) return;
   channel& c = *at->second;
   if (said->what == push::kind::subscribed) {
-    if (c.unanswered == 0) return;  // nobody has asked for that
+    if (c.unanswered == 0) return;  // not requested
     c.confirmed = --c.unanswered == 0 && c.asked;
     if (c.confirmed) channel::wake_all(c.confirming);
     if (c.places == 0) drop_unused(c);
   } else if (said->what == push::kind::unsubscribed) {
-    if (c.confirmed) forget(c);  // nobody has asked for that: the slot has moved to another node
+    if (c.confirmed) forget(c);  // not requested: the slot has moved to another node
   } else if (c.places > 0) {
     count_.wakeups += said->text == wakes_all ? c.wake_everybody() : c.wake_one();
   }
 }
 
-// Of a node that does not serve the slot (any more), of a server that cannot work now, or one that
-// ends the run.
+// An error of a node that does not (or no longer) serve the slot, of a server that cannot work now,
+// or one that ends the run.
 void subscription::take_error(wire& w, const reply& r) {
   if (judge(r, at_.where().how) == verdict::unexpected) {
-    return refuse(w, fmt::format("{} answered {} with an error: {}", w.to.where().name(),
-                                 sharded() ? "SSUBSCRIBE" : "SUBSCRIBE", excerpt(r.text)));
+    const auto command = sharded() ? "SSUBSCRIBE" : "SUBSCRIBE";
+    return refuse(w, answered_with_error(w.to.where().name(), command, r));
   }
   const auto said = parse_redirection(r.text, w.to.at());
   if (!said) return lose_connection(w);
@@ -286,7 +285,7 @@ void subscription::lose_connection(wire& w) {
   }
 }
 
-// A paused server says nothing, least of all that it is not the master any more.
+// A paused server says nothing, so it does not say that it is no longer the master.
 void subscription::leave_servers_of_old() {
   for (const auto& w : wires_) {
     if (w->now != wire::state::connected) continue;

@@ -1,11 +1,11 @@
-// The subscriptions of an instance: SUBSCRIBE per channel, shared and ref-counted by the instance's
-// waiters, of whom each message wakes one. All over one connection, but in a Cluster of Redis 7
-// SSUBSCRIBE, over one connection to each node that serves a channel.
+// The subscriptions of an instance: one SUBSCRIBE per channel, shared and ref-counted by the
+// instance's waiters; each message wakes one of them. All use one connection, except in a Cluster
+// of Redis 7: there it is SSUBSCRIBE, over one connection to each node that serves a channel.
 //
-// Source of the rules: Redisson's LockPubSub and PublishSubscribeService. A message that finds
-// nobody waiting is kept as a permit, so that a waiter who was just asking the server does not miss
-// it. After a broken connection, a change of master, or a slot that has moved, every waiter is
-// woken to look again, because messages may have been lost.
+// Source of the rules: Redisson's LockPubSub and PublishSubscribeService. A message without a
+// waiter is kept as a permit, so that a waiter that is just asking the server does not miss it.
+// After a lost connection, a change of master, or the move of a slot, every waiter is woken to ask
+// again, because messages may have been lost.
 #pragma once
 
 #include <map>
@@ -26,11 +26,11 @@ class subscription {
   subscription(loop& l, topology_cache& at, traffic& count);
   ~subscription();  // REQUIRES: closed
 
-  // Kept while somebody has a place in it or an answer is outstanding.
+  // Kept while there is a place in it or an answer is outstanding.
   struct channel;
 
-  // One waiter's part in a channel, for as long as it lives. Costs nothing on the wire until
-  // confirm(); the last place of a channel unsubscribes.
+  // One waiter's part in a channel. Sends nothing until confirm(); the last place of a channel
+  // unsubscribes.
   class place {
    public:
     place(subscription& s, const std::string& name);
@@ -40,13 +40,13 @@ class subscription {
 
     // True while every message of the channel reaches this instance.
     bool confirmed() const;
-    // Subscribes (connects, if need be) and waits until it is confirmed. False: the connection
-    // failed, or the deadline came. Throws no_server when the server refuses the login or the
-    // channel, or sends what no Redis does.
+    // Subscribes (connects if necessary) and waits for the confirmation. False: the connection
+    // failed, or the deadline passed. Throws no_server if the server refuses the login or the
+    // channel, or does not speak as Redis does.
     task<bool> confirm(time_point deadline);
-    // Waits for a message, or for a loss of the connection. False: the deadline came first.
+    // Waits for a message, or for the loss of the connection. False: the deadline passed first.
     task<bool> wait(time_point deadline);
-    // For a waiter who was woken and does not want it any more: wakes the next instead.
+    // For a woken waiter that gives up: wakes the next one instead.
     void hand_on();
 
    private:
@@ -56,7 +56,7 @@ class subscription {
     signal woken_;
   };
 
-  // Ends the connections. REQUIRES: nobody has a place.
+  // Ends the connections. REQUIRES: no place exists.
   task<void> close();
 
  private:
@@ -91,7 +91,7 @@ class subscription {
   traffic& count_;
   scope reader_;
   bool closing_ = false;
-  std::exception_ptr refused_;  // this server is not to be worked with: no_server
+  std::exception_ptr refused_;  // no_server: this server cannot be used
   std::vector<std::unique_ptr<wire>> wires_;
   std::map<std::string, std::unique_ptr<channel>, std::less<>> channels_;
 };

@@ -2,52 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "drivers/redis/resp.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::redis {
 namespace {
 
-int number_of(std::string_view digits) {
-  int n = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), n);
-  return n;
-}
-
 std::shared_ptr<const tls_context> read_certificates(const config::tls_access& tls) {
   if (!tls.on) return nullptr;
-  const tls_settings settings{.ca = tls.ca,
-                              .cert = tls.cert,
-                              .key = tls.key,
-                              .verify = tls.verify,
-                              .server_name = tls.server_name};
+  const tls_settings settings{tls.ca, tls.cert, tls.key, tls.verify, tls.server_name};
   try {
     return std::make_shared<tls_context>(settings);
   } catch (const std::runtime_error& wrong) {
     throw usage_error(wrong.what());
   }
-}
-
-// What all deployments of a URL have in common: everything but their hosts.
-target without_hosts(const config::target& read) {
-  target t;
-  t.user = read.user;
-  t.password = read.password;
-  t.sentinel_user = read.sentinel_user;
-  t.sentinel_password = read.sentinel_password;
-  t.tls = read.tls;
-  t.secure = read_certificates(read.tls);
-  t.nat = read.nat;
-  if (read.scheme.ends_with("+sentinel")) {
-    t.how = target::form::sentinel;
-    t.master = read.path;
-  } else if (read.scheme.ends_with("+cluster")) {
-    t.how = target::form::cluster;
-  } else {
-    t.db = number_of(read.path);
-  }
-  return t;
 }
 
 }  // namespace
@@ -61,7 +29,7 @@ std::string target::name() const {
     text += fmt::format("{}{}", separator, to_string(h));
     separator = ",";
   }
-  if (how == form::sentinel) text += fmt::format("/{}", master);
+  if (how == form::sentinel) text += fmt::format("/{}", path);
   if (db != 0) text += fmt::format("/{}", db);
   return text;
 }
@@ -75,11 +43,16 @@ std::vector<target> parse_targets(std::string_view url) {
   if (!read->user.empty() && read->password.empty()) {
     throw usage_error("the Redis URL has a user without a password");
   }
-  target one = without_hosts(*read);
-  if (!read->scheme.ends_with("+independent")) {
-    one.hosts = read->hosts;
-    return {one};
+  target one{*read};
+  one.secure = read_certificates(one.tls);
+  if (one.scheme.ends_with("+sentinel")) {
+    one.how = target::form::sentinel;
+  } else if (one.scheme.ends_with("+cluster")) {
+    one.how = target::form::cluster;
+  } else {
+    one.db = whole_number<int>(one.path).value_or(0);
   }
+  if (!one.scheme.ends_with("+independent")) return {one};
   std::vector<target> each;
   for (const auto& h : read->hosts) {
     one.hosts = {h};

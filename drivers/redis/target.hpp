@@ -1,12 +1,11 @@
-// Where one Redis deployment is and how to log in: a server, a master that sentinels watch, or a
-// Cluster. A target URL names one, or several that know nothing of each other (redis+independent).
+// The address and login of one Redis deployment: a server, a master under Sentinel, or a Cluster. A
+// target URL names one, or several that know nothing of each other (redis+independent).
 //
-// URLs are read by harness/config/target.hpp; this only sorts what it read, and reads the files of
-// certificates that it names.
+// harness/config/target.hpp parses URLs; this adds the meaning of their parts for Redis, and reads
+// the files of certificates.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,35 +16,22 @@
 
 namespace lockmark::redis {
 
-struct target {
+// Of the parts: `hosts` are the server, the sentinels, or nodes of the Cluster; `path` is the
+// sentinels' name of the master.
+struct target : config::target {
   enum class form : std::uint8_t { single, sentinel, cluster };
 
   form how = form::single;
-  std::vector<config::host_port> hosts;  // the server; the sentinels; nodes of the Cluster
-  std::string master;                    // by its name among the sentinels
-  std::string user;                      // empty: the default user
-  std::string password;                  // empty: no login
   int db = 0;
-  std::string sentinel_user;
-  std::string sentinel_password;
-  config::tls_access tls;
-  std::shared_ptr<const tls_context>
-      secure;  // of `tls`, read once for all connections; null: plain
-  std::map<config::host_port, config::host_port> nat;
+  std::shared_ptr<const tls_context> secure{};  // from `tls`, once for all connections; null: plain
 
-  // `h` as it is to be reached from here.
-  const config::host_port& reached_at(const config::host_port& h) const {
-    const auto other = nat.find(h);
-    return other == nat.end() ? h : other->second;
-  }
-
-  // "redis://127.0.0.1:6379/1", "rediss+sentinel://h1:26379,h2:26379/main": for people; never a
-  // user or password.
+  // "redis://127.0.0.1:6379/1", "rediss+sentinel://h1:26379,h2:26379/main": for people, without
+  // user and password.
   std::string name() const;
 };
 
-// The deployments of a URL: one, or of redis+independent one for each of its hosts. Throws
-// usage_error, without quoting what may hold a password.
+// The deployments of a URL: one, or for redis+independent one for each host. Throws usage_error,
+// which quotes nothing that may hold a password.
 std::vector<target> parse_targets(std::string_view url);
 
 }  // namespace lockmark::redis

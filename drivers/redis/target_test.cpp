@@ -15,7 +15,7 @@ target only(std::string_view url) {
   return all.front();
 }
 
-// What is not said has its default.
+// Missing parts have their defaults.
 TEST(redis_target, host_alone) {
   const target t = only("redis://db.example");
   EXPECT_EQ(t.how, target::form::single);
@@ -26,7 +26,7 @@ TEST(redis_target, host_alone) {
   EXPECT_FALSE(t.tls.on);
 }
 
-// Everything said, and user and password percent-decoded.
+// All parts; user and password are percent-decoded.
 TEST(redis_target, everything) {
   const target t = only("redis://al%3Aice:p%40ss%2Fw:rd@10.0.0.1:7000/3");
   EXPECT_EQ(t.user, "al:ice");
@@ -35,7 +35,7 @@ TEST(redis_target, everything) {
   EXPECT_EQ(t.db, 3);
 }
 
-// The default user's password needs no name; IPv6 addresses stand in brackets.
+// The default user's password needs no name; IPv6 addresses are in brackets.
 TEST(redis_target, password_only_and_ipv6) {
   const target t = only("redis://:secret@[::1]:6380/");
   EXPECT_TRUE(t.user.empty());
@@ -49,7 +49,7 @@ TEST(redis_target, several_hosts_of_one_deployment) {
   const target s = only("redis+sentinel://u:p@a,b:5/main?sentinel-user=v&nat=x:1>y:2");
   EXPECT_EQ(s.how, target::form::sentinel);
   EXPECT_EQ(s.hosts, (std::vector<host_port>{{"a", 26379}, {"b", 5}}));
-  EXPECT_EQ(s.master, "main");
+  EXPECT_EQ(s.path, "main");
   EXPECT_EQ(s.sentinel_user, "v");
   EXPECT_EQ(s.reached_at({"x", 1}), (host_port{"y", 2}));
   EXPECT_EQ(s.reached_at({"x", 2}), (host_port{"x", 2}));
@@ -79,7 +79,7 @@ TEST(redis_target, name_hides_the_password) {
   EXPECT_EQ(only("redis+cluster://u:secret@h:1,i").name(), "redis+cluster://h:1,i:6379");
 }
 
-// What cannot be understood is refused, with a sentence that does not hold the password.
+// Anything else is refused with a sentence that does not contain the password.
 TEST(redis_target, refuses_nonsense) {
   for (const auto* url :
        {"", "redis:/h", "mysql://h", "redis://", "redis://h:", "redis://h:0", "redis://h:65536",

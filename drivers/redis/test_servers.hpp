@@ -27,7 +27,7 @@ inline request by(loop& l, std::uint32_t client, duration within = 5s, std::uint
   return {.key = key, .client = client, .lease = 30s, .deadline = l.now() + within, .grace = 1s};
 }
 
-// Tag tells suites apart, each of which has servers of its own.
+// Each suite has its own Tag, and servers of its own.
 template <class Tag>
 struct servers_test : testing::Test {
   static void SetUpTestSuite() {
@@ -36,7 +36,7 @@ struct servers_test : testing::Test {
   static void TearDownTestSuite() { servers.reset(); }
 
   static const std::string& url() { return servers->target(); }
-  // Of the n-th server alone.
+  // The n-th server alone.
   static std::string url_of(std::size_t n) {
     return "redis://127.0.0.1:" + std::to_string(servers->servers().at(n).port);
   }

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "drivers/redis/answer_shape.hpp"
-#include "drivers/redis/sentinel_replies.hpp"
+#include "drivers/redis/replies.hpp"
 
 namespace lockmark::redis {
 namespace {
@@ -14,12 +13,12 @@ namespace {
 using namespace std::chrono_literals;
 using form = target::form;
 
-// How long one server is waited for, while there are others to ask.
+// The longest wait for one server while there are others to ask.
 constexpr duration patience_for_one = 500ms;
 constexpr duration between_looks = 200ms;
-// Between two attempts to find a master, at a time when there may be none.
+// Between two attempts to find a master, when there may be none.
 constexpr duration between_attempts = 200ms;
-// A server that the sentinels still name may be gone without a word.
+// A server that the sentinels still name may have vanished.
 constexpr duration patience_to_connect = 1s;
 
 }  // namespace
@@ -47,7 +46,7 @@ task<bool> topology_cache::look(time_point deadline) {
 
 task<void> topology_cache::look_for_all(time_point deadline) {
   found_ = false;
-  const std::vector<host_port> hosts = whom_to_ask();
+  const std::vector<host_port> hosts = hosts_to_ask();
   for (const host_port& h : hosts) {
     if (loop_.now() >= deadline) break;
     found_ = co_await ask(h, std::min(deadline, loop_.now() + patience_for_one));
@@ -60,7 +59,7 @@ task<void> topology_cache::look_for_all(time_point deadline) {
 }
 
 // A Cluster's masters know best; its first nodes may all have been replaced.
-std::vector<host_port> topology_cache::whom_to_ask() const {
+std::vector<host_port> topology_cache::hosts_to_ask() const {
   std::vector<host_port> hosts = map_.masters();
   for (const host_port& h : first_asked_) {
     if (std::ranges::find(hosts, h) == hosts.end()) hosts.push_back(h);
@@ -75,7 +74,7 @@ task<bool> topology_cache::ask(host_port at, time_point deadline) {
   asked.aim_at(at);
   std::string question;
   if (of_sentinel) {
-    append_command(question, "SENTINEL", "get-master-addr-by-name", where_.master);
+    append_command(question, "SENTINEL", "get-master-addr-by-name", where_.path);
   } else {
     append_command(question, "CLUSTER", "SLOTS");
   }
@@ -97,7 +96,7 @@ task<bool> topology_cache::ask(host_port at, time_point deadline) {
   co_return false;
 }
 
-// As Redisson's client finds it out, once.
+// Once, by the same command as Redisson's client.
 task<void> topology_cache::ask_about_messages(link& asked, time_point deadline) {
   std::string question;
   append_command(question, "PUBSUB", "SHARDNUMSUB");
@@ -140,7 +139,7 @@ task<std::error_code> topology_cache::open_master(link& l, time_point deadline) 
   }
 }
 
-// A login that may not ask for the role has to trust the sentinels.
+// A login without the right to ROLE has to trust the sentinels.
 task<std::error_code> topology_cache::confirm_master(link& l, time_point deadline) {
   std::string question;
   append_command(question, "ROLE");
@@ -151,22 +150,6 @@ task<std::error_code> topology_cache::confirm_master(link& l, time_point deadlin
   reason_ = fmt::format("{}: {}:{}, which its sentinels name, is no master", where_.name(),
                         master_.host, master_.port);
   co_return std::make_error_code(std::errc::permission_denied);
-}
-
-redirection topology_cache::understood(redirection r) const {
-  r.to = where_.reached_at(r.to);
-  return r;
-}
-
-bool topology_cache::learn(const redirection& r) {
-  map_.move(r.slot, r.to);
-  return is_due();
-}
-
-std::optional<std::int64_t> topology_cache::replicas_of(const host_port& master) const {
-  const auto at = replicas_.find(master);
-  if (at == replicas_.end()) return std::nullopt;
-  return at->second;
 }
 
 }  // namespace lockmark::redis

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "drivers/redis/cluster_map.hpp"
-#include "drivers/redis/sentinel_replies.hpp"
+#include "drivers/redis/replies.hpp"
 #include "drivers/redis/slot.hpp"
 
 namespace lockmark::redis {
@@ -19,7 +19,7 @@ reply parsed(std::string_view resp) {
 
 const host_port asked{"10.0.0.1", 6379};
 
-// The specification's own check value, and slots as CLUSTER KEYSLOT tells them.
+// The specification's own check value, and slots as answered by CLUSTER KEYSLOT.
 TEST(slots, are_those_of_the_specification) {
   EXPECT_EQ(crc16("123456789"), 0x31c3);
   EXPECT_EQ(crc16(""), 0);
@@ -27,7 +27,7 @@ TEST(slots, are_those_of_the_specification) {
   EXPECT_EQ(slot_of("bar"), 5061);
 }
 
-// Only what stands in the first braces counts, unless there is nothing in them.
+// Only the text in the first braces counts, unless they are empty.
 TEST(slots, hash_what_is_in_braces) {
   EXPECT_EQ(hashed_part("redisson_lock__channel:{lockmark:r:k}"), "lockmark:r:k");
   EXPECT_EQ(hashed_part("a{b}{c}"), "b");
@@ -60,7 +60,7 @@ TEST(cluster_map, knows_the_master_of_a_slot) {
   EXPECT_EQ(map.masters(), (std::vector{second, first}));
 }
 
-// A node that does not know its own name says nil, "" or "?": it is where one asked.
+// A node that does not know its own name says nil, "" or "?": its address is the one asked.
 TEST(cluster_map, reads_a_missing_host_as_the_one_asked) {
   for (const std::string_view host : {"$-1", "$0\r\n", "$1\r\n?"}) {
     cluster_map map;
@@ -71,7 +71,7 @@ TEST(cluster_map, reads_a_missing_host_as_the_one_asked) {
   }
 }
 
-// What the nodes call themselves may be reached elsewhere.
+// The addresses that nodes announce may be reached elsewhere.
 TEST(cluster_map, translates_addresses) {
   cluster_map map;
   const host_port outside{"127.0.0.1", 9001};
@@ -80,7 +80,7 @@ TEST(cluster_map, translates_addresses) {
   EXPECT_EQ(*map.master_of(8192), (host_port{"10.0.0.2", 7002}));
 }
 
-// A map that gives a slot to two masters, or names no host, is none, and the one before it stays.
+// A map that gives a slot to two masters, or names no host, is refused; the previous one stays.
 TEST(cluster_map, refuses_what_contradicts_itself) {
   const auto range = [](int first, int last, int port) {
     return fmt::format("*3\r\n:{}\r\n:{}\r\n*2\r\n$1\r\nh\r\n:{}\r\n", first, last, port);
@@ -100,7 +100,7 @@ TEST(cluster_map, refuses_what_contradicts_itself) {
   EXPECT_TRUE(map.read(parsed("*2\r\n" + range(101, 200, 2) + range(0, 100, 1)), asked));
 }
 
-// A redirection holds until the map is read anew; nonsense changes nothing.
+// A redirection holds until the map is read again; nonsense changes nothing.
 TEST(cluster_map, learns_from_redirections) {
   cluster_map map;
   map.read(parsed(two_masters), asked);
@@ -118,7 +118,7 @@ TEST(cluster_map, learns_from_redirections) {
   EXPECT_EQ(*map.master_of(5), (host_port{"10.0.0.1", 7001}));
 }
 
-// Both kinds, IPv6, a host left out, and what is no redirection.
+// Both kinds, IPv6, a missing host, and texts that are no redirection.
 TEST(redirections, are_parsed) {
   const auto read = [](std::string_view text) { return parse_redirection(text, asked); };
   EXPECT_EQ(read("MOVED 3999 127.0.0.1:6381"),
@@ -132,7 +132,7 @@ TEST(redirections, are_parsed) {
   }
 }
 
-// A name that the sentinel does not know is nil.
+// The answer for an unknown name is nil.
 TEST(sentinel, tells_the_master) {
   EXPECT_EQ(parse_master_address(parsed("*2\r\n$9\r\n127.0.0.1\r\n$4\r\n6379\r\n")),
             (host_port{"127.0.0.1", 6379}));

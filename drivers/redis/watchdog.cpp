@@ -7,22 +7,19 @@
 namespace lockmark::redis {
 namespace {
 
-// However long the lease is, close() must not wait longer for an answer.
+// close() waits no longer than this for an answer, however long the lease is.
 constexpr duration longest_answer = std::chrono::seconds{2};
 
-// With a connection for so many commands, a round takes as many round trips. Behind 10 ms each
-// that still is within a third of two seconds; beyond it more connections would only be more load.
+// One connection for this many commands: a round takes as many round trips. At 10 ms each, that is
+// still within a third of two seconds; more connections would only be more load.
 constexpr std::size_t commands_each = 64;
 constexpr std::size_t most_connections = 32;
 
 }  // namespace
 
 lock_option watchdog_option() {
-  return {.name = "watchdog",
-          .values = "true, false",
-          .preset = "false",
-          .help = "whether the lock renews itself every third of its lease while it is held",
-          .accepts = [](std::string_view v) { return v == "true" || v == "false"; }};
+  return yes_or_no("watchdog", "false",
+                   "whether the lock renews itself every third of its lease while it is held");
 }
 
 bool watched(const option_values& options) {
@@ -79,7 +76,7 @@ duration watchdog::period() const {
   return shortest;
 }
 
-// An exception is no ending of a lock: the next client that takes one will throw it.
+// An exception is no outcome of a lock: the next client that takes one throws it.
 task<void> watchdog::run() {
   try {
     co_await renew_in_time();
@@ -109,7 +106,7 @@ task<void> watchdog::renew_in_time() {
   }
 }
 
-// What ends first comes first; holds of one lease together, as many as fit into a command.
+// The hold that ends first comes first; holds with the same lease share a command.
 std::vector<watchdog::entries> watchdog::batches() const {
   std::vector<entry> all(held_.begin(), held_.end());
   std::ranges::stable_sort(all, {}, [](const entry& e) { return e.second.ends; });
@@ -123,7 +120,7 @@ std::vector<watchdog::entries> watchdog::batches() const {
   return parts;
 }
 
-// What there is no time for any more is the first of the next round.
+// Without enough time it does nothing; these holds are then the first of the next round.
 task<void> watchdog::renew(const entries& some, time_point deadline) {
   if (closing_ || loop_.now() >= deadline) co_return;
   connection& mine = *idle_.back();

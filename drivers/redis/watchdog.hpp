@@ -1,10 +1,10 @@
-// Renews what the clients of a session hold, every third of its lease and until it is given up, as
-// Redisson's watchdog does. Works in the background, over connections of its own: several where
-// there are many clients, so that a round of renewals fits into its third. What was renewed longest
-// ago comes first, so that nothing is forgotten where that does not suffice.
+// Renews the holds of a session's clients every third of their lease until they are released, as
+// Redisson's watchdog does. It works in the background, over connections of its own: several for
+// many clients, so that a round of renewals fits into a third. The hold renewed longest ago comes
+// first, so that none is forgotten if a round does not fit.
 //
 // Redisson's rules: nothing is renewed in the first third; a hold that turns out to be gone is
-// renewed no more, and nobody is told; after an error, the next third tries again.
+// dropped, and nobody is told; after an error, the next third tries again.
 #pragma once
 
 #include <exception>
@@ -19,13 +19,20 @@
 
 namespace lockmark::redis {
 
-// The option `watchdog` of locks that can have one.
+// An option that is true or false.
+inline lock_option yes_or_no(std::string_view name, std::string_view preset,
+                             std::string_view help) {
+  constexpr auto accepts = [](std::string_view v) { return v == "true" || v == "false"; };
+  return {name, "true, false", preset, help, accepts};
+}
+
+// The option `watchdog`.
 lock_option watchdog_option();
 
 // Whether that option is on.
 bool watched(const option_values& options);
 
-// How many holds one command can renew: the keys of one must live on one node of a Cluster.
+// How many holds one command can renew: in a Cluster, its keys must live on one node.
 inline std::size_t batch_at(const target& where, std::size_t most) {
   return where.how == target::form::cluster ? 1 : most;
 }
@@ -38,25 +45,24 @@ class watchdog {
     auto operator<=>(const hold&) const = default;
   };
 
-  // Extends `some` to `lease` by one command, whose answer is a number for each hold, 0 for one
-  // that is gone, or the number itself for a single hold.
+  // Extends `some` to `lease` by one command. Its answer is a list with a number for each hold (0:
+  // the hold is gone), or the number itself for a single hold.
   using extender = std::function<task<outcome<reply>>(connection&, const std::vector<hold>& some,
                                                       duration lease, time_point deadline)>;
 
-  // Of the session of so many clients. At most `batch` holds are extended by one command. `at` and
-  // `count` must outlive this.
+  // Extends at most `batch` holds by one command. `at` and `count` must outlive this.
   watchdog(loop& l, topology_cache& at, traffic& count, std::uint32_t clients, std::size_t batch,
            extender how);
 
-  // How many connections that takes.
+  // The number of its connections.
   static std::uint32_t connections_for(std::uint32_t clients, std::size_t batch);
 
-  // From now on `h` is renewed; it lasts at least until `ends`. One hold may be added several
-  // times, and is renewed until it was removed as often. Throws failure().
+  // Renews `h` from now on; it lasts at least until `ends`. A hold that is added several times is
+  // renewed until it was removed as often. Throws as throw_failure().
   void add(hold h, duration lease, time_point ends);
   void remove(hold h);
 
-  // Throws what ended the renewing: an answer that is no ending of a lock.
+  // Throws the exception that ended the renewals: an answer that is no outcome of a lock.
   void throw_failure() const;
 
   // REQUIRES: called before the destructor if anything was ever added. Throws nothing.
@@ -66,8 +72,8 @@ class watchdog {
   struct care {
     duration lease;
     std::size_t levels;
-    std::uint64_t since;  // tells a hold from one that was given up and taken again
-    time_point ends;      // the lease, at the earliest
+    std::uint64_t since;  // distinguishes a hold from the next one of the same client
+    time_point ends;      // earliest end of the lease
     bool counted;         // as late, since it was last renewed
   };
   using entry = std::pair<hold, care>;

@@ -1,4 +1,4 @@
-// That nothing is forgotten where many are held, under simulated time and without a server.
+// No hold of many is forgotten, under simulated time and without a server.
 #include "drivers/redis/watchdog.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using hold = watchdog::hold;
 
-// A server some way off: it forgets what is not renewed in time.
+// A distant server that drops keys that are not renewed in time.
 struct far_server {
   duration lease = 300ms;
   duration away = 1ms;  // one way
@@ -24,7 +24,7 @@ struct far_server {
   int under_way = 0;
   int most = 0;
   std::string broken{};    // the sentence of the next answer
-  bool is_silent = false;  // asked, nothing is executed, and no answer comes
+  bool is_silent = false;  // executes nothing and does not answer
 };
 
 task<outcome<reply>> extend_far_away(loop& l, far_server& s, const std::vector<hold>& some,
@@ -68,7 +68,7 @@ struct watchdog_test : testing::Test {
     far.keys[h] = l.now() + far.lease;
     dog.add(h, far.lease, l.now() + far.lease);
   }
-  // Each client takes a key, and holds it for so long.
+  // Each client takes a key and holds it for this long.
   task<void> hold_for(watchdog& dog, std::uint32_t clients, duration how_long) {
     for (std::uint32_t i = 0; i < clients; ++i) take(dog, {i, i});
     co_await l.sleep_for(how_long);
@@ -142,7 +142,7 @@ task<void> lose_touch(loop& l, far_server& far, watchdog_test& test, watchdog& d
   EXPECT_EQ(sent.late_renewals, 10U);
 }
 
-// Each hold is counted once for each time that its lease could have ended.
+// Each hold is counted once each time that its lease could have ended.
 TEST_F(watchdog_test, counts_what_it_renewed_too_late) {
   watchdog dog = make(5, 1);
   run_to_end(l, lose_touch(l, far, *this, dog, sent));
@@ -157,8 +157,8 @@ task<void> meet_an_error(loop& l, far_server& far, watchdog_test& test, watchdog
   co_await dog.close();
 }
 
-// An answer that is no ending of a lock ends the run: the next client that takes one throws it, and
-// closing does not.
+// An answer that is no outcome of a lock ends the run: the next client that takes one throws it,
+// and closing does not.
 TEST_F(watchdog_test, tells_the_next_client_what_went_wrong) {
   watchdog dog = make(2, 1);
   run_to_end(l, meet_an_error(l, far, *this, dog));

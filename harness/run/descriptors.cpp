@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <limits>
-
 namespace lockmark::run {
 
 void raise_descriptor_limit() {
@@ -12,12 +10,6 @@ void raise_descriptor_limit() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-std::uint64_t descriptor_limit() {
-  rlimit limit{};
-  const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return known ? limit.rlim_cur : std::numeric_limits<std::uint64_t>::max();
 }
 
 std::optional<finding> judge_proxies(std::uint64_t connections, std::uint64_t limit) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "harness/base/descriptors.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::run {
@@ -11,9 +12,6 @@ namespace lockmark::run {
 // Raises this process's own limit as far as permitted: the lower default is meant for programs that
 // use select(), and was not chosen by anyone. Child processes inherit it.
 void raise_descriptor_limit();
-
-// The largest number: no limit.
-std::uint64_t descriptor_limit();
 
 // Whether proxies limited to `limit` descriptors can carry `connections`, with two sockets each.
 // `connections` 0: unknown.

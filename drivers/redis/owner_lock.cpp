@@ -1,0 +1,241 @@
+// Three locks that are a plain string, the mark of their owner. Best effort: a lease that ran out,
+// or a failover that lost the key, lets a second holder in, and there is no fencing token.
+//
+// redis/set_nx_px: the lock of Redis's own documentation on one server. SET NX PX takes it, without
+// a script; a script compares and deletes. Two other ways to release that are often seen are wrong,
+// and an option: `del` deletes whatever is there, and `compare_then_del` leaves time between
+// looking and deleting, in which the lease may end and another owner come.
+//
+// redis/lua: the lock of most small libraries. SETNX and PEXPIRE in one script take it. With the
+// option `watchdog`, holds are renewed every third of their lease in the background.
+//
+// redis/sharded: redis/set_nx_px in several deployments that know nothing of each other. The key's
+// hash says in which one it lives. More deployments carry more keys, but never one key better: if a
+// deployment is down, so are its keys.
+#include "drivers/redis/owner_lock.hpp"
+
+#include <memory>
+#include <optional>
+
+#include "drivers/redis/lock_driver.hpp"
+#include "drivers/redis/redis.hpp"
+#include "drivers/redis/slot.hpp"
+#include "drivers/redis/watchdog.hpp"
+
+namespace lockmark::redis {
+namespace {
+
+// KEYS: lock. ARGV: owner, lease in ms. 1: taken.
+constexpr std::string_view take_lua = R"(
+if redis.call('SETNX', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+)";
+
+enum class release_by : std::uint8_t { script, del, compare_then_del };
+
+std::optional<release_by> release_of(std::string_view value) {
+  if (value == "script") return release_by::script;
+  if (value == "del") return release_by::del;
+  if (value == "compare_then_del") return release_by::compare_then_del;
+  return std::nullopt;
+}
+
+release_by release_in(const option_values& options) {
+  const auto chosen = options.find("release");
+  return chosen == options.end() ? release_by::script : release_of(chosen->second).value();
+}
+
+std::optional<std::int64_t> replicas_in(std::string_view text) {
+  constexpr std::int64_t most = 100;
+  const auto count = whole_number<std::int64_t>(text);
+  return count && *count >= 0 && *count <= most ? count : std::nullopt;
+}
+
+class owner_session final : public lock_session {
+ public:
+  owner_session(loop& l, run_data& run, const instance& who)
+      : lock_session(l, run, who),
+        way_(release_in(run.options)),
+        replicas_(replicas_wanted(run.options)),
+        has_take_script_(run.scripts.size() > first_other_script) {
+    if (!watched(run.options)) return;
+    watchdog_ = std::make_unique<watchdog>(
+        l, servers_of(0), sent_, who.clients, 1,
+        [this](connection& c, const std::vector<watchdog::hold>& one, duration lease,
+               time_point deadline) {
+          return extend(c, {.key = one[0].key, .client = one[0].client, .lease = lease}, deadline);
+        });
+  }
+
+  task<outcome<grant>> acquire(request r) override { return watchdog_ ? take_watched(r) : take(r); }
+
+  task<outcome<grant>> renew(request r) override {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await extend(home(r), r, r);
+    co_return done_if(said, 1, g, refusal::not_owner);
+  }
+
+  task<outcome<nothing>> release(request r) override {
+    if (watchdog_) watchdog_->remove({r.key, r.client});
+    return way_ == release_by::script ? delete_mine(r) : delete_key(r);
+  }
+
+  task<void> close() override {
+    if (watchdog_) co_await watchdog_->close();
+    co_await lock_session::close();
+    if (watchdog_) watchdog_->throw_failure();
+  }
+
+ private:
+  connection& home(const request& r) {
+    return client(r, places() == 1 ? 0 : shard_of(key(r), places()));
+  }
+
+  task<outcome<grant>> take(request r) { return replicas_ > 0 ? take_confirmed(r) : take_alone(r); }
+
+  task<outcome<grant>> take_watched(request r) {
+    const outcome<grant> ending = co_await take(r);
+    if (ending.done()) watchdog_->add({r.key, r.client}, r.lease, ending.value().valid_until);
+    co_return ending;
+  }
+
+  task<outcome<grant>> take_alone(request r) {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await ask(r);
+    if (!said.done()) co_return said.without_value<grant>();
+    if (!is_yes(said.value())) co_return refusal::busy;
+    co_return g;
+  }
+
+  task<outcome<grant>> take_confirmed(request r) {
+    const grant g{.valid_until = end_of(r.lease)};
+    const auto said = co_await ask_confirmed(r);
+    if (!said.done()) co_return said.without_value<grant>();
+    if (!is_yes(said.value().said)) co_return refusal::busy;
+    if (said.value().confirmed >= replicas_) co_return g;
+    const auto undone = co_await delete_mine(taking_back(r));
+    co_return ending_of_undone(undone);
+  }
+
+  task<outcome<reply>> ask(const request& r) {
+    const std::int64_t lease = milliseconds(r.lease);
+    if (!has_take_script_) return home(r).command(r, "SET", key(r), owner(r), "NX", "PX", lease);
+    return home(r).evaluate(r, run_.scripts[first_other_script], 1, key(r), owner(r), lease);
+  }
+
+  task<outcome<replicated_reply>> ask_confirmed(const request& r) {
+    const std::int64_t lease = milliseconds(r.lease);
+    if (!has_take_script_) {
+      return home(r).command_confirmed(r, replicas_, "SET", key(r), owner(r), "NX", "PX", lease);
+    }
+    return home(r).command_confirmed(r, replicas_, "EVAL", run_.scripts[first_other_script].text, 1,
+                                     key(r), owner(r), lease);
+  }
+
+  task<outcome<reply>> extend(connection& c, const request& r, time_limit until) {
+    return c.evaluate(until, run_.scripts[extend_if_owner], 1, key(r), owner(r),
+                      milliseconds(r.lease));
+  }
+
+  task<outcome<nothing>> delete_mine(request r) {
+    const auto said =
+        co_await home(r).evaluate(r, run_.scripts[delete_if_owner], 1, key(r), owner(r));
+    co_return done_if(said, 1, nothing{}, refusal::not_owner);
+  }
+
+  task<outcome<nothing>> delete_key(request r) {
+    if (way_ == release_by::compare_then_del) {
+      const auto said = co_await home(r).command(r, "GET", key(r));
+      if (!said.done()) co_return said.without_value<nothing>();
+      if (said.value().text != owner(r)) co_return refusal::not_owner;
+    }
+    const auto said = co_await home(r).command(r, "DEL", key(r));
+    co_return done_if(said, 1, nothing{}, refusal::not_owner);
+  }
+
+  const release_by way_;
+  const std::int64_t replicas_;         // that have to confirm a lock; 0: none
+  const bool has_take_script_;          // false: SET NX PX
+  std::unique_ptr<watchdog> watchdog_;  // null: without
+};
+
+constexpr recipe by_set{.make_session = make_session<owner_session>,
+                        .scripts = {delete_if_owner_lua, extend_if_owner_lua}};
+constexpr recipe by_script{.make_session = make_session<owner_session>,
+                           .scripts = {delete_if_owner_lua, extend_if_owner_lua, take_lua},
+                           .watchdog_batch = 1};
+constexpr recipe in_shards{.make_session = make_session<owner_session>,
+                           .scripts = {delete_if_owner_lua, extend_if_owner_lua},
+                           .over = spread::all_places};
+
+}  // namespace
+
+lock_option wait_replicas_option() {
+  return {.name = "wait_replicas",
+          .values = "0 to 100",
+          .preset = "0",
+          .help =
+              "a lock is only taken once so many replicas have confirmed it (WAIT, up to 1 s), "
+              "and otherwise given up again; 0: nobody asks them",
+          .accepts = [](std::string_view v) { return replicas_in(v).has_value(); }};
+}
+
+std::int64_t replicas_wanted(const option_values& options) {
+  const auto chosen = options.find("wait_replicas");
+  return chosen == options.end() ? 0 : replicas_in(chosen->second).value_or(0);
+}
+
+outcome<grant> ending_of_undone(const outcome<nothing>& undone) {
+  if (undone.done() || undone.refused(refusal::not_owner)) return refusal::unavailable;
+  return undone.in_doubt() ? undone.why_in_doubt() : doubt::deadline;
+}
+
+lock_kind set_nx_px() {
+  return {
+      .name = "redis/set_nx_px",
+      .summary = "SET NX PX; compare-and-delete in a script",
+      .has = feature::lease | feature::renewable,
+      .promises = safety::best_effort,
+      .topologies = one_deployment,
+      .algorithm = "Redis's documentation of distributed locks, on one server",
+      .options = {{.name = "release",
+                   .values = "script, del, compare_then_del",
+                   .preset = "script",
+                   .help =
+                       "how to release: script compares and deletes at once; del deletes also "
+                       "another owner's lock; compare_then_del may, when the lease ends between "
+                       "its two commands",
+                   .accepts = [](std::string_view v) { return release_of(v).has_value(); }},
+                  wait_replicas_option()},
+      .make = make_driver_of<by_set>,
+  };
+}
+
+lock_kind lua() {
+  return {
+      .name = "redis/lua",
+      .summary = "SETNX and PEXPIRE in a script; compare-and-delete in another",
+      .has = feature::lease | feature::renewable,
+      .promises = safety::best_effort,
+      .topologies = one_deployment,
+      .algorithm = "two scripts, as most small Redis lock libraries have them",
+      .options = {watchdog_option(), wait_replicas_option()},
+      .make = make_driver_of<by_script>,
+  };
+}
+
+lock_kind sharded() {
+  return {
+      .name = "redis/sharded",
+      .summary = "SET NX PX in one of several deployments, chosen by the key's hash",
+      .has = feature::lease | feature::renewable,
+      .promises = safety::best_effort,
+      .topologies = "redis-independent",
+      .algorithm = "FNV-1a of the key, modulo the number of deployments; then redis/set_nx_px",
+      .options = {},
+      .make = make_driver_of<in_shards>,
+  };
+}
+
+}  // namespace lockmark::redis
