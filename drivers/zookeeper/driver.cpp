@@ -13,13 +13,12 @@
 #include "drivers/zookeeper/preflight.hpp"
 #include "drivers/zookeeper/servers.hpp"
 #include "drivers/zookeeper/tree.hpp"
+#include "harness/base/descriptors.hpp"
 
 namespace lockmark::zookeeper {
 namespace {
 
 constexpr duration preset_session_timeout = std::chrono::seconds(10);
-
-constexpr std::uint32_t most_counted = 1000;
 
 // 0: not a number.
 std::uint32_t count_in(std::string_view text) {
@@ -270,14 +269,10 @@ std::unique_ptr<driver> make_driver(const driver_setup& setup, const recipe& loc
 }
 
 lock_option count_option(std::string_view name, std::string_view preset, std::string_view help) {
-  constexpr auto accepts = [](std::string_view text) {
-    return count_in(text) >= 1 && count_in(text) <= most_counted;
+  constexpr auto accepts = [](std::string_view v) {
+    return count_in(v) >= 1 && count_in(v) <= 1000;
   };
-  return {.name = name,
-          .values = "a whole number from 1 to 1000",
-          .preset = preset,
-          .help = help,
-          .accepts = accepts};
+  return {name, "a whole number from 1 to 1000", preset, help, accepts};
 }
 
 std::uint32_t count_of(const option_values& options, std::string_view name) {

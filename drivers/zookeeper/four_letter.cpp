@@ -13,17 +13,9 @@ namespace {
 constexpr std::size_t longest_answer = 1 << 20;
 
 task<void> ask_into(loop& l, config::host_port at, std::string word, time_point deadline,
-                    word_answer* answer) {
-  *answer = co_await ask_word(l, at.host, at.port, std::move(word), deadline);
-}
-
-}  // namespace
-
-task<word_answer> ask_word(loop& l, std::string host, std::uint16_t port, std::string word,
-                           time_point deadline) {
-  word_answer answer;
+                    word_answer& answer) {
   stream server{l};
-  std::error_code error = co_await server.connect(host, port, deadline);
+  std::error_code error = co_await server.connect(at.host, at.port, deadline);
   if (!error) error = co_await server.write_all(word, deadline);
   std::string part(4096, '\0');
   while (!error && answer.text.size() < longest_answer) {
@@ -36,15 +28,16 @@ task<word_answer> ask_word(loop& l, std::string host, std::uint16_t port, std::s
   else if (answer.text.empty())
     answer.failure =
         error == asio::error::eof ? "the server closed the connection" : error.message();
-  co_return answer;
 }
+
+}  // namespace
 
 task<std::vector<word_answer>> ask_all(loop& l, std::vector<config::host_port> hosts,
                                        std::string word, time_point deadline) {
   std::vector<word_answer> answers(hosts.size());
   scope questions{l};
   for (std::size_t i = 0; i < hosts.size(); ++i)
-    questions.spawn(ask_into(l, hosts[i], word, deadline, &answers[i]));
+    questions.spawn(ask_into(l, hosts[i], word, deadline, answers[i]));
   co_await questions.join();
   co_return answers;
 }

@@ -18,11 +18,8 @@ struct word_answer {
   std::string failure;  // "Connection refused"; empty when the server answered
 };
 
-// Sends `word` and reads until the server closes the connection or the deadline passes.
-task<word_answer> ask_word(loop& l, std::string host, std::uint16_t port, std::string word,
-                           time_point deadline);
-
-// The same for all hosts concurrently; answers are in the order of the hosts.
+// Sends `word` to all hosts concurrently, and reads from each until it closes the connection or the
+// deadline passes. The answers are in the order of the hosts.
 task<std::vector<word_answer>> ask_all(loop& l, std::vector<config::host_port> hosts,
                                        std::string word, time_point deadline);
 

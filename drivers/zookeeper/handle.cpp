@@ -3,7 +3,7 @@
 //     an established session zookeeper_interest is only needed for pings and time-outs;
 //   * it closes its socket inside zookeeper_process, zookeeper_interest and a request that it
 //     cannot send, hence the duplicate;
-//   * it trusts what it reads, hence the look into the socket beforehand (inbox.hpp);
+//   * it trusts what it reads, hence the look into the socket beforehand (session_socket.hpp);
 //   * every queued request gets exactly one callback, in zookeeper_close at the latest;
 //   * requests made without a connection stay in its queue until the next flush;
 //   * it sends a request's length and the request by two calls, which would be two packets on the
@@ -26,8 +26,6 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
-
-#include "drivers/zookeeper/session_socket.hpp"
 
 namespace lockmark::zookeeper {
 namespace {

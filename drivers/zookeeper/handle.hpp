@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "drivers/zookeeper/inbox.hpp"
+#include "drivers/zookeeper/session_socket.hpp"
 #include "harness/async/fd_watch.hpp"
 #include "harness/async/scope.hpp"
 #include "harness/async/signal.hpp"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "drivers/zookeeper/handle.hpp"
-#include "drivers/zookeeper/session_socket.hpp"
 
 namespace lockmark::zookeeper {
 namespace {

@@ -33,40 +33,34 @@ bool comes_before(std::string_view one, std::string_view other, sequence_of sequ
   return its_sequence != others ? its_sequence < others : one < other;
 }
 
-// Behind the last one that comes before `mine`.
-place behind_the_last(const std::vector<std::string>& children, std::string_view mine,
-                      sequence_of sequence) {
+enum class behind : std::uint8_t { last, first_writer };
+
+// Behind the last child, or the first writer, of those that come before `mine`.
+place find_place(const std::vector<std::string>& children, std::string_view mine,
+                 sequence_of sequence, behind which) {
   place found;
-  const std::string* before = nullptr;
+  const std::string* chosen = nullptr;
   for (const auto& child : children) {
     if (child == mine) found.listed = true;
-    if (!comes_before(child, mine, sequence)) continue;
-    if (before == nullptr || comes_before(*before, child, sequence)) before = &child;
+    const bool counts = which == behind::last || child.find(writer_name) != std::string::npos;
+    if (!counts || !comes_before(child, mine, sequence)) continue;
+    const bool is_later = chosen != nullptr && comes_before(*chosen, child, sequence);
+    if (chosen == nullptr || is_later == (which == behind::last)) chosen = &child;
   }
-  if (before != nullptr) found.behind = *before;
+  if (chosen != nullptr) found.behind = *chosen;
   return found;
 }
 
 place in_mutex_queue(const std::vector<std::string>& children, std::string_view mine) {
-  return behind_the_last(children, mine, mutex_sequence);
+  return find_place(children, mine, mutex_sequence, behind::last);
 }
 
 place as_writer(const std::vector<std::string>& children, std::string_view mine) {
-  return behind_the_last(children, mine, read_write_sequence);
+  return find_place(children, mine, read_write_sequence, behind::last);
 }
 
-// Behind the first writer, if it comes before `mine`.
 place as_reader(const std::vector<std::string>& children, std::string_view mine) {
-  place found;
-  const std::string* first = nullptr;
-  for (const auto& child : children) {
-    if (child == mine) found.listed = true;
-    if (child.find(writer_name) == std::string::npos) continue;
-    if (!comes_before(child, mine, read_write_sequence)) continue;
-    if (first == nullptr || comes_before(child, *first, read_write_sequence)) first = &child;
-  }
-  if (first != nullptr) found.behind = *first;
-  return found;
+  return find_place(children, mine, read_write_sequence, behind::first_writer);
 }
 
 }  // namespace
@@ -93,18 +87,10 @@ std::string protection_prefix(std::string_view uuid) {
 }
 
 std::string uuid_source::next() {
-  const std::uint64_t high = (next_word() & ~0xF000ULL) | 0x4000ULL;
-  const std::uint64_t low = (next_word() & ~(3ULL << 62U)) | (2ULL << 62U);
+  const std::uint64_t high = (random_() & ~0xF000ULL) | 0x4000ULL;
+  const std::uint64_t low = (random_() & ~(3ULL << 62U)) | (2ULL << 62U);
   return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32U, (high >> 16U) & 0xFFFFU,
                      high & 0xFFFFU, low >> 48U, low & 0xFFFFFFFFFFFFULL);
-}
-
-std::uint64_t uuid_source::next_word() {
-  state_ += 0x9E3779B97F4A7C15ULL;
-  std::uint64_t z = state_;
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31U);
 }
 
 }  // namespace lockmark::zookeeper

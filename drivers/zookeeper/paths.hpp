@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,15 +45,14 @@ extern const queue_kind mutex_queue;
 extern const queue_kind writer_queue;
 extern const queue_kind reader_queue;
 
-// Random UUIDs (version 4) for protection prefixes. SplitMix64, Steele et al. 2014.
+// Random UUIDs (version 4) for protection prefixes.
 class uuid_source {
  public:
-  explicit uuid_source(std::uint64_t seed) : state_(seed) {}
+  explicit uuid_source(std::uint64_t seed) : random_(seed) {}
   std::string next();
 
  private:
-  std::uint64_t next_word();
-  std::uint64_t state_;
+  std::mt19937_64 random_;
 };
 
 }  // namespace lockmark::zookeeper

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -82,12 +81,6 @@ std::optional<finding> judge_silence(const std::vector<std::string>& silent, std
   if (silent.empty()) return std::nullopt;
   return finding{false, fmt::format("{} of {} servers do not answer: {}", silent.size(), all,
                                     fmt::join(silent, ", "))};
-}
-
-std::uint64_t descriptor_limit() {
-  rlimit limit{};
-  const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return known ? limit.rlim_cur : unlimited;
 }
 
 std::uint64_t descriptors_in_use() {

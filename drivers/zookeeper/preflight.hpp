@@ -28,8 +28,7 @@ std::optional<finding> judge_descriptors(std::uint64_t limit, std::uint64_t in_u
 // A note if some servers do not answer.
 std::optional<finding> judge_silence(const std::vector<std::string>& silent, std::size_t all);
 
-// The limit of this process.
-std::uint64_t descriptor_limit();
+// The descriptors that this process has open.
 std::uint64_t descriptors_in_use();
 
 }  // namespace lockmark::zookeeper

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/base/descriptors.hpp"
+
 namespace lockmark::zookeeper {
 namespace {
 

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "drivers/zookeeper/frames.hpp"
 
 namespace lockmark::zookeeper {
 
@@ -25,5 +28,35 @@ bool send_close_request(int fd);
 
 // Discards received data. False: the peer has closed.
 bool still_open(int fd);
+
+// Ends the connection and drops what has arrived: the next read sees the end.
+void cut(int fd);
+
+// Inspects the data on a socket before the C client reads it, so that the client only reads
+// complete messages that match their requests. Costs one system call per message.
+class inbox {
+ public:
+  enum class sight {
+    nothing,
+    part,   // of a message; the socket is readable again once all of it is there
+    whole,  // a message, or the end of the connection
+    wrong,  // a message that no server sends
+  };
+
+  sight look(int fd, std::optional<body> awaited);
+
+  // The fault of the last wrong message.
+  const std::string& wrong() const { return wrong_; }
+
+  // For a new connection.
+  void forget() { low_water_ = 1; }
+
+ private:
+  void wait_for(int fd, int bytes);
+
+  std::string bytes_ = std::string(4096, '\0');
+  int low_water_ = 1;  // the socket is not readable below it
+  std::string wrong_;
+};
 
 }  // namespace lockmark::zookeeper

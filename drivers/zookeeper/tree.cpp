@@ -1,8 +1,9 @@
 #include "drivers/zookeeper/tree.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <utility>
+
+#include "harness/async/lanes.hpp"
 
 namespace lockmark::zookeeper {
 namespace {
@@ -17,29 +18,20 @@ reply all_is_well() {
 
 task<void> create_one(std::shared_ptr<handle> zk, std::string path, node_kind kind,
                       time_point deadline, reply* worst) {
+  if (!worst->ok()) co_return;
   reply created = co_await zk->create(path, "", kind, deadline);
   if (!created.ok() && created.ended != status::node_exists) *worst = std::move(created);
 }
 
-// Runs `each` for 0 to count - 1 in batches, until one made `worst` worse than ok.
-task<void> in_batches(loop& l, std::size_t count, const reply* worst,
-                      std::function<task<void>(std::size_t)> each) {
-  for (std::size_t from = 0; from < count && worst->ok(); from += requests_at_once) {
-    scope batch{l};
-    for (std::size_t i = from; i < std::min(count, from + requests_at_once); ++i)
-      batch.spawn(each(i));
-    co_await batch.join();
-  }
-}
-
 task<void> delete_one(loop& l, std::shared_ptr<handle> zk, std::string path, time_point deadline,
                       reply* worst) {
+  if (!worst->ok()) co_return;
   reply inside = co_await zk->children(path, nullptr, deadline);
   if (inside.ended == status::no_node) co_return;
   std::function<task<void>(std::size_t)> child = [&](std::size_t i) {
     return delete_one(l, zk, path + '/' + inside.names[i], deadline, worst);
   };
-  co_await in_batches(l, inside.names.size(), worst, std::move(child));
+  co_await in_lanes(l, inside.names.size(), requests_at_once, std::move(child));
   reply deleted = co_await zk->remove(path, deadline);
   if (!deleted.ok() && deleted.ended != status::no_node) *worst = std::move(deleted);
 }
@@ -52,7 +44,7 @@ task<reply> create_all(loop& l, std::shared_ptr<handle> zk, std::vector<std::str
   std::function<task<void>(std::size_t)> one = [&](std::size_t i) {
     return create_one(zk, paths[i], kind, deadline, &worst);
   };
-  co_await in_batches(l, paths.size(), &worst, std::move(one));
+  co_await in_lanes(l, paths.size(), requests_at_once, std::move(one));
   co_return worst;
 }
 
