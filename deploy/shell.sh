@@ -10,7 +10,7 @@ build_packages=(
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   prometheus-cpp-dev libcurl4-openssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
-  libjs-chart.js
+  libjs-chart.js libkainjow-mustache-dev
 )
 # MariaDB's core packages are its programs without its system service. mariadb-install-db needs
 # my_print_defaults, which is in mariadb-client-core. openssl makes

@@ -80,7 +80,7 @@ int print_report(const report_options& g) {
                    : g.format == "csv" ? report::table_csv(rows)
                    : g.format == "json"
                        ? report::table_json(rows)
-                       : report::table_terminal(rows, width_of(stdout), report::language::english,
+                       : report::table_terminal(rows, width_of(stdout), language::english,
                                                 style_of(screen_of(stdout))));
   return 0;
 }

@@ -148,7 +148,7 @@ class table_maker {
   void save();
   void save_html() const;
   std::string format(const std::string& how) const;
-  std::string whole_page(report::language in) const;
+  std::string whole_page(language in) const;
 
   const context& context_;
   const table_options& given_;
@@ -308,7 +308,7 @@ void table_maker::save_html() const {
       .write(report::html::page(runs, report::html::order::as_given));
 }
 
-std::string table_maker::whole_page(report::language in) const {
+std::string table_maker::whole_page(language in) const {
   const std::string table = report::table_markdown(rows_, in);
   return given_.full ? fmt::format("{}\n{}", table, report::overview_markdown(rows_, in)) : table;
 }

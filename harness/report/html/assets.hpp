@@ -1,19 +1,16 @@
-// Texts that CMake embeds in the program at build time (embed.cmake): our own style and scripts
-// from this folder, and Chart.js from the system's package. Each is safe inside <style> or
-// <script>.
+// Texts that CMake embeds in the program at build time (embed.cmake): our own templates, style and
+// scripts from this folder, and Chart.js from the system's package. Style and scripts are safe
+// inside <style> and <script>.
 #pragma once
 
+#include <map>
 #include <string_view>
 
 namespace lockmark::report::html {
 
-extern const std::string_view report_css;
-extern const std::string_view chart_js;  // Chart.js, MIT licence
-extern const std::string_view chart_js_version;
-extern const std::string_view format_js;
-extern const std::string_view charts_js;
-extern const std::string_view heatmap_js;
-extern const std::string_view report_js;
-extern const std::string_view lockmark_version;
+extern const std::map<std::string_view, std::string_view> templates;  // by name
+// What page.mustache takes as it is, by its name there: style, scripts, and Chart.js, which is
+// under the MIT licence; and the versions of Chart.js and lockmark.
+extern const std::map<std::string_view, std::string_view> assets;
 
 }  // namespace lockmark::report::html

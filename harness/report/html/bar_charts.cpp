@@ -6,8 +6,7 @@
 #include <functional>
 #include <numeric>
 
-#include "harness/report/html/parts.hpp"
-#include "harness/report/html/timeline.hpp"
+#include "harness/report/html/charts.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report::html {
@@ -69,17 +68,14 @@ std::vector<share_group> groups_of(const json& grants) {
 
 struct cost {
   const char* key;
-  std::vector<std::string> label;
+  const char* what;
+  const char* which;
 };
 
-const std::vector<cost>& costs() {
-  static const std::vector<cost> all{
-      {"client_commands_per_grant", {"commands", "sent by the clients"}},
-      {"round_trips_per_grant", {"round trips", "a client waited for"}},
-      {"server_commands_per_grant", {"commands", "counted by the server"}},
-      {"wakeups_per_grant", {"wake-ups", "of waiters"}}};
-  return all;
-}
+constexpr std::array costs{cost{"client_commands_per_grant", "commands", "sent by the clients"},
+                           cost{"round_trips_per_grant", "round trips", "a client waited for"},
+                           cost{"server_commands_per_grant", "commands", "counted by the server"},
+                           cost{"wakeups_per_grant", "wake-ups", "of waiters"}};
 
 }  // namespace
 
@@ -96,76 +92,69 @@ json bars_json(const std::vector<bar>& bars, const std::string& axis, bool logar
           {"states", states}, {"axis", axis},     {"logarithmic", logarithmic}};
 }
 
-std::string outcome_chart(const subject& s, chart_sheet& sheet) {
+json outcome_chart(const subject& s, chart_sheet& sheet) {
   std::uint64_t attempts = 0;
   for (std::size_t e = 0; e < endings.size(); ++e) attempts += ended(s, e);
   if (attempts == 0) return {};
-  table numbers({{"attempts"}, {"count", column::number}, {"share", column::number}});
+  json rows = json::array();
   std::vector<bar> bars;
   for (std::size_t e = 0; e < endings.size(); ++e) {
     const std::uint64_t n = ended(s, e);
     if (n == 0 && e > 0) continue;
     const double share = static_cast<double>(n) / static_cast<double>(attempts);
-    numbers.add({std::string(endings[e].words), std::to_string(n), share_text(share)});
+    rows.push_back(
+        numbers_row(std::string(endings[e].words), {std::to_string(n), share_text(share)}));
     if (n > 0) bars.push_back({label_of(endings[e]), static_cast<double>(n), ""});
   }
   for (const ending& b : besides) {
     const std::uint64_t n = count_of(s.at({"counts", b.key.data()}));
     if (n == 0) continue;
-    numbers.add({std::string(b.words), std::to_string(n), "-"});
+    rows.push_back(numbers_row(std::string(b.words), {std::to_string(n), "-"}));
     if (b.key == "dropped") bars.push_back({label_of(b), static_cast<double>(n), ""});
   }
-  return sheet.place({s.id + "-outcomes", "How the attempts ended",
-                      "The axis is logarithmic, so that few failures among many grants are seen.",
-                      bars_json(bars, "attempts", true), std::move(numbers)});
+  return sheet.place({{"id", s.id + "-outcomes"}, {"rows", rows}},
+                     bars_json(bars, "attempts", true));
 }
 
-std::string share_chart(const subject& s, chart_sheet& sheet) {
+json share_chart(const subject& s, chart_sheet& sheet) {
   const json& grants = s.at({"fairness", "grants_per_client"});  // added after 1.1
   if (!grants.is_array() || grants.empty()) return {};
   double sum = 0;
   for (const json& n : grants) sum += static_cast<double>(count_of(n));
   if (sum == 0) return {};
-  table numbers({{"clients"}, {"grants", column::number}, {"share", column::number}});
-  json labels = json::array(), values = json::array();
+  json labels = json::array(), values = json::array(), rows = json::array();
   for (const share_group& g : groups_of(grants)) {
     labels.push_back(g.name);
     values.push_back(rounded(100 * g.grants_each / sum));
-    numbers.add({g.name, fmt::format("{:.0f}", g.grants_each), share_text(g.grants_each / sum)});
+    rows.push_back(numbers_row(
+        g.name, {fmt::format("{:.0f}", g.grants_each), share_text(g.grants_each / sum)}));
   }
   const double even = 100 / static_cast<double>(grants.size());
-  return sheet.place({s.id + "-shares",
-                      "Share of each client",
-                      fmt::format("The clients in the order of their grants; the line is an even "
-                                  "share, {:.3g} %.",
-                                  even),
-                      {{"kind", "shares"},
-                       {"labels", labels},
-                       {"values", values},
-                       {"even", rounded(even)},
-                       {"axis", "% of the grants"}},
-                      std::move(numbers)});
+  return sheet.place(
+      {{"id", s.id + "-shares"}, {"even", fmt::format("{:.3g}", even)}, {"rows", rows}},
+      {{"kind", "shares"},
+       {"labels", labels},
+       {"values", values},
+       {"even", rounded(even)},
+       {"axis", "% of the grants"}});
 }
 
-std::string cost_chart(const subject& s, chart_sheet& sheet) {
-  table numbers({{"each grant cost"}, {"in the mean", column::number}});
+json cost_chart(const subject& s, chart_sheet& sheet) {
+  json rows = json::array();
   std::vector<bar> bars;
-  for (const cost& c : costs()) {
+  for (const cost& c : costs) {
     const json& value = s.at({"cost_per_acquire", c.key});
     if (!value.is_number()) continue;
-    bars.push_back({c.label, real_of(value), ""});
-    numbers.add({fmt::format("{} {}", c.label[0], c.label[1]), shown_number(value, 2)});
+    bars.push_back({{c.what, c.which}, real_of(value), ""});
+    rows.push_back(numbers_row(fmt::format("{} {}", c.what, c.which), {shown_number(value, 2)}));
   }
   if (bars.empty()) return {};
   for (const auto& [key, words] : {std::pair("bytes_out_per_grant", "bytes sent"),
                                    std::pair("bytes_in_per_grant", "bytes received")}) {
     const json& value = s.at({"cost_per_acquire", key});
-    if (value.is_number()) numbers.add({words, shown_number(value, 1)});
+    if (value.is_number()) rows.push_back(numbers_row(words, {shown_number(value, 1)}));
   }
-  return sheet.place({s.id + "-cost", "Cost per acquire",
-                      "Over the whole life of the load, warm-up and drain included, by the number "
-                      "of grants. Servers count commands inside scripts, too.",
-                      bars_json(bars, "per grant"), std::move(numbers)});
+  return sheet.place({{"id", s.id + "-cost"}, {"rows", rows}}, bars_json(bars, "per grant"));
 }
 
 }  // namespace lockmark::report::html

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/report/html/parts.hpp"
+#include "harness/report/html/charts.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report::html {
@@ -12,16 +12,9 @@ namespace {
 // More marks would hide the chart.
 constexpr std::size_t most_marks = 400;
 
-const json& marks_of(const subject& s) {
-  static const json none = json::array();
-  const json& marks = s.at({"marks"});  // added after the first version of the schema
-  return marks.is_array() ? marks : none;
-}
-
 json marks_json(const subject& s) {
   json all = json::array();
   for (const json& m : marks_of(s)) {
-    if (all.size() == most_marks) break;
     all.push_back({{"at", real_of(look(m, {"at_s"}))},
                    {"for", real_of(look(m, {"for_s"}))},
                    {"kind", shown(look(m, {"kind"}))}});
@@ -88,20 +81,9 @@ json rate_series(const subject& s, const json& offered) {
 
 }  // namespace
 
-std::string heat_chart(const subject& s, chart_sheet& sheet) {
-  chart c{s.id + "-heat", "Latency over time",
-          "Responses of granted attempts: the stronger the colour, the more of them in that time "
-          "and that band of latency. The strip on top shows attempts that were not granted.",
-          json::object(),
-          table({{"time"},
-                 {"granted", column::number},
-                 {"p50", column::number},
-                 {"p90", column::number},
-                 {"p99", column::number},
-                 {"max", column::number},
-                 {"not granted", column::number}})};
+json heat_chart(const subject& s, chart_sheet& sheet) {
   const bool counted = s.stretches.size() == s.moments.size();
-  json columns = json::array(), failed = json::array();
+  json columns = json::array(), failed = json::array(), rows = json::array();
   bool some = false;
   for (std::size_t i = 0; i < s.moments.size(); ++i) {
     const moment& m = s.moments[i];
@@ -109,64 +91,48 @@ std::string heat_chart(const subject& s, chart_sheet& sheet) {
     columns.push_back(heat_column(m));
     const std::uint64_t without = counted ? s.stretches[i].not_granted() : 0;
     failed.push_back(without);
-    const auto time = [&](std::int64_t ns) {
-      return m.granted > 0 ? time_text(time_value{ns, false}, s.in_table.bound) : "-";
-    };
-    c.numbers.add({span_text(s, i), std::to_string(m.granted), time(m.p50_ns), time(m.p90_ns),
-                   time(m.p99_ns), time(m.max_ns), counted ? std::to_string(without) : "-"});
+    std::vector<std::string> cells{std::to_string(m.granted)};
+    for (const std::int64_t ns : {m.p50_ns, m.p90_ns, m.p99_ns, m.max_ns}) {
+      cells.push_back(m.granted > 0 ? time_text(time_value{ns, false}, s.in_table.bound) : "-");
+    }
+    cells.push_back(counted ? std::to_string(without) : "-");
+    rows.push_back(numbers_row(span_text(s, i), std::move(cells)));
   }
   if (!some) return {};
-  c.data = {{"kind", "heat"},        {"edges", edges_json(s)},
-            {"columns", columns},    {"bands_per_decade", bands_per_decade},
-            {"not_granted", failed}, {"marks", marks_json(s)}};
-  return sheet.place(std::move(c));
+  return sheet.place({{"id", s.id + "-heat"}, {"rows", rows}},
+                     {{"kind", "heat"},
+                      {"edges", edges_json(s)},
+                      {"columns", columns},
+                      {"bands_per_decade", bands_per_decade},
+                      {"not_granted", failed},
+                      {"marks", marks_json(s)}});
 }
 
-std::string rate_chart(const subject& s, chart_sheet& sheet) {
+json rate_chart(const subject& s, chart_sheet& sheet) {
   const json& offered = s.at({"harness", "offered_per_s"});
-  std::string note = "Attempts per second. Achieved: attempts that ended, granted or not.";
-  if (offered.is_number()) {
-    note += " Offered: what the job asked for. Dropped: due while the backlog was full.";
-  } else {
-    note += " A closed loop offers nothing of itself: the next attempt begins when one has ended.";
-  }
-  std::vector<heading> headings{{"time"}};
   const json series = rate_series(s, offered);
-  for (const json& one : series) {
-    headings.push_back({shown(one.at("name")) + "/s", column::number});
-  }
-  chart c{s.id + "-rates", "Throughput over time", std::move(note), json::object(),
-          table(std::move(headings))};
+  json rows = json::array();
   for (std::size_t i = 0; i < s.stretches.size(); ++i) {
-    std::vector<std::string> cells{span_text(s, i)};
+    std::vector<std::string> cells;
     for (const json& one : series) cells.push_back(rate_text(real_of(one.at("values")[i])));
-    c.numbers.add(std::move(cells));
+    rows.push_back(numbers_row(span_text(s, i), std::move(cells)));
   }
-  c.data = {{"kind", "rates"},
-            {"edges", edges_json(s)},
-            {"series", series},
-            {"axis", "attempts per second"},
-            {"marks", marks_json(s)}};
-  return sheet.place(std::move(c));
+  return sheet.place({{"id", s.id + "-rates"},
+                      {"offered", offered.is_number()},
+                      {"series", series},
+                      {"rows", rows}},
+                     {{"kind", "rates"},
+                      {"edges", edges_json(s)},
+                      {"series", series},
+                      {"axis", "attempts per second"},
+                      {"marks", marks_json(s)}});
 }
 
-std::string marks_table(const subject& s) {
-  const json& marks = marks_of(s);
-  if (marks.empty()) return {};
-  table t({{"at", column::number}, {"for", column::number}, {"kind"}, {"what"}});
-  std::size_t shown_marks = 0;
-  for (const json& m : marks) {
-    if (shown_marks++ == most_marks) break;
-    const double for_s = real_of(look(m, {"for_s"}));
-    t.add({fmt::format("{:.2f} s", real_of(look(m, {"at_s"}))),
-           for_s > 0 ? fmt::format("{:.2f} s", for_s) : "a moment", shown(look(m, {"kind"})),
-           shown(look(m, {"text"}))});
-  }
-  std::string text = t.html();
-  if (marks.size() > most_marks) {
-    text += paragraph(fmt::format("And {} more, in run.json.", marks.size() - most_marks));
-  }
-  return text;
+json marks_of(const subject& s) {
+  json marks = s.at({"marks"});  // added after the first version of the schema
+  if (!marks.is_array()) return json::array();
+  if (marks.size() > most_marks) marks.erase(marks.begin() + most_marks, marks.end());
+  return marks;
 }
 
 }  // namespace lockmark::report::html

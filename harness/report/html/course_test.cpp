@@ -1,12 +1,11 @@
 // The course of a run: from timeline.jsonl and latency.hlog to the resolution of a chart.
+#include "harness/report/html/course.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "harness/report/html/curve.hpp"
-#include "harness/report/html/latency.hpp"
-#include "harness/report/html/timeline.hpp"
 #include "harness/stats/hlog.hpp"
 
 namespace lockmark::report::html {

@@ -1,7 +1,9 @@
-#include "harness/report/html/curve.hpp"
+#include <fmt/core.h>
 
 #include <cmath>
+#include <utility>
 
+#include "harness/report/html/charts.hpp"
 #include "harness/report/text.hpp"
 #include "harness/stats/confidence.hpp"
 
@@ -23,6 +25,28 @@ std::vector<curve_point> points_of(const stats::attempts& all) {
     points.push_back({x, value.value_ns});
   }
   return points;
+}
+
+// The harness with a memory lock in place of a server; two quantiles are known.
+curve floor_curve(const subject& s) {
+  curve c{"harness floor (no server)", {}, {}};
+  const json& floor = s.at({"harness", "floor"});
+  for (const auto& [q, key] :
+       {std::pair(0.5, "response_p50_ns"), std::pair(0.99, "response_p99_ns")}) {
+    const json& value = look(floor, {key});
+    if (!value.is_number_integer()) continue;
+    c.points.push_back({1 / (1 - q), value.get<std::int64_t>()});
+    c.shown[q] = shown_time(value);
+  }
+  return c;
+}
+
+json points_json(const std::vector<curve_point>& points) {
+  json all = json::array();
+  for (const curve_point& p : points) {
+    all.push_back(json::array({rounded(p.x), rounded(static_cast<double>(p.ns))}));
+  }
+  return all;
 }
 
 }  // namespace
@@ -48,6 +72,37 @@ curve curve_of_summary(std::string name, const json& quantiles, bool bound) {
     if (value.is_number_integer()) c.points.push_back({1 / (1 - q), value.get<std::int64_t>()});
   }
   return c;
+}
+
+std::string name_of_quantile(double q) {
+  return fmt::format("p{:.6g}", 100 * q);
+}
+
+json curve_chart(std::string id, const std::vector<curve>& curves, chart_sheet& sheet) {
+  json names = json::array(), series = json::array(), rows = json::array();
+  for (const curve& c : curves) {
+    if (c.points.empty()) continue;
+    names.push_back(c.name);
+    series.push_back({{"name", c.name}, {"points", points_json(c.points)}});
+  }
+  for (const double q : tabled) {
+    std::vector<std::string> cells;
+    bool known = false;
+    for (const curve& c : curves) {
+      if (c.points.empty()) continue;
+      const auto found = c.shown.find(q);
+      known = known || found != c.shown.end();
+      cells.push_back(found == c.shown.end() ? "-" : found->second);
+    }
+    if (known) rows.push_back(numbers_row(name_of_quantile(q), std::move(cells)));
+  }
+  return sheet.place({{"id", std::move(id)}, {"curves", names}, {"rows", rows}},
+                     {{"kind", "percentiles"}, {"series", series}});
+}
+
+json percentile_chart(const subject& s, chart_sheet& sheet) {
+  return curve_chart(s.id + "-percentiles", {s.response, s.service, floor_curve(s), s.timer_lag},
+                     sheet);
 }
 
 }  // namespace lockmark::report::html

@@ -1,40 +1,61 @@
 # Writes OUTPUT, a .cpp that defines what assets.hpp declares: the texts of SOURCE (a folder) and of
 # CHART_JS (a file), and VERSION. Runs when one of them has changed.
 
-# embed(NAME FILE): the file's text as a constant, in `definitions`.
-function(embed name file)
+# embed(LIST NAME TEXT): the text as an entry of `templates` or `assets`.
+function(embed list name text)
+  if(text MATCHES "\\)lockmark\"")
+    message(FATAL_ERROR "${name} contains what ends a string literal")
+  endif()
+  set(${list} "${${list}}    {\"${name}\"sv, R\"lockmark(${text})lockmark\"sv},\n" PARENT_SCOPE)
+endfunction()
+
+# read_safe(RESULT FILE): a style's or script's text.
+function(read_safe result file)
   file(READ "${file}" text)
   # A browser's tools would look for the map.
   string(REGEX REPLACE "//# sourceMappingURL=[^\n]*" "" text "${text}")
   string(TOLOWER "${text}" lower)
-  foreach(end IN ITEMS "</script" "</style" "<!--" ")lockmark\"")
+  foreach(end IN ITEMS "</script" "</style" "<!--")
     string(FIND "${lower}" "${end}" at)
     if(NOT at EQUAL -1)
       message(FATAL_ERROR "${file} contains ${end}, which would end it in the middle of the page")
     endif()
   endforeach()
-  string(APPEND definitions "const std::string_view ${name} = R\"lockmark(${text})lockmark\"sv;\n")
-  set(definitions "${definitions}" PARENT_SCOPE)
+  set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-set(definitions "")
-embed(chart_js "${CHART_JS}")
-if(NOT definitions MATCHES "Chart\\.js v([0-9.]+[0-9])")
+set(templates "")
+file(GLOB files "${SOURCE}/*.mustache")
+foreach(file IN LISTS files)
+  get_filename_component(name "${file}" NAME_WE)
+  file(READ "${file}" text)
+  # A line that only calls a template would end twice.
+  string(REGEX REPLACE "\n$" "" text "${text}")
+  embed(templates ${name} "${text}")
+endforeach()
+
+set(assets "")
+read_safe(text "${CHART_JS}")
+if(NOT text MATCHES "Chart\\.js v([0-9.]+[0-9])")
   message(FATAL_ERROR "${CHART_JS} does not say which version of Chart.js it is")
 endif()
-set(chart_js_version "${CMAKE_MATCH_1}")
-embed(report_css "${SOURCE}/report.css")
-embed(format_js "${SOURCE}/format.js")
-embed(charts_js "${SOURCE}/charts.js")
-embed(heatmap_js "${SOURCE}/heatmap.js")
-embed(report_js "${SOURCE}/report.js")
+embed(assets chart_js_version "${CMAKE_MATCH_1}")
+embed(assets chart_js "${text}")
+embed(assets lockmark_version "${VERSION}")
+foreach(name IN ITEMS report.css format.js charts.js heatmap.js report.js)
+  read_safe(text "${SOURCE}/${name}")
+  string(REPLACE "." "_" name "${name}")
+  embed(assets ${name} "${text}")
+endforeach()
 file(WRITE "${OUTPUT}"
 "// Made by embed.cmake.
 #include \"harness/report/html/assets.hpp\"
 
 namespace lockmark::report::html {
 using namespace std::string_view_literals;
-const std::string_view chart_js_version = \"${chart_js_version}\";
-const std::string_view lockmark_version = \"${VERSION}\";
-${definitions}}  // namespace lockmark::report::html
+const std::map<std::string_view, std::string_view> templates{
+${templates}};
+const std::map<std::string_view, std::string_view> assets{
+${assets}};
+}  // namespace lockmark::report::html
 ")

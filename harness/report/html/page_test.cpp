@@ -159,7 +159,8 @@ TEST_F(pages, take_nothing_from_a_run_for_markup) {
   s.r.scenario = s.r.implementation = s.r.topology = s.r.run_id = s.r.workload = hostile;
   s.r.target = s.r.why = s.r.host.host_name = hostile;
   s.r.how = run::ending::interrupted;
-  s.r.verdict.reasons = s.r.preflight = s.r.arguments = {hostile};
+  s.r.preflight = s.r.arguments = {hostile};
+  s.r.verdict.reasons = {hostile};
   s.r.marks = {{1, 1, hostile, hostile}};
   s.r.server = {{hostile, 5}};
   s.r.server_is = {{hostile, hostile}};

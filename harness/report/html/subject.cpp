@@ -127,4 +127,27 @@ void name_apart(std::vector<subject>& subjects) {
   }
 }
 
+std::string verdict_of(const subject& s) {
+  const json& held = s.at({"verdict", "held"});
+  if (!held.is_boolean()) return "unknown";
+  return held.get<bool>() ? "held" : "broken";
+}
+
+std::string held_word(const subject& s) {
+  const std::string verdict = verdict_of(s);
+  return verdict == "broken" ? "NOT HELD" : verdict;
+}
+
+std::string figures_word(const subject& s) {
+  if (!s.in_table.complete) return "incomplete";
+  if (!s.in_table.valid) return "INVALID";
+  return s.in_table.bound ? "bound" : "valid";
+}
+
+std::string state_of(const subject& s) {
+  if (verdict_of(s) == "broken") return "broken";
+  if (!s.in_table.valid) return "invalid";
+  return s.in_table.bound ? "bound" : "";
+}
+
 }  // namespace lockmark::report::html

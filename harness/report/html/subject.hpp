@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/html/curve.hpp"
-#include "harness/report/html/latency.hpp"
+#include "harness/report/html/course.hpp"
 #include "harness/report/html/look.hpp"
-#include "harness/report/html/timeline.hpp"
 #include "harness/report/row.hpp"
 
 namespace lockmark::report::html {
@@ -38,5 +36,14 @@ subject read_subject(const std::filesystem::path& path, std::size_t stretches);
 // Gives the subjects their ids, and labels that differ within a scenario: lock and topology, then
 // as much of the options and the folder's name as needed.
 void name_apart(std::vector<subject>& subjects);
+
+// "held", "broken" or "unknown".
+std::string verdict_of(const subject& s);
+// "held", "NOT HELD" or "unknown".
+std::string held_word(const subject& s);
+// "valid", "bound", "INVALID" or "incomplete".
+std::string figures_word(const subject& s);
+// The state of its bar in a chart, see charts.hpp.
+std::string state_of(const subject& s);
 
 }  // namespace lockmark::report::html
