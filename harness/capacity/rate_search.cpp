@@ -145,7 +145,9 @@ void rate_search::go_lower() {
     state_ = state::hopeless;
     return;
   }
-  try_next(std::min(failed * factor_of(step_down), rate_at(first_confirmed)));
+  // The more confirmations fail, the less is the edge worth that was located.
+  const double further = std::exp(-close_enough / 2 * confirmations_);
+  try_next(std::min(failed * std::min(factor_of(step_down), further), rate_at(first_confirmed)));
 }
 
 void rate_search::try_next(double rate_per_s) {

@@ -99,6 +99,20 @@ TEST(rate_search, goes_lower_if_the_confirmation_fails) {
   EXPECT_GT(*search.rate_per_s(), failed / 1.2);
 }
 
+// A busy machine takes a fifth of the capacity once the edge is known, to a per cent and steep.
+TEST(rate_search, goes_down_faster_the_more_confirmations_fail) {
+  rate_search search(100, 200, 0.1);
+  int confirmed = 0;
+  while (const auto p = search.next()) {
+    confirmed += p->confirms && p->looks_before == 0 ? 1 : 0;
+    search.tell(with_an_edge_at(p->confirms ? 120 : 150, p->rate_per_s));
+  }
+  ASSERT_TRUE(search.rate_per_s()) << "after " << confirmed << " confirmations";
+  EXPECT_LT(*search.rate_per_s(), 120);
+  EXPECT_GT(*search.rate_per_s(), 100);
+  EXPECT_LT(confirmed, 12);
+}
+
 // A rate that cannot become clear in the time left is given up at once; one that can gets a longer
 // look.
 TEST(rate_search, gives_up_a_confirmation_that_would_hardly_pass) {

@@ -38,7 +38,7 @@ inline row bound_row() {
   r["p99"] = {1'000'000'000, true};
   r["handoff_p50"] = {};
   r["fairness"] = {};
-  r.reasons = {"a load thread used 97 % of its core (limit 80 %)"};
+  r.reasons = {message("busy_worker", {"97", "80"})};
   return r;
 }
 
