@@ -107,10 +107,11 @@ proxy_process::state::waiter_ptr proxy_process::state::say(json command, loop* o
   const std::lock_guard guard(lock);
   if (dead) throw proxy_error("the proxies have died");
   command["id"] = w->id = ++last_id;
-  asked[w->id] = w;
   const std::string text = command.dump() + "\n";
   const ssize_t size = send(control.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  // A caller that gets an error does not wait, and must not be woken.
   if (size != static_cast<ssize_t>(text.size())) throw proxy_error("the proxies have died");
+  asked[w->id] = w;
   return w;
 }
 

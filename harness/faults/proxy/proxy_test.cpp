@@ -355,6 +355,22 @@ TEST_F(proxies, that_die_break_their_connections) {
   EXPECT_THROW(process_.open({"127.0.0.1", 1}), proxy_error);
 }
 
+task<void> outlive(loop& l, const proxy_process& process) {
+  while (process.lives()) co_await l.sleep_for(1ms);
+  co_await l.sleep_for(1ms);
+}
+
+// The proxies stop listening before they die: whoever could not ask is gone when they do.
+TEST_F(proxies, that_die_wake_nobody_who_could_not_ask) {
+  const char* const deaf = "shutdown STDIN, 0; kill STOP => $$; exit";
+  proxy_process dying({"/usr/bin/perl", "-e", deaf});
+  siginfo_t stopped{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(dying.pid()), &stopped, WSTOPPED), 0);
+  EXPECT_THROW(run_to_end(loop_, dying.set(loop_, {0}, link_mode::cut)), proxy_error);
+  kill(dying.pid(), SIGCONT);
+  run_to_end(loop_, outlive(loop_, dying));
+}
+
 TEST_F(proxies, die_with_their_parent) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
