@@ -10,11 +10,6 @@
 #include "drivers/mysql/mysql.hpp"
 #include "harness/async/scope.hpp"
 
-// The library allocates what a server announces, and survives not getting it.
-extern "C" const char* __asan_default_options() {
-  return "allocator_may_return_null=1";
-}
-
 namespace lockmark::mysql {
 namespace {
 
@@ -116,6 +111,17 @@ TEST_F(hostile, answers_that_make_no_sense) {
                                   HasSubstr("no MySQL or MariaDB server says")))
         << name;
     EXPECT_EQ(std::ranges::count(e.sentence, '\n'), 0) << name;
+  }
+}
+
+// The library would make room for all of them at once.
+TEST_F(hostile, no_more_columns_are_believed_than_anything_has) {
+  using fake::definition;
+  for (const std::uint64_t count : {std::uint64_t{columns_limit + 1}, std::uint64_t{250},
+                                    std::uint64_t{0xc0cffff}, UINT64_MAX}) {
+    const fake::server peer{
+        saying({fake::in_packets({fake::number(count), definition("a"), fake::end_of_rows()})})};
+    EXPECT_THAT(ask(peer).sentence, HasSubstr("too many columns")) << count;
   }
 }
 

@@ -55,11 +55,21 @@ MYSQL_DATA* empty_definitions(MYSQL* library, unsigned count, unsigned cells) {
   return all;
 }
 
+// Whether the answer that the definitions follow announces too many: the library would ask for the
+// memory of all of them at once. A count above 250 takes several bytes, the first of them above
+// 250.
+bool announces_too_many(const MYSQL& library) {
+  return *library.net.read_pos > columns_limit;
+}
+
 // Replaces the library's function that reads the definitions of a result's columns. Runs on the
 // stack of the library's coroutine, in C: it must not throw.
 MYSQL_DATA* read_definitions(MYSQL* library, MYSQL_FIELD*, unsigned cells) {
   if (cells < shortest_definition || cells > longest_definition) {
     return refuse_definitions(library, CR_MALFORMED_PACKET, "a definition of another form");
+  }
+  if (announces_too_many(*library)) {
+    return refuse_definitions(library, CR_MALFORMED_PACKET, "too many columns");
   }
   for (unsigned count = 0;; ++count) {
     char* first[2];
