@@ -35,6 +35,8 @@ json parse(std::string_view text, const fs::path& file) {
     return json::parse(text);
   } catch (const json::parse_error& e) {
     throw usage_error(fmt::format("{}: is not JSON: damaged at byte {}", file.string(), e.byte));
+  } catch (const json::out_of_range&) {
+    throw usage_error(fmt::format("{}: holds a number that is too large", file.string()));
   }
 }
 

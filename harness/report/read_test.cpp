@@ -129,6 +129,8 @@ TEST_F(read_test, refusals) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("run.json"), HasSubstr("cannot be read")));
   write_text("{\"schema_version\":");
   EXPECT_THAT(refusal(), HasSubstr("is not JSON"));
+  write_text("{\"schema_version\": 7777E7776}");
+  EXPECT_THAT(refusal(), HasSubstr("holds a number that is too large"));
   write_text("[1]");
   EXPECT_THAT(refusal(), HasSubstr("has no schema_version"));
   write_text("{\"schema_version\": \"2.0\"}");
