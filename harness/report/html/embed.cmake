@@ -1,12 +1,12 @@
 # Writes OUTPUT, a .cpp that defines what assets.hpp declares: the texts of SOURCE (a folder) and of
 # CHART_JS (a file), and VERSION. Runs when one of them has changed.
 
-# embed(LIST NAME TEXT): the text as an entry of `templates` or `assets`.
-function(embed list name text)
+# embed(NAME TEXT): the text as an entry of `assets`.
+function(embed name text)
   if(text MATCHES "\\)lockmark\"")
     message(FATAL_ERROR "${name} contains what ends a string literal")
   endif()
-  set(${list} "${${list}}    {\"${name}\"sv, R\"lockmark(${text})lockmark\"sv},\n" PARENT_SCOPE)
+  set(assets "${assets}    {\"${name}\"sv, R\"lockmark(${text})lockmark\"sv},\n" PARENT_SCOPE)
 endfunction()
 
 # read_safe(RESULT FILE): a style's or script's text.
@@ -24,28 +24,18 @@ function(read_safe result file)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-set(templates "")
-file(GLOB files "${SOURCE}/*.mustache")
-foreach(file IN LISTS files)
-  get_filename_component(name "${file}" NAME_WE)
-  file(READ "${file}" text)
-  # A line that only calls a template would end twice.
-  string(REGEX REPLACE "\n$" "" text "${text}")
-  embed(templates ${name} "${text}")
-endforeach()
-
 set(assets "")
 read_safe(text "${CHART_JS}")
 if(NOT text MATCHES "Chart\\.js v([0-9.]+[0-9])")
   message(FATAL_ERROR "${CHART_JS} does not say which version of Chart.js it is")
 endif()
-embed(assets chart_js_version "${CMAKE_MATCH_1}")
-embed(assets chart_js "${text}")
-embed(assets lockmark_version "${VERSION}")
+embed(chart_js_version "${CMAKE_MATCH_1}")
+embed(chart_js "${text}")
+embed(lockmark_version "${VERSION}")
 foreach(name IN ITEMS report.css format.js charts.js heatmap.js report.js)
   read_safe(text "${SOURCE}/${name}")
   string(REPLACE "." "_" name "${name}")
-  embed(assets ${name} "${text}")
+  embed(${name} "${text}")
 endforeach()
 file(WRITE "${OUTPUT}"
 "// Made by embed.cmake.
@@ -53,8 +43,6 @@ file(WRITE "${OUTPUT}"
 
 namespace lockmark::report::html {
 using namespace std::string_view_literals;
-const std::map<std::string_view, std::string_view> templates{
-${templates}};
 const std::map<std::string_view, std::string_view> assets{
 ${assets}};
 }  // namespace lockmark::report::html

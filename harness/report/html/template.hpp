@@ -1,9 +1,5 @@
-// Fills the page's templates (*.mustache of this folder, which CMake embeds) with data.
-//
-// Values are text: Mustache escapes them by itself. Only page.mustache takes some as they are, its
-// style, its scripts and the data of its charts. An empty text, like false, is no section.
-//
-// A format may stand before a value's name; it also says what stands for a value that is missing:
+// Fills the page's templates (*.mustache of this folder) with data. Their formats, and what stands
+// for an unknown value:
 //   {{text a.b}}      the text, or a number as in JSON    unknown
 //   {{value a.b}}     the same                            -
 //   {{count a.b}}     a whole number                      0
@@ -13,16 +9,19 @@
 //   {{own_time a.b}}  the same; with `bound`, "<= 1.2 ms" -
 //   {{ms a.b}}        from nanoseconds, three decimals    -
 //   {{s a.b}}         from nanoseconds, one decimal       0.0
-//   {{#some a b}}     a section, if one of them is above 0, or a list with something in it
+// Only page.mustache takes some values as they are: style, scripts and the data of the charts.
 #pragma once
 
 #include <string>
 
 #include "harness/report/html/look.hpp"
+#include "harness/templates/fill.hpp"
 
 namespace lockmark::report::html {
 
-// `name`: of the file, without its extension. Throws std::logic_error for a template with mistakes.
-std::string filled(const std::string& name, const json& data);
+extern const lockmark::templates::texts templates;
+
+// Throws std::logic_error for a template with mistakes.
+std::string filled(std::string_view name, const json& data);
 
 }  // namespace lockmark::report::html
