@@ -15,12 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<std::pair<std::string_view, loop_kind>, 4> loop_names{
-    {{"closed", loop_kind::closed},
-     {"open", loop_kind::open},
-     {"poisson", loop_kind::poisson},
-     {"partly_open", loop_kind::partly_open}}};
-
 constexpr std::uint64_t most_clients = 1'000'000;
 
 // An error about one key of a job whose values are each valid on their own.
@@ -163,30 +157,6 @@ std::string apply_assignment(job& target, std::string_view assignment) {
 }
 
 }  // namespace
-
-parsed<loop_kind> text_form<loop_kind>::parse(std::string_view text) {
-  for (const auto& [name, value] : loop_names) {
-    if (name == text) return value;
-  }
-  return expected(what, text);
-}
-
-std::string text_form<loop_kind>::print(loop_kind value) {
-  for (const auto& [name, named] : loop_names) {
-    if (named == value) return std::string{name};
-  }
-  return "?";
-}
-
-parsed<guard_kind> text_form<guard_kind>::parse(std::string_view text) {
-  if (text == "none") return guard_kind::none;
-  if (text == "register") return guard_kind::shared_register;
-  return expected(what, text);
-}
-
-std::string text_form<guard_kind>::print(guard_kind value) {
-  return value == guard_kind::none ? "none" : "register";
-}
 
 // clang-format off
 option_table<job> job_options() {

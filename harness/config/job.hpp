@@ -3,6 +3,7 @@
 // Does not know which locks, workloads or lock options exist: their owners check those names.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,21 +25,20 @@ namespace lockmark::config {
 // make load.cycles attempts each.
 enum class loop_kind { closed, open, poisson, partly_open };
 
+inline constexpr std::array<std::string_view, 4> loop_names{"closed", "open", "poisson",
+                                                            "partly_open"};
 template <>
-struct text_form<loop_kind> {
+struct text_form<loop_kind> : text_names<loop_kind, loop_names> {
   static constexpr std::string_view what = "closed, open, poisson or partly_open";
-  static parsed<loop_kind> parse(std::string_view text);
-  static std::string print(loop_kind value);
 };
 
 // The resource that holders of a key read and write, outside the lock's servers.
 enum class guard_kind { none, shared_register };
 
+inline constexpr std::array<std::string_view, 2> guard_names{"none", "register"};
 template <>
-struct text_form<guard_kind> {
+struct text_form<guard_kind> : text_names<guard_kind, guard_names> {
   static constexpr std::string_view what = "none or register";
-  static parsed<guard_kind> parse(std::string_view text);
-  static std::string print(guard_kind value);
 };
 
 // Meanings, units, defaults and bounds of the members are in job_options() (job.cpp). A job{} is

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,53 +34,57 @@ namespace lockmark::config {
 template <class T>
 struct text_form;
 
+// By a pair of functions.
+template <auto parse_text, auto print_value>
+struct text_functions {
+  static constexpr auto parse = parse_text;
+  static constexpr auto print = print_value;
+};
+
+// Of an enumeration, by the names of its values in their order.
+template <class T, const auto& names>
+struct text_names {
+  static parsed<T> parse(std::string_view text) {
+    const auto found = std::ranges::find(names, text);
+    if (found == names.end()) return expected(text_form<T>::what, text);
+    return static_cast<T>(found - names.begin());
+  }
+  static std::string print(T value) { return std::string{names[static_cast<std::size_t>(value)]}; }
+};
+
 template <>
-struct text_form<bool> {
+struct text_form<bool> : text_functions<parse_bool, print_bool> {
   static constexpr std::string_view what = "true or false";
-  static parsed<bool> parse(std::string_view text) { return parse_bool(text); }
-  static std::string print(bool value) { return print_bool(value); }
 };
 
 template <>
-struct text_form<std::uint64_t> {
+struct text_form<std::uint64_t> : text_functions<parse_count, print_count> {
   static constexpr std::string_view what = "a whole number";
-  static parsed<std::uint64_t> parse(std::string_view text) { return parse_count(text); }
-  static std::string print(std::uint64_t value) { return print_count(value); }
 };
 
 template <>
-struct text_form<duration> {
+struct text_form<duration> : text_functions<parse_duration, print_duration> {
   static constexpr std::string_view what = "a duration";
-  static parsed<duration> parse(std::string_view text) { return parse_duration(text); }
-  static std::string print(duration value) { return print_duration(value); }
 };
 
 template <>
-struct text_form<rate> {
+struct text_form<rate> : text_functions<parse_rate, print_rate> {
   static constexpr std::string_view what = "a rate such as 200/s, 1500/m or 0.5/h";
-  static parsed<rate> parse(std::string_view text) { return parse_rate(text); }
-  static std::string print(rate value) { return print_rate(value); }
 };
 
 template <>
-struct text_form<distribution> {
+struct text_form<distribution> : text_functions<parse_distribution, print_distribution> {
   static constexpr std::string_view what = distribution::forms;
-  static parsed<distribution> parse(std::string_view text) { return parse_distribution(text); }
-  static std::string print(const distribution& value) { return print_distribution(value); }
 };
 
 template <>
-struct text_form<key_choice> {
+struct text_form<key_choice> : text_functions<parse_key_choice, print_key_choice> {
   static constexpr std::string_view what = key_choice::forms;
-  static parsed<key_choice> parse(std::string_view text) { return parse_key_choice(text); }
-  static std::string print(const key_choice& value) { return print_key_choice(value); }
 };
 
 template <>
-struct text_form<retry_policy> {
+struct text_form<retry_policy> : text_functions<parse_retry_policy, print_retry_policy> {
   static constexpr std::string_view what = retry_policy::forms;
-  static parsed<retry_policy> parse(std::string_view text) { return parse_retry_policy(text); }
-  static std::string print(const retry_policy& value) { return print_retry_policy(value); }
 };
 
 template <>

@@ -29,8 +29,6 @@ constexpr std::array<unit, 6> time_units{{{"h", 3'600'000'000'000},
                                           {"ns", 1}}};
 constexpr std::array<unit, 3> rate_units{
     {{"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000}}};
-constexpr std::array<unit, 4> size_units{
-    {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}};
 
 constexpr int decimals_of_duration = 9;
 constexpr int decimals_of_rate = 6;
@@ -39,7 +37,6 @@ constexpr std::string_view a_duration =
     "a duration such as 250ms, 1.5s or 2m (units ns, us, ms, s, m, h)";
 constexpr std::string_view a_rate = "a rate such as 200/s, 1500/m or 0.5/h";
 constexpr std::string_view a_count = "a whole number such as 10000 or 10_000";
-constexpr std::string_view a_size = "a size such as 512B, 64KiB or 1MiB (units B, KiB, MiB, GiB)";
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -187,34 +184,6 @@ parsed<std::uint64_t> parse_count(std::string_view text) {
 
 std::string print_count(std::uint64_t value) {
   return std::to_string(value);
-}
-
-parsed<std::uint64_t> parse_size(std::string_view text) {
-  const auto end =
-      std::find_if_not(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '_'; });
-  const auto length = static_cast<std::size_t>(end - text.begin());
-  const auto number = parse_count(text.substr(0, length));
-  if (!number) return expected(a_size, text);
-  if (length == text.size()) return expected(a_size, text, "has no unit");
-  const unit* found = find_unit(size_units, text.substr(length));
-  if (!found) {
-    const std::string name = in_quotes(text.substr(length));
-    return expected(a_size, text, fmt::format("has an unknown unit {}", name));
-  }
-  const auto factor = static_cast<std::uint64_t>(found->factor);
-  if (*number > std::numeric_limits<std::uint64_t>::max() / factor) {
-    return expected(a_size, text, "is too large");
-  }
-  return *number * factor;
-}
-
-std::string print_size(std::uint64_t bytes) {
-  for (const unit& candidate : size_units) {
-    const auto factor = static_cast<std::uint64_t>(candidate.factor);
-    if (bytes != 0 && bytes % factor == 0)
-      return fmt::format("{}{}", bytes / factor, candidate.name);
-  }
-  return "0B";
 }
 
 parsed<double> parse_number(std::string_view text) {

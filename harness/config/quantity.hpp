@@ -1,4 +1,4 @@
-// Quantities as people write them: durations, sizes and rates with their unit, whole numbers,
+// Quantities as people write them: durations and rates with their unit, whole numbers,
 // decimal numbers, true and false. Reading and printing only; bounds belong to the options.
 //
 // Each print_x writes the shortest text that parse_x reads back as exactly the same value. It
@@ -42,10 +42,6 @@ std::string print_rate(rate value);
 // "10000" or "10_000": digits, with single underscores between them; no sign, no unit, no "10k".
 parsed<std::uint64_t> parse_count(std::string_view text);
 std::string print_count(std::uint64_t value);
-
-// Bytes: "64KiB", "1MiB", "512B"; a whole number directly followed by B, KiB, MiB or GiB.
-parsed<std::uint64_t> parse_size(std::string_view text);
-std::string print_size(std::uint64_t bytes);
 
 // "0.99": a finite number without a unit.
 parsed<double> parse_number(std::string_view text);

@@ -31,7 +31,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(text, parse_duration, print_duration);
   check(text, parse_rate, print_rate);
   check(text, parse_count, print_count);
-  check(text, parse_size, print_size);
   check(text, parse_number, print_number);
   check(text, parse_bool, print_bool);
   check(text, parse_distribution, print_distribution);

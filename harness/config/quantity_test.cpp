@@ -152,21 +152,6 @@ TEST(count_text, is_digits_with_single_underscores) {
             "above 18446744073709551615");
 }
 
-TEST(size_text, is_read_and_printed_with_its_unit) {
-  const std::pair<const char*, std::uint64_t> cases[] = {
-      {"0B", 0}, {"512B", 512}, {"64KiB", 65536}, {"3MiB", 3 << 20}, {"2GiB", 2ULL << 30}};
-  for (const auto& [text, bytes] : cases) {
-    EXPECT_EQ(*parse_size(text), bytes);
-    EXPECT_EQ(print_size(bytes), text);
-  }
-  const std::string what =
-      "expected a size such as 512B, 64KiB or 1MiB (units B, KiB, MiB, GiB), not ";
-  EXPECT_EQ(parse_size("64").error().sentence, what + "'64', which has no unit");
-  EXPECT_EQ(parse_size("64KB").error().sentence, what + "'64KB', which has an unknown unit 'KB'");
-  EXPECT_EQ(parse_size("99999999999999999GiB").error().sentence,
-            what + "'99999999999999999GiB', which is too large");
-}
-
 TEST(number_and_bool_text, are_strict) {
   EXPECT_EQ(*parse_number("0.99"), 0.99);
   EXPECT_EQ(print_number(0.99), "0.99");
