@@ -21,13 +21,18 @@ constexpr duration command_limit = 60s;
 
 }  // namespace
 
+// By their own thread, since it takes time.
+task<void> injection::for_each_server(loop& l, std::function<void(const std::string&)> act) {
+  if (servers.empty()) co_return;
+  task<void> done =
+      reach_.servers_thread.run(l, [this, &act] { std::ranges::for_each(servers, act); });
+  co_await std::move(done);
+}
+
 task<void> injection::signal(loop& l, int number) {
   for (const std::uint32_t p : participants) signal_participant(p, number);
-  if (servers.empty()) co_return;
-  task<void> sent = reach_.servers_thread.run(l, [this, number] {
-    for (const std::string& server : servers) reach_.own->kill(server, number);
-  });
-  co_await std::move(sent);
+  return for_each_server(
+      l, [this, number](const std::string& server) { reach_.own->kill(server, number); });
 }
 
 void injection::signal_participant(std::uint32_t which, int number) {
@@ -40,19 +45,13 @@ void injection::signal_participant(std::uint32_t which, int number) {
 }
 
 task<void> injection::restart(loop& l, bool keeps_data) {
-  if (servers.empty()) co_return;
-  task<void> done = reach_.servers_thread.run(l, [this, keeps_data] {
-    for (const std::string& server : servers) reach_.own->revive(server, keeps_data);
-  });
-  co_await std::move(done);
+  return for_each_server(
+      l, [this, keeps_data](const std::string& server) { reach_.own->revive(server, keeps_data); });
 }
 
 task<void> injection::set_clocks(loop& l, duration ahead) {
-  if (servers.empty()) co_return;
-  task<void> done = reach_.servers_thread.run(l, [this, ahead] {
-    for (const std::string& server : servers) reach_.own->jump_clock(server, ahead);
-  });
-  co_await std::move(done);
+  return for_each_server(
+      l, [this, ahead](const std::string& server) { reach_.own->jump_clock(server, ahead); });
 }
 
 // Replication has no proxies: its servers are told whom to follow.

@@ -1,6 +1,7 @@
 // One fault in force on this machine: its targets and how each means affects them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ class injection final : public faults::targets {
   task<void> shell(loop& l, std::string command) override;
 
  private:
+  task<void> for_each_server(loop& l, std::function<void(const std::string&)> act);
   void signal_participant(std::uint32_t which, int number);
 
   reach& reach_;

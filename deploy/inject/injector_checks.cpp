@@ -106,11 +106,15 @@ void local_injector::check_servers(const fault_plan& plan) const {
   }
   if (plan.who.starts_with("server ") || faults::hits_one_link(plan)) {
     find_servers(plan);
-    if (!plan.keeps_data && topology.starts_with("mysql")) {
-      throw usage_error("faults: data: lost is not for MariaDB, which would have to be installed");
-    }
-    return;
+  } else {
+    check_role(plan, topology);
   }
+  if (!plan.keeps_data && topology.starts_with("mysql")) {
+    throw usage_error("faults: data: lost is not for MariaDB, which would have to be installed");
+  }
+}
+
+void local_injector::check_role(const fault_plan& plan, std::string_view topology) const {
   const bool by_role = plan.who == "master" || plan.who == "replicas" || plan.who == "leader";
   if (by_role && where_.own == nullptr) {
     throw usage_error(fmt::format("faults: who is {} is known of local servers only; here are {}",
@@ -120,9 +124,6 @@ void local_injector::check_servers(const fault_plan& plan) const {
       local::can_cut_replication(topology) || topology.starts_with("zookeeper-");
   if (plan.who == "replicas" && !replicated) {
     throw usage_error(fmt::format("faults: {} has no replicas", topology));
-  }
-  if (!plan.keeps_data && topology.starts_with("mysql")) {
-    throw usage_error("faults: data: lost is not for MariaDB, which would have to be installed");
   }
 }
 

@@ -146,9 +146,7 @@ task<bool> local_injector::awaited(loop& l, fault_plan plan, time_point deadline
       held_.emplace_back(plan, link);
       co_return true;
     }
-    network::link_list its{link};
-    task<void> release = network_->proxies().go(l, std::move(its));
-    co_await std::move(release);
+    co_await let_go(l, link);
   }
   co_return false;
 }
@@ -176,6 +174,10 @@ std::ptrdiff_t local_injector::take_held(const fault_plan& plan) {
   return link;
 }
 
+task<void> local_injector::let_go(loop& l, std::size_t link) {
+  return network_->proxies().go(l, {link});
+}
+
 // --- begin ---
 
 task<active_fault> local_injector::begin(loop& l, fault_plan plan) {
@@ -194,9 +196,7 @@ task<active_fault> local_injector::begin(loop& l, fault_plan plan) {
     failure = std::current_exception();
   }
   if (held >= 0) {
-    network::link_list links{static_cast<std::size_t>(held)};
-    task<void> release = network_->proxies().go(l, std::move(links));
-    co_await std::move(release);
+    co_await let_go(l, static_cast<std::size_t>(held));
   }
   if (failure) std::rethrow_exception(failure);
   active_fault made;
@@ -273,11 +273,10 @@ task<void> local_injector::end_all(loop& l) {
     }
   }
   while (!held_.empty()) {
-    network::link_list links{held_.back().second};
+    const std::size_t link = held_.back().second;
     held_.pop_back();
     try {
-      task<void> release = network_->proxies().go(l, std::move(links));
-      co_await std::move(release);
+      co_await let_go(l, link);
     } catch (const std::exception&) {
       // Dead proxies hold nothing back.
     }

@@ -71,6 +71,7 @@ class local_injector final : public faults::injector {
  private:
   void check_participants(const faults::fault_plan& plan) const;
   void check_servers(const faults::fault_plan& plan) const;
+  void check_role(const faults::fault_plan& plan, std::string_view topology) const;
   void check_links(const faults::fault_plan& plan) const;
   void check_link(const faults::fault_plan& plan) const;
   bool partitions() const;
@@ -84,6 +85,7 @@ class local_injector final : public faults::injector {
   task<void> aim_at_participants(loop& l, injection* at, std::ptrdiff_t held);
   task<void> aim_at_servers(loop& l, injection* at);
   bool others_hold(std::uint32_t participant) const;
+  task<void> let_go(loop& l, std::size_t link);
   std::ptrdiff_t take_held(const faults::fault_plan& plan);
 
   environment where_;

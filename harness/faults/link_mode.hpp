@@ -1,7 +1,9 @@
 // What a link does with the bytes between a client and a server, or between two servers.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace lockmark::faults {
 
@@ -11,5 +13,8 @@ enum class link_mode : std::uint8_t {
   stall,  // no traffic and no errors; bytes that come meanwhile are delivered later
   delay,  // every byte arrives later, in order
 };
+
+// As in commands to the proxies.
+inline constexpr std::array<std::string_view, 4> link_mode_names{"pass", "cut", "stall", "delay"};
 
 }  // namespace lockmark::faults

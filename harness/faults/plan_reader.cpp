@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
 #include "harness/config/job.hpp"
 #include "harness/config/option.hpp"
@@ -49,231 +48,205 @@ std::string takers_of(std::string_view key) {
   return fmt::format("{}", fmt::join(all, " and "));
 }
 
-// Reads the keys of one fault.
-class reader {
- public:
-  explicit reader(std::uint64_t number) : given_(number) {}
-
-  void take(const std::string& key, const std::string& text);
-  fault_plan finish();
-
- private:
-  [[noreturn]] void refuse(std::string_view key, std::string sentence) const {
-    given_.refuse(key, std::move(sentence));
-  }
-  bool has(std::string_view key) const { return given_.has(key); }
-  fault_plan& plan() { return given_.plan; }
-  const fault_plan& plan() const { return given_.plan; }
-
-  void read_kind(const std::string& text);
-  void read_who(const std::string& text);
-  void read_with(const std::string& text);
-  void check_participant(std::string_view key, const std::string& text) const;
-  void read_nth(const std::string& text);
-  void read_data(const std::string& text);
-  void read_by(const std::string& text);
-  void read_text(std::string_view key, const std::string& text, std::string& into) const;
-  duration read_duration(std::string_view key, const std::string& text, duration least) const;
-  void check_time() const;
-  void check_target() const;
-  void check_company() const;
-  void check_strangers() const;
-
-  struct known_key {
-    std::string_view name;
-    std::function<void(reader&, const std::string& text)> read;
-  };
-  static const std::vector<known_key>& known_keys();
-
-  given_keys given_;
-};
-
-const std::vector<reader::known_key>& reader::known_keys() {
-  using text = const std::string&;
-  static const std::vector<known_key> all{
-      {"do", [](reader& r, text t) { r.read_kind(t); }},
-      {"who", [](reader& r, text t) { r.read_who(t); }},
-      {"with", [](reader& r, text t) { r.read_with(t); }},
-      {"at", [](reader& r, text t) { r.plan().at = r.read_duration("at", t, 0ns); }},
-      {"for", [](reader& r, text t) { r.plan().lasts = r.read_duration("for", t, 1ms); }},
-      {"every", [](reader& r, text t) { r.plan().every = r.read_duration("every", t, 1ms); }},
-      {"by", [](reader& r, text t) { r.read_by(t); }},
-      {"on", [](reader& r, text t) { r.read_text("on", t, r.plan().on); }},
-      {"nth", [](reader& r, text t) { r.read_nth(t); }},
-      {"answered", [](reader& r, text t) { r.read_text("answered", t, r.plan().answered); }},
-      {"data", [](reader& r, text t) { r.read_data(t); }},
-      {"command", [](reader& r, text t) { r.read_text("command", t, r.plan().command); }},
-      {"undo", [](reader& r, text t) { r.read_text("undo", t, r.plan().undo); }},
-  };
-  return all;
-}
-
-void reader::take(const std::string& key, const std::string& text) {
-  for (const known_key& known : known_keys()) {
-    if (known.name != key) continue;
-    given_.add(key);
-    return known.read(*this, text);
-  }
-  std::vector<std::string> names;
-  for (const known_key& known : known_keys()) names.emplace_back(known.name);
-  refuse(key, fmt::format("is an unknown key of a fault; the nearest known key is {}",
-                          nearest_name(key, names)));
-}
-
-void reader::read_kind(const std::string& text) {
-  plan().what = find_kind(text);
-  if (plan().what != nullptr) return;
+void read_kind(given_keys& fault, std::string_view key, const std::string& text) {
+  fault.plan.what = find_kind(text);
+  if (fault.plan.what != nullptr) return;
   const auto names = kind_names();
-  refuse("do", expected(fmt::format("{}", fmt::join(names, ", ")), text,
-                        fmt::format("is nearest to {}", nearest_name(text, names)))
-                   .sentence);
+  fault.refuse(key, expected(fmt::format("{}", fmt::join(names, ", ")), text,
+                             fmt::format("is nearest to {}", nearest_name(text, names)))
+                        .sentence);
 }
 
-void reader::read_who(const std::string& text) {
+void check_participant(const given_keys& fault, std::string_view key, const std::string& text) {
+  constexpr std::string_view word = "participant ";
+  if (!text.starts_with(word)) return;
+  const auto number = parse_count(text.substr(word.size()));
+  if (!number || *number == 0) {
+    fault.refuse(key, expected("'participant' and a number from 1", text).sentence);
+  }
+}
+
+void read_who(given_keys& fault, std::string_view key, const std::string& text) {
   const target_word* found = find_target_word(text);
   if (found == nullptr) {
     std::vector<std::string> names;
     for (const target_word& each : target_words()) names.emplace_back(each.word);
     const auto first = text.substr(0, text.find(' '));
-    refuse("who", expected(fmt::format("{}", fmt::join(names, ", ")), text,
-                           fmt::format("is nearest to {}", nearest_name(first, names)))
-                      .sentence);
+    fault.refuse(key, expected(fmt::format("{}", fmt::join(names, ", ")), text,
+                               fmt::format("is nearest to {}", nearest_name(first, names)))
+                          .sentence);
   }
   if (!names_follow(text, found->names)) {
     constexpr std::array endings{"' alone", " 1'", " 1 2'"};
     const auto form = fmt::format("'{}{}", found->word, endings.at(found->names));
-    refuse("who", expected(form, text).sentence);
+    fault.refuse(key, expected(form, text).sentence);
   }
-  check_participant("who", text);
-  plan().who = text;
+  check_participant(fault, key, text);
+  fault.plan.who = text;
 }
 
-void reader::read_with(const std::string& text) {
+void read_with(given_keys& fault, std::string_view key, const std::string& text) {
   const bool known = text == "holder" || text == "participants" || text.starts_with("participant ");
   if (!known || !names_follow(text, find_target_word(text)->names)) {
-    refuse("with", expected("holder, 'participant 1' or participants", text).sentence);
+    fault.refuse(key, expected("holder, 'participant 1' or participants", text).sentence);
   }
-  check_participant("with", text);
-  plan().with = text;
+  check_participant(fault, key, text);
+  fault.plan.with = text;
 }
 
-void reader::check_participant(std::string_view key, const std::string& text) const {
-  constexpr std::string_view word = "participant ";
-  if (!text.starts_with(word)) return;
-  const auto number = parse_count(text.substr(word.size()));
-  if (!number || *number == 0) {
-    refuse(key, expected("'participant' and a number from 1", text).sentence);
-  }
-}
-
-void reader::read_nth(const std::string& text) {
-  const auto n = parse_count(text);
-  if (!n || *n == 0 || *n > greatest_nth) {
-    refuse("nth", expected("a whole number from 1 to 1000000000", text).sentence);
-  }
-  plan().nth = *n;
-}
-
-void reader::read_data(const std::string& text) {
-  if (text != "kept" && text != "lost") {
-    refuse("data", expected("kept or lost", text).sentence);
-  }
-  plan().keeps_data = text == "kept";
-}
-
-// The only duration that may be negative: a clock can be set back.
-void reader::read_by(const std::string& text) {
-  const bool back = text.starts_with('-');
-  const duration size = read_duration("by", back ? text.substr(1) : text, 1ns);
-  plan().by = back ? -size : size;
-}
-
-void reader::read_text(std::string_view key, const std::string& text, std::string& into) const {
-  if (text.empty()) refuse(key, "expected a text, not ''");
-  if (key == "on" && text.size() > longest_on) {
-    refuse(key, fmt::format("expected at most {} bytes, not {}", longest_on, text.size()));
-  }
-  into = text;
-}
-
-duration reader::read_duration(std::string_view key, const std::string& text,
-                               duration least) const {
+duration duration_of(const given_keys& fault, std::string_view key, const std::string& text,
+                     duration least) {
   const auto value = config::parse_duration(text);
-  if (!value) refuse(key, value.error().sentence);
+  if (!value) fault.refuse(key, value.error().sentence);
   if (*value < least || *value > longest_fault) {
-    refuse(key, expected(fmt::format("a duration from {} to {}", print_duration(least),
-                                     print_duration(longest_fault)),
-                         text)
-                    .sentence);
+    fault.refuse(key, expected(fmt::format("a duration from {} to {}", print_duration(least),
+                                           print_duration(longest_fault)),
+                               text)
+                          .sentence);
   }
   return *value;
 }
 
-fault_plan reader::finish() {
-  if (!has("do")) {
-    refuse("do", fmt::format("is missing; known are {}", fmt::join(kind_names(), ", ")));
-  }
-  check_time();
-  const fault_kind& kind = *plan().what;
-  if (kind.needs_length() && !has("for")) {
-    refuse("for", fmt::format("is missing: how long do: {} lasts", kind.name));
-  }
-  kind.check(given_);
-  if (kind.has_target()) check_target();
-  check_company();
-  check_strangers();
-  return plan();
+template <duration fault_plan::*member, int least_ms>
+void read_time(given_keys& fault, std::string_view key, const std::string& text) {
+  fault.plan.*member = duration_of(fault, key, text, std::chrono::milliseconds{least_ms});
 }
 
-void reader::check_time() const {
-  if (has("at") && has("on")) refuse("on", "excludes at: a fault has one of them");
-  if (!has("at") && !has("on")) {
-    refuse("at", "is missing: when the fault begins, counted from the beginning of the window");
+// The only duration that may be negative: a clock can be set back.
+void read_by(given_keys& fault, std::string_view key, const std::string& text) {
+  const bool back = text.starts_with('-');
+  const duration size = duration_of(fault, key, back ? text.substr(1) : text, 1ns);
+  fault.plan.by = back ? -size : size;
+}
+
+void read_nth(given_keys& fault, std::string_view key, const std::string& text) {
+  const auto n = parse_count(text);
+  if (!n || *n == 0 || *n > greatest_nth) {
+    fault.refuse(key, expected("a whole number from 1 to 1000000000", text).sentence);
   }
-  if (has("nth") && !has("on")) refuse("nth", "counts the requests of on, which is missing");
-  if (has("answered") && !has("on")) {
-    refuse("answered", "chooses among the requests of on, which is missing");
+  fault.plan.nth = *n;
+}
+
+template <std::string fault_plan::*member>
+void read_text(given_keys& fault, std::string_view key, const std::string& text) {
+  if (text.empty()) fault.refuse(key, "expected a text, not ''");
+  if (key == "on" && text.size() > longest_on) {
+    fault.refuse(key, fmt::format("expected at most {} bytes, not {}", longest_on, text.size()));
   }
-  if (has("every") && has("on")) refuse("every", "goes with at, not with on");
-  if (has("every") && plan().every <= plan().lasts) {
-    refuse("every", fmt::format("of {} is not longer than for of {}", print_duration(plan().every),
-                                print_duration(plan().lasts)));
+  fault.plan.*member = text;
+}
+
+void read_data(given_keys& fault, std::string_view key, const std::string& text) {
+  if (text != "kept" && text != "lost") {
+    fault.refuse(key, expected("kept or lost", text).sentence);
+  }
+  fault.plan.keeps_data = text == "kept";
+}
+
+struct known_key {
+  std::string_view name;
+  void (*read)(given_keys& fault, std::string_view key, const std::string& text);
+};
+
+constexpr std::array<known_key, 13> known_keys{{
+    {"do", read_kind},
+    {"who", read_who},
+    {"with", read_with},
+    {"at", read_time<&fault_plan::at, 0>},
+    {"for", read_time<&fault_plan::lasts, 1>},
+    {"every", read_time<&fault_plan::every, 1>},
+    {"by", read_by},
+    {"on", read_text<&fault_plan::on>},
+    {"nth", read_nth},
+    {"answered", read_text<&fault_plan::answered>},
+    {"data", read_data},
+    {"command", read_text<&fault_plan::command>},
+    {"undo", read_text<&fault_plan::undo>},
+}};
+
+void take(given_keys& fault, const std::string& key, const std::string& text) {
+  const auto known = std::ranges::find(known_keys, key, &known_key::name);
+  if (known != known_keys.end()) {
+    fault.add(key);
+    return known->read(fault, key, text);
+  }
+  std::vector<std::string> names;
+  for (const known_key& each : known_keys) names.emplace_back(each.name);
+  fault.refuse(key, fmt::format("is an unknown key of a fault; the nearest known key is {}",
+                                nearest_name(key, names)));
+}
+
+void check_time(const given_keys& fault) {
+  if (fault.has("at") && fault.has("on"))
+    fault.refuse("on", "excludes at: a fault has one of them");
+  if (!fault.has("at") && !fault.has("on")) {
+    fault.refuse("at",
+                 "is missing: when the fault begins, counted from the beginning of the window");
+  }
+  if (fault.has("nth") && !fault.has("on"))
+    fault.refuse("nth", "counts the requests of on, which is missing");
+  if (fault.has("answered") && !fault.has("on")) {
+    fault.refuse("answered", "chooses among the requests of on, which is missing");
+  }
+  if (fault.has("every") && fault.has("on")) fault.refuse("every", "goes with at, not with on");
+  if (fault.has("every") && fault.plan.every <= fault.plan.lasts) {
+    fault.refuse("every",
+                 fmt::format("of {} is not longer than for of {}", print_duration(fault.plan.every),
+                             print_duration(fault.plan.lasts)));
   }
 }
 
-void reader::check_target() const {
-  const fault_kind& kind = *plan().what;
-  if (!has("who")) refuse("who", fmt::format("is missing: whom do: {} hits", kind.name));
-  if (plan().who == "replication" && !kind.of_links()) {
-    refuse("who", fmt::format("replication is a link, which do: {} cannot hit", kind.name));
+void check_target(const given_keys& fault) {
+  const fault_kind& kind = *fault.plan.what;
+  if (!fault.has("who"))
+    fault.refuse("who", fmt::format("is missing: whom do: {} hits", kind.name));
+  if (fault.plan.who == "replication" && !kind.of_links()) {
+    fault.refuse("who", fmt::format("replication is a link, which do: {} cannot hit", kind.name));
   }
-  if (hits_one_link(plan()) && !kind.of_links()) {
-    refuse("who", fmt::format("expected a server: do: {} does not hit links", kind.name));
+  if (hits_one_link(fault.plan) && !kind.of_links()) {
+    fault.refuse("who", fmt::format("expected a server: do: {} does not hit links", kind.name));
   }
-  if (has("on") && !hits_participants(plan())) {
-    refuse("on", "is for the holder and participants, whose requests it watches");
+  if (fault.has("on") && !hits_participants(fault.plan)) {
+    fault.refuse("on", "is for the holder and participants, whose requests it watches");
   }
 }
 
-void reader::check_company() const {
-  if (!has("with")) return;
-  if (!plan().what->of_links()) refuse("with", "is for do: cut, stall and delay only");
-  if (hits_participants(plan()) || hits_one_link(plan()) || plan().who == "replication") {
-    refuse("with", "goes with servers: it names the clients that stay on their side");
+void check_company(const given_keys& fault) {
+  if (!fault.has("with")) return;
+  if (!fault.plan.what->of_links()) fault.refuse("with", "is for do: cut, stall and delay only");
+  if (hits_participants(fault.plan) || hits_one_link(fault.plan) ||
+      fault.plan.who == "replication") {
+    fault.refuse("with", "goes with servers: it names the clients that stay on their side");
   }
 }
 
 // Rejects keys that this kind of fault does not take.
-void reader::check_strangers() const {
-  const fault_kind& kind = *plan().what;
-  if (kind.takes("by", plan()) && !has("by")) {
-    refuse("by", fmt::format("is needed by do: {}", kind.name));
+void check_strangers(const given_keys& fault) {
+  const fault_kind& kind = *fault.plan.what;
+  if (kind.takes("by", fault.plan) && !fault.has("by")) {
+    fault.refuse("by", fmt::format("is needed by do: {}", kind.name));
   }
   for (const char* key : {"by", "data", "command", "undo"}) {
-    if (!has(key) || kind.takes(key, plan())) continue;
-    refuse(key, std::string_view{key} == "data" ? "is for the kill of servers only"
-                                                : fmt::format("is for {} only", takers_of(key)));
+    if (!fault.has(key) || kind.takes(key, fault.plan)) continue;
+    fault.refuse(key, std::string_view{key} == "data"
+                          ? "is for the kill of servers only"
+                          : fmt::format("is for {} only", takers_of(key)));
   }
+}
+
+void check(const given_keys& fault) {
+  if (!fault.has("do")) {
+    fault.refuse("do", fmt::format("is missing; known are {}", fmt::join(kind_names(), ", ")));
+  }
+  check_time(fault);
+  const fault_kind& kind = *fault.plan.what;
+  if (kind.needs_length() && !fault.has("for")) {
+    fault.refuse("for", fmt::format("is missing: how long do: {} lasts", kind.name));
+  }
+  kind.check(fault);
+  if (kind.has_target()) check_target(fault);
+  check_company(fault);
+  check_strangers(fault);
 }
 
 // "1.do" as (1, "do").
@@ -288,13 +261,16 @@ std::pair<std::uint64_t, std::string> split_key(const std::string& key) {
 }
 
 std::vector<fault_plan> read(const std::map<std::string, std::string>& keys) {
-  std::map<std::uint64_t, reader> readers;
+  std::map<std::uint64_t, given_keys> faults;
   for (const auto& [key, text] : keys) {
     const auto [number, name] = split_key(key);
-    readers.try_emplace(number, number).first->second.take(name, text);
+    take(faults.try_emplace(number, number).first->second, name, text);
   }
   std::vector<fault_plan> plans;
-  for (auto& [number, one] : readers) plans.push_back(one.finish());
+  for (const auto& [number, fault] : faults) {
+    check(fault);
+    plans.push_back(fault.plan);
+  }
   return plans;
 }
 

@@ -2,26 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <utility>
+#include <span>
 
 namespace lockmark::faults {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, command::kind>, 4> kinds{
-    {{"open", command::kind::open},
-     {"set", command::kind::set},
-     {"await", command::kind::await},
-     {"go", command::kind::go}}};
-constexpr std::array<std::pair<std::string_view, link_mode>, 4> modes{
-    {{"pass", link_mode::pass},
-     {"cut", link_mode::cut},
-     {"stall", link_mode::stall},
-     {"delay", link_mode::delay}}};
+// In the order of command::kind.
+constexpr std::array<std::string_view, 4> kinds{"open", "set", "await", "go"};
 
 // Reads the members of one line; keeps the first error.
 class reader {
@@ -53,15 +46,14 @@ class reader {
     return all;
   }
 
-  template <class Value, std::size_t N>
-  Value named(const char* name, const char* what,
-              const std::array<std::pair<std::string_view, Value>, N>& known) {
+  // A value of an enumeration, whose names are known in their order.
+  template <class Value>
+  Value named(const char* name, const char* what, std::span<const std::string_view> known) {
     const std::string wanted = text(name);
-    for (const auto& [each, value] : known) {
-      if (each == wanted) return value;
-    }
+    const auto found = std::ranges::find(known, wanted);
+    if (found != known.end()) return static_cast<Value>(found - known.begin());
     refuse(fmt::format("there is no {} '{}'", what, wanted));
-    return known.front().second;
+    return Value{};
   }
 
   void refuse(std::string why) {
@@ -92,7 +84,7 @@ command read_command(std::string_view line) {
   }
   reader from{j, c};
   if (j.contains("id")) c.id = from.number("id", 0, UINT64_MAX);
-  c.what = from.named("do", "command", kinds);
+  c.what = from.named<command::kind>("do", "command", kinds);
   if (c.what == command::kind::open) {
     c.host = from.text("host");
     c.port = static_cast<std::uint16_t>(from.number("port", 0, last_port));
@@ -102,7 +94,7 @@ command read_command(std::string_view line) {
   }
   c.links = from.numbers("links");
   if (c.what == command::kind::set) {
-    c.mode = from.named("mode", "mode of a link", modes);
+    c.mode = from.named<link_mode>("mode", "mode of a link", link_mode_names);
     c.by = duration{static_cast<std::int64_t>(from.number("by_ns", 0, longest_delay_ns))};
   } else if (c.what == command::kind::await) {
     c.word = from.text("word");

@@ -30,16 +30,6 @@ using nlohmann::json;
 
 constexpr duration answer_within = 5s;
 
-const char* name_of(link_mode mode) {
-  switch (mode) {
-    case link_mode::pass: return "pass";
-    case link_mode::cut: return "cut";
-    case link_mode::stall: return "stall";
-    case link_mode::delay: return "delay";
-  }
-  return "?";
-}
-
 // The child has the other end of `control` as standard input and output, and our standard error.
 pid_t spawn(const std::vector<std::string>& argv, int its_end) {
   std::vector<std::string> words = argv;
@@ -224,7 +214,10 @@ proxied proxy_process::open(const config::host_port& server, std::uint16_t liste
 }
 
 task<void> proxy_process::set(loop& l, link_list links, link_mode mode, duration by) {
-  json command{{"do", "set"}, {"links", links}, {"mode", name_of(mode)}, {"by_ns", by.count()}};
+  json command{{"do", "set"},
+               {"links", links},
+               {"mode", link_mode_names[static_cast<std::size_t>(mode)]},
+               {"by_ns", by.count()}};
   task<json> answer = state_->ask(l, std::move(command));
   co_await std::move(answer);
 }

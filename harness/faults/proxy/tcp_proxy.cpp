@@ -55,7 +55,6 @@ struct tcp_proxy::link {
   std::string word;    // empty: nothing is awaited
   std::string answer;  // the reply that counts; empty: any
   std::uint64_t to_come = 0;
-  std::vector<std::uint64_t> connections;  // includes some that have ended
 };
 
 tcp_proxy::tcp_proxy(std::function<void(std::size_t)> on_hit)
@@ -129,6 +128,15 @@ void tcp_proxy::go_on_accepting() {
 
 // --- modes ---
 
+// A list of their own, since some may end while they are gone through.
+std::vector<tcp_proxy::connection*> tcp_proxy::connections_of(const link& at) const {
+  std::vector<connection*> all;
+  for (const auto& [number, c] : connections_) {
+    if (c->at == &at) all.push_back(c.get());
+  }
+  return all;
+}
+
 void tcp_proxy::set(std::size_t number, link_mode mode, duration by) {
   link& at = *links_.at(number);
   const link_mode before = at.mode;
@@ -141,24 +149,20 @@ void tcp_proxy::set(std::size_t number, link_mode mode, duration by) {
   }
   if (before == link_mode::cut) listen(at);
   watch_door(at);
-  for (const std::uint64_t each : std::vector(at.connections)) {
-    const auto found = connections_.find(each);
-    if (found == connections_.end()) continue;
+  for (connection* c : connections_of(at)) {
     if (mode == link_mode::pass) {
-      found->second->up.hurry();
-      found->second->down.hurry();
+      c->up.hurry();
+      c->down.hurry();
     }
-    settle(*found->second);
+    settle(*c);
   }
 }
 
 void tcp_proxy::cut_all(link& at) {
-  for (const std::uint64_t each : std::vector(at.connections)) {
-    const auto found = connections_.find(each);
-    if (found == connections_.end()) continue;
-    abort_at_close(found->second->client.get());
-    abort_at_close(found->second->server.get());
-    drop(each);
+  for (connection* c : connections_of(at)) {
+    abort_at_close(c->client.get());
+    abort_at_close(c->server.get());
+    drop(c->number);
   }
 }
 
@@ -167,22 +171,18 @@ void tcp_proxy::await(std::size_t number, std::string word, std::uint64_t nth, s
   at.word = std::move(word);
   at.answer = std::move(answer);
   at.to_come = nth;
-  for (const std::uint64_t each : at.connections) {
-    const auto found = connections_.find(each);
-    if (found == connections_.end()) continue;
-    found->second->tail.clear();
-    found->second->asked = 0;
+  for (connection* c : connections_of(at)) {
+    c->tail.clear();
+    c->asked = 0;
   }
 }
 
 void tcp_proxy::go(std::size_t number) {
   link& at = *links_.at(number);
   at.word.clear();
-  for (const std::uint64_t each : std::vector(at.connections)) {
-    const auto found = connections_.find(each);
-    if (found == connections_.end()) continue;
-    found->second->held = false;
-    settle(*found->second);
+  for (connection* c : connections_of(at)) {
+    c->held = false;
+    settle(*c);
   }
 }
 
@@ -257,8 +257,6 @@ void tcp_proxy::accept(link& at) {
   c->down.join(server.get(), client.get());
   c->client = std::move(client);
   c->server = std::move(server);
-  std::erase_if(at.connections, [&](auto n) { return !connections_.contains(n); });
-  at.connections.push_back(c->number);
   connection& made = *c;
   connections_.emplace(made.number, std::move(c));
   settle(made);

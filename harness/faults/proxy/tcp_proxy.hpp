@@ -66,6 +66,7 @@ class tcp_proxy {
   void settle(connection& c);
   void deliver_due();
   void drop(std::uint64_t number);
+  std::vector<connection*> connections_of(const link& at) const;
   void cut_all(link& at);
   void keep_port(link& at);
   void listen(link& at);
