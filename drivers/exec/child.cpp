@@ -1,7 +1,6 @@
 #include "drivers/exec/child.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -96,13 +95,6 @@ std::optional<int> child::status() {
   int status = 0;
   if (!status_ && waitpid(guard_, &status, WNOHANG) == guard_) status_ = status;
   return status_;
-}
-
-std::string describe_status(int wait_status) {
-  if (WIFSIGNALED(wait_status)) {
-    return fmt::format("was killed by signal {}", WTERMSIG(wait_status));
-  }
-  return fmt::format("ended with exit status {}", WEXITSTATUS(wait_status));
 }
 
 }  // namespace lockmark::exec

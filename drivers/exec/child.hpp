@@ -63,7 +63,4 @@ class child {
   std::optional<int> status_;
 };
 
-// "ended with exit status 3" or "was killed by signal 9".
-std::string describe_status(int wait_status);
-
 }  // namespace lockmark::exec

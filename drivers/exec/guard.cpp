@@ -12,16 +12,10 @@
 #include <csignal>
 #include <cstring>
 
+#include "harness/base/process.hpp"
+
 namespace lockmark::exec {
 namespace {
-
-void restore_signals() {
-  // An ignored signal stays ignored across exec, and a blocked one stays blocked.
-  for (int number = 1; number < SIGRTMIN; ++number) ::signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-}
 
 void say(const char* text) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));

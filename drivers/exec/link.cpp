@@ -5,6 +5,7 @@
 #include <array>
 #include <csignal>
 
+#include "harness/base/process.hpp"
 #include "harness/base/redact.hpp"
 
 namespace lockmark::exec {

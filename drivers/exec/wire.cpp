@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace lockmark::exec {
@@ -31,21 +32,12 @@ json server_of(const config::target& t) {
           {"nat", nat}};
 }
 
-std::string_view name_of(operation op) {
-  switch (op) {
-    case operation::acquire: return "acquire";
-    case operation::renew: return "renew";
-    case operation::release: return "release";
-    case operation::wipe: return "wipe";
-  }
-  return "?";
-}
+// In the order of operation.
+constexpr std::array<std::string_view, 4> operation_names{"acquire", "renew", "release", "wipe"};
 
 }  // namespace
 
 std::string hello_line(const greeting& g) {
-  json options = json::object();
-  for (const auto& [name, value] : g.options) options[name] = value;
   const json hello{{"op", "hello"},
                    {"protocol", protocol_version},
                    {"target", g.url},
@@ -54,7 +46,7 @@ std::string hello_line(const greeting& g) {
                    {"run", g.run},
                    {"keys", g.keys},
                    {"prefix", g.prefix},
-                   {"options", options},
+                   {"options", g.options},
                    {"instance", g.who.id},
                    {"clients", g.who.clients},
                    {"session_ms", whole_ms(g.who.session_timeout)},
@@ -67,7 +59,8 @@ std::string call_line(operation op, std::uint64_t id, const request& r, duration
   return fmt::format(
       R"({{"op":"{}","id":{},"key":{},"client":{},"lease_ms":{},"wait_ms":{},"grace_ms":{}}})"
       "\n",
-      name_of(op), id, r.key, r.client, whole_ms(r.lease), whole_ms(left), whole_ms(more));
+      operation_names[static_cast<std::size_t>(op)], id, r.key, r.client, whole_ms(r.lease),
+      whole_ms(left), whole_ms(more));
 }
 
 std::string close_line() {

@@ -123,12 +123,7 @@ bool actor::answered(const outcome<grant>& answer) {
     if (stage_.guard != nullptr) had_read_ = stage_.guard->read(plan_.key, token_);
     return true;
   }
-  if (answer.refused()) {
-    missed(answer.why_refused());
-  } else {
-    missed(answer.why_in_doubt());
-  }
-  return false;
+  return missed(answer);
 }
 
 void actor::got_it(time_point at, duration pipe) {
@@ -242,12 +237,7 @@ bool actor::read(const outcome<grant>& answer) {
     granted_ = stage_.where.now();
     return true;
   }
-  if (answer.refused()) {
-    missed(answer.why_refused());
-  } else {
-    missed(answer.why_in_doubt());
-  }
-  return false;
+  return missed(answer);
 }
 
 request actor::committing() {
@@ -265,13 +255,8 @@ bool actor::committed(const outcome<nothing>& answer) {
     finish(now);
     return true;
   }
-  if (answer.refused()) {
-    missed(answer.why_refused());
-  } else {
-    missed(answer.why_in_doubt());
-    note(check::event_kind::doubtful, now, token_);
-  }
-  return false;
+  if (answer.in_doubt()) note(check::event_kind::doubtful, now, token_);
+  return missed(answer);
 }
 
 void actor::leave() {

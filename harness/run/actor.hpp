@@ -62,7 +62,6 @@ class actor final : public client {
   bool in_attempt() const { return in_attempt_; }
   // The time by which the current driver call has to end; max: none.
   time_point due() const { return in_attempt_ ? due_ : time_point::max(); }
-  bool counts_now() const { return counted_; }
 
   // client
   const plan& todo() const override { return plan_; }
@@ -88,6 +87,13 @@ class actor final : public client {
   void got_it(time_point at, duration pipe = {});
   void missed(refusal r);
   void missed(doubt d);
+  // Of a call that was not done. False.
+  template <class T>
+  bool missed(const outcome<T>& answer) {
+    if (answer.refused()) missed(answer.why_refused());
+    if (answer.in_doubt()) missed(answer.why_in_doubt());
+    return false;
+  }
   void leave();
   void finish(time_point at);
   request make_request(time_point deadline);

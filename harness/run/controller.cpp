@@ -255,21 +255,14 @@ void run_controller::end_window(result& r) {
 // Whether something ends the measurement early; the result says what.
 bool run_controller::must_end(result& r) const {
   if (interrupts() > 0) {
-    r.how = ending::interrupted;
-    r.why = "interrupted before the measurement was complete";
-  } else if (!load_failure().empty()) {
-    r.how = ending::failed;
-    r.why = load_failure();
-  } else if (!own_trouble().empty()) {
-    r.how = ending::failed;
-    r.why = own_trouble();
-  } else if (!faults_.failure().empty()) {
-    r.how = ending::failed;
-    r.why = faults_.failure();
-  } else if (server_is_lost()) {
-    r.how = ending::server_lost;
-    r.why = fmt::format("no server at {} answered for {}", setup_.target,
-                        config::print_duration(job_.give_up_after));
+    r.end_as(ending::interrupted, "interrupted before the measurement was complete");
+  }
+  for (const std::string& why : {load_failure(), own_trouble(), faults_.failure()}) {
+    if (!why.empty()) r.end_as(ending::failed, why);
+  }
+  if (server_is_lost()) {
+    r.end_as(ending::server_lost, fmt::format("no server at {} answered for {}", setup_.target,
+                                              config::print_duration(job_.give_up_after)));
   }
   return r.how != ending::complete;
 }
@@ -349,10 +342,7 @@ task<void> run_controller::drain(result& r) {
 
 // False: nothing can end them, and the run goes on without them.
 bool run_controller::give_up_on_clients(result& r) {
-  if (r.how == ending::complete) {
-    r.how = ending::failed;
-    r.why = calls_.sentence("a client's call");
-  }
+  r.end_as(ending::failed, calls_.sentence("a client's call"));
   return pool_.kill_the_stuck();
 }
 

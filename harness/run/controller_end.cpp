@@ -14,21 +14,6 @@ using namespace std::chrono_literals;
 // Time for a session to close its connections.
 constexpr duration closing_within = 5s;
 
-// Only the first error is reported: later ones may be its consequences.
-void end_as(result& r, ending how, const std::string& why) {
-  if (r.how != ending::complete) return;
-  r.how = how;
-  r.why = why;
-}
-
-void note_end_of_faults(result& r, const faults::schedule& planned) {
-  for (const std::string& sentence : planned.missed()) r.preflight.push_back(sentence);
-  if (r.how == ending::complete && !planned.failure().empty()) {
-    r.how = ending::failed;
-    r.why = planned.failure();
-  }
-}
-
 // The options that the lock really got.
 config::job with_presets(config::job j, const lock_kind& lock) {
   for (const lock_option& o : lock.options) {
@@ -49,9 +34,9 @@ task<void> run_controller::count_on_server(result& r) {
   try {
     co_await ask_server(r, loop_.now() + cleaning_within);
   } catch (const no_server& gone) {
-    end_as(r, ending::server_lost, fmt::format("after the load, {}", gone.what()));
+    r.end_as(ending::server_lost, fmt::format("after the load, {}", gone.what()));
   } catch (const std::exception& e) {
-    end_as(r, ending::failed, fmt::format("after the load, {}", e.what()));
+    r.end_as(ending::failed, fmt::format("after the load, {}", e.what()));
   }
 }
 
@@ -88,8 +73,8 @@ task<void> run_controller::end_workers(result& r) {
   // Clients already given up on will not end any sooner now; the other sessions close.
   const duration more = pool_.all_quiet() ? calls_.patience() : duration::zero();
   pool_ended_ = co_await pool_.join(loop_, closing_within + more);
-  if (!pool_ended_) end_as(r, ending::failed, calls_.sentence("close"));
-  if (const std::string why = load_failure(); !why.empty()) end_as(r, ending::failed, why);
+  if (!pool_ended_) r.end_as(ending::failed, calls_.sentence("close"));
+  if (const std::string why = load_failure(); !why.empty()) r.end_as(ending::failed, why);
 }
 
 task<void> run_controller::wipe(result& r, duration within) {
@@ -115,12 +100,10 @@ task<void> run_controller::end_the_stuck(result& r) {
 
 void run_controller::draw_conclusions(result& r) {
   mark_faults(r);
-  note_end_of_faults(r, faults_);
+  for (const std::string& sentence : faults_.missed()) r.preflight.push_back(sentence);
+  if (!faults_.failure().empty()) r.end_as(ending::failed, faults_.failure());
   collector_->fill(r);
-  if (r.how == ending::complete && !own_trouble().empty()) {
-    r.how = ending::failed;
-    r.why = own_trouble();
-  }
+  if (!own_trouble().empty()) r.end_as(ending::failed, own_trouble());
   r.faults = judge_faults(faults_.all(), r.found, with_presets(job_, setup_.lock), setup_.lock.has,
                           window_);
   if (pool_.guard() != nullptr) r.found.guard = pool_.guard()->counts();

@@ -74,6 +74,18 @@ std::string timeline_line(const interval& i, std::int64_t at_ns, std::int64_t le
 
 }  // namespace
 
+// Writes to the file `name`, and remembers a failure.
+template <class Write>
+void run_folder::put(const std::string& name, Write write) {
+  try {
+    write();
+  } catch (const file_error& e) {
+    failed_ = true;
+    throw write_error(
+        fmt::format("run folder {}: {} cannot be written: {}", path_.string(), name, e.why()));
+  }
+}
+
 run_folder::run_folder(fs::path path, const config::job& job) : path_(std::move(path)) {
   create_empty(path_);
   try {
@@ -85,10 +97,10 @@ run_folder::run_folder(fs::path path, const config::job& job) : path_(std::move(
 
 void run_folder::begin(const result& known) {
   write_whole("run.json", dump(to_json_while_running(known)));
-  open_part(latency_file_, latency_name);
-  open_part(timeline_file_, timeline_name);
+  put(latency_name, [&] { latency_file_.open(path_ / latency_name); });
+  put(timeline_name, [&] { timeline_file_.open(path_ / timeline_name); });
   latency_.emplace(latency_file_.out(), known.started_wall_ns, hlog_comments(known));
-  flush_part(latency_file_, latency_name);
+  put(latency_name, [&] { latency_file_.flush(); });
 }
 
 void run_folder::add(const interval& whole, std::int64_t at_ns) {
@@ -116,12 +128,12 @@ void run_folder::write_interval(const interval& whole, std::int64_t at_ns, std::
     write_histogram(tag, at_ns, length_ns, whole[which]);
   }
   timeline_file_.out() << timeline_line(whole, at_ns, length_ns);
-  flush_part(timeline_file_, timeline_name);
+  put(timeline_name, [&] { timeline_file_.flush(); });
   if (history_) write_history();
 }
 
 void run_folder::keep_history(std::uint32_t clients, bool has_tokens) {
-  open_part(history_file_, history_name);
+  put(history_name, [&] { history_file_.open(path_ / history_name); });
   history_.emplace(clients, has_tokens);
 }
 
@@ -132,7 +144,7 @@ void run_folder::add(const check::event& e) {
 
 void run_folder::write_history() {
   history_file_.out() << history_text_;
-  flush_part(history_file_, history_name);
+  put(history_name, [&] { history_file_.flush(); });
   history_text_.clear();
 }
 
@@ -140,7 +152,7 @@ void run_folder::write_histogram(std::string_view tag, std::int64_t at_ns, std::
                                  const stats::histogram& values) {
   if (values.empty()) return;
   latency_->write(tag, at_ns, length_ns, values);
-  if (!latency_file_.out()) flush_part(latency_file_, latency_name);
+  if (!latency_file_.out()) put(latency_name, [&] { latency_file_.flush(); });
 }
 
 json run_folder::finish(const result& r) {
@@ -159,49 +171,15 @@ void run_folder::close_what_grows(const result& r) {
   write_histogram("transfer", 0, r.window_ns, r.found.transfer);
   write_histogram("self_reacquire", 0, r.window_ns, r.found.self_reacquire);
   write_histogram("hiccup", 0, r.window_ns, r.hiccup);
-  close_part(latency_file_, latency_name);
-  close_part(timeline_file_, timeline_name);
+  put(latency_name, [&] { latency_file_.finish(); });
+  put(timeline_name, [&] { timeline_file_.finish(); });
   if (!history_) return;
   write_history();
-  close_part(history_file_, history_name);
+  put(history_name, [&] { history_file_.finish(); });
 }
 
 void run_folder::write_whole(const std::string& name, const std::string& text) {
-  try {
-    write_whole_file(path_ / name, text);
-  } catch (const file_error& e) {
-    fail(name, e);
-  }
-}
-
-void run_folder::open_part(part_file& file, const std::string& name) {
-  try {
-    file.open(path_ / name);
-  } catch (const file_error& e) {
-    fail(name, e);
-  }
-}
-
-void run_folder::flush_part(part_file& file, const std::string& name) {
-  try {
-    file.flush();
-  } catch (const file_error& e) {
-    fail(name, e);
-  }
-}
-
-void run_folder::close_part(part_file& file, const std::string& name) {
-  try {
-    file.finish();
-  } catch (const file_error& e) {
-    fail(name, e);
-  }
-}
-
-void run_folder::fail(const std::string& name, const file_error& failure) {
-  failed_ = true;
-  throw write_error(
-      fmt::format("run folder {}: {} cannot be written: {}", path_.string(), name, failure.why()));
+  put(name, [&] { write_whole_file(path_ / name, text); });
 }
 
 }  // namespace lockmark::run

@@ -61,16 +61,14 @@ class run_folder {
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  template <class Write>
+  void put(const std::string& name, Write write);
   void write_whole(const std::string& name, const std::string& text);
-  void open_part(part_file& file, const std::string& name);
   void write_interval(const interval& whole, std::int64_t at_ns, std::int64_t length_ns);
   void write_histogram(std::string_view tag, std::int64_t at_ns, std::int64_t length_ns,
                        const stats::histogram& values);
-  void flush_part(part_file& file, const std::string& name);
-  void close_part(part_file& file, const std::string& name);
   void close_what_grows(const result& r);
   void write_history();
-  [[noreturn]] void fail(const std::string& name, const file_error& failure);
 
   std::filesystem::path path_;
   part_file latency_file_;

@@ -115,6 +115,13 @@ struct result {
   validity verdict;
   stability steady;
 
+  // Keeps the first reason: later ones may be its consequences.
+  void end_as(ending other, const std::string& reason) {
+    if (how != ending::complete) return;
+    how = other;
+    why = reason;
+  }
+
   double window_s() const { return static_cast<double>(window_ns) / 1e9; }
   double tps() const { return window_ns > 0 ? static_cast<double>(found.grants) / window_s() : 0; }
   std::uint64_t attempts() const { return totals.counts.attempts(); }

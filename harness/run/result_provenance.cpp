@@ -29,9 +29,7 @@ json build_json() {
 json provenance_section(const result& r) {
   json server;
   for (const auto& [name, value] : r.server_is) server[name] = value;
-  json options = json::object();
   const config::job open = config::redacted(r.job);
-  for (const auto& [name, value] : open.options) options[name] = value;
   json j = build_json();
   j["host"] = {{"name", text(r.host.host_name)},
                {"kernel", text(r.host.kernel)},
@@ -41,7 +39,7 @@ json provenance_section(const result& r) {
                {"load_average_before", r.host.cores > 0 ? number(r.host.load_average) : json()}};
   j["server"] = std::move(server);
   j["preflight"] = r.preflight;
-  j["lock_options"] = std::move(options);
+  j["lock_options"] = open.options;
   j["job"] = config::print_job(open);
   return j;
 }

@@ -5,10 +5,28 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-namespace lockmark::run {
-namespace {
+namespace lockmark {
 
-using json = nlohmann::ordered_json;
+namespace config {
+
+void to_json(nlohmann::json& j, const job& whole) {
+  j = print_job(whole);
+}
+
+void from_json(const nlohmann::json& j, job& whole) {
+  whole = parse_job(j.get<std::string>(), "participant");
+}
+
+}  // namespace config
+
+namespace run {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(common_layout, registers)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(participant_layout, events, interval_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(assignment, job, lock, workload, options, target, run_id, number,
+                                   participants, notes_answers, common, own)
+
+namespace {
 
 bool send_all(int socket, const char* bytes, std::size_t size) {
   while (size > 0) {
@@ -35,41 +53,11 @@ bool receive_all(int socket, char* bytes, std::size_t size) {
 }  // namespace
 
 std::string to_text(const assignment& a) {
-  json j;
-  j["job"] = config::print_job(a.job);
-  j["lock"] = a.lock;
-  j["workload"] = a.workload;
-  j["options"] = json::object();
-  for (const auto& [name, value] : a.options) j["options"][name] = value;
-  j["target"] = a.target;
-  j["run_id"] = a.run_id;
-  j["number"] = a.number;
-  j["participants"] = a.participants;
-  j["notes_answers"] = a.notes_answers;
-  j["registers"] = a.common.registers;
-  j["events"] = a.own.events;
-  j["interval_bytes"] = a.own.interval_bytes;
-  return j.dump();
+  return nlohmann::json(a).dump();
 }
 
 assignment read_assignment(const std::string& text) {
-  const json j = json::parse(text);
-  assignment a;
-  a.job = config::parse_job(j.at("job").get<std::string>(), "participant");
-  j.at("lock").get_to(a.lock);
-  j.at("workload").get_to(a.workload);
-  for (const auto& [name, value] : j.at("options").items()) {
-    a.options[name] = value.get<std::string>();
-  }
-  j.at("target").get_to(a.target);
-  j.at("run_id").get_to(a.run_id);
-  j.at("number").get_to(a.number);
-  j.at("participants").get_to(a.participants);
-  j.at("notes_answers").get_to(a.notes_answers);
-  j.at("registers").get_to(a.common.registers);
-  j.at("events").get_to(a.own.events);
-  j.at("interval_bytes").get_to(a.own.interval_bytes);
-  return a;
+  return nlohmann::json::parse(text).get<assignment>();
 }
 
 bool send_text(int socket, const std::string& text) {
@@ -85,4 +73,5 @@ bool receive_text(int socket, std::string& text) {
   return receive_all(socket, text.data(), size);
 }
 
-}  // namespace lockmark::run
+}  // namespace run
+}  // namespace lockmark

@@ -15,6 +15,8 @@ class byte_writer {
     byte(value);
   }
   void count(std::int64_t value) { number(static_cast<std::uint64_t>(value)); }
+  void pass(std::uint64_t value) { number(value); }
+  void pass(std::int64_t value) { count(value); }
   std::string take() { return std::move(bytes_); }
 
  private:
@@ -41,12 +43,14 @@ class byte_reader {
     throw std::runtime_error("a participant's interval ends in the middle of a number");
   }
   std::int64_t count() { return static_cast<std::int64_t>(number()); }
+  void pass(std::uint64_t& value) { value = number(); }
+  void pass(std::int64_t& value) { value = count(); }
 
  private:
   std::string_view rest_;
 };
 
-void write(byte_writer& out, const histogram& h) {
+void pass(byte_writer& out, const histogram& h) {
   const auto counts = h.counts();
   std::uint64_t used = 0;
   for (std::size_t i = h.unused_counts(); i < h.used_counts(); ++i) used += counts[i] != 0 ? 1 : 0;
@@ -68,7 +72,7 @@ void write(byte_writer& out, const histogram& h) {
   out.count(e.clamped_high);
 }
 
-void read(byte_reader& in, histogram& h) {
+void pass(byte_reader& in, histogram& h) {
   const std::uint64_t used = in.number();
   if (used == 0) return;
   std::size_t at = 0;
@@ -86,12 +90,19 @@ void read(byte_reader& in, histogram& h) {
   h.set_exact(e);
 }
 
-// Calls visit(member) for each number of a traffic.
-template <class Traffic, class Visit>
-void for_each_number(Traffic& t, Visit&& visit) {
+// The same numbers in the same order, for both directions.
+template <class Bytes, class Interval>
+void pass_all(Bytes& bytes, Interval& i) {
+  bytes.pass(i.start_ns);
+  bytes.pass(i.end_ns);
+  for (auto& h : i.durations) pass(bytes, h);
+  for (std::size_t c = 0; c < counter_names.size(); ++c) {
+    bytes.pass(i.counts[static_cast<counter>(c)]);
+  }
+  auto& t = i.sent;
   for (auto* n : {&t.commands, &t.round_trips, &t.bytes_out, &t.bytes_in, &t.wakeups, &t.reconnects,
                   &t.pipe_ns, &t.late_renewals}) {
-    visit(*n);
+    bytes.pass(*n);
   }
 }
 static_assert(sizeof(traffic) == 8 * sizeof(std::uint64_t), "a number of traffic is forgotten");
@@ -100,25 +111,13 @@ static_assert(sizeof(traffic) == 8 * sizeof(std::uint64_t), "a number of traffic
 
 std::string encode(const interval& whole) {
   byte_writer out;
-  out.count(whole.start_ns);
-  out.count(whole.end_ns);
-  for (const histogram& h : whole.durations) write(out, h);
-  for (std::size_t c = 0; c < counter_names.size(); ++c) {
-    out.number(whole.counts[static_cast<counter>(c)]);
-  }
-  for_each_number(whole.sent, [&](std::uint64_t n) { out.number(n); });
+  pass_all(out, whole);
   return out.take();
 }
 
 void decode(std::string_view bytes, interval& into) {
   byte_reader in(bytes);
-  into.start_ns = in.count();
-  into.end_ns = in.count();
-  for (histogram& h : into.durations) read(in, h);
-  for (std::size_t c = 0; c < counter_names.size(); ++c) {
-    into.counts[static_cast<counter>(c)] = in.number();
-  }
-  for_each_number(into.sent, [&](std::uint64_t& n) { n = in.number(); });
+  pass_all(in, into);
   if (!in.empty()) throw std::runtime_error("a participant's interval is longer than it should be");
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 
+#include "harness/base/process.hpp"
 #include "harness/run/guarding.hpp"
 #include "harness/run/participants/remote.hpp"
 #include "harness/run/result.hpp"
@@ -230,9 +231,7 @@ void process_worker_pool::tell(result& r) const {
   std::stable_sort(r.marks.begin(), r.marks.end(),
                    [](const mark& a, const mark& b) { return a.at_s < b.at_s; });
   const std::string why = trouble();
-  if (why.empty() || r.how != ending::complete) return;
-  r.how = ending::failed;
-  r.why = why;
+  if (!why.empty()) r.end_as(ending::failed, why);
 }
 
 std::uint32_t process_worker_pool::count() const {

@@ -1,7 +1,6 @@
 #include "harness/run/participants/spawn.hpp"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -100,13 +99,6 @@ void participant_process::pause() {
 
 void participant_process::resume() {
   if (!status_) ::kill(pid_, SIGCONT);
-}
-
-std::string describe_status(int wait_status) {
-  if (WIFSIGNALED(wait_status)) {
-    return fmt::format("was killed by signal {}", WTERMSIG(wait_status));
-  }
-  return fmt::format("ended with exit status {}", WEXITSTATUS(wait_status));
 }
 
 }  // namespace lockmark::run

@@ -50,7 +50,4 @@ class participant_process {
   std::optional<int> status_;
 };
 
-// "ended with exit status 3" or "was killed by signal 9".
-std::string describe_status(int wait_status);
-
 }  // namespace lockmark::run
