@@ -28,16 +28,6 @@ std::string zookeeper(int port, const std::string& letters, duration limit) {
   return said.in_time ? said.output : "";
 }
 
-bool eventually(const std::function<bool()>& holds, duration limit) {
-  const real_clock clock;
-  const time_point deadline = clock.now() + limit;
-  while (clock.now() < deadline) {
-    if (holds()) return true;
-    local::run_shell("sleep 0.05", 1s);
-  }
-  return false;
-}
-
 std::string suffering::refusal_of(const fault_plan& plan) const {
   try {
     injector_->check(plan);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "deploy/inject/local_injector.hpp"
+#include "deploy/local/ask.hpp"
 #include "deploy/local/cluster.hpp"
 #include "harness/async/scope.hpp"
 
@@ -29,7 +30,9 @@ std::string redis(int port, const std::string& words, duration limit = patience)
 // A ZooKeeper's answer to a four-letter word; empty if there is none within the limit.
 std::string zookeeper(int port, const std::string& letters, duration limit = patience);
 
-bool eventually(const std::function<bool()>& holds, duration limit = patience);
+inline bool eventually(const std::function<bool()>& holds, duration limit = patience) {
+  return local::eventually(holds, limit);
+}
 
 // A cluster for these plans, and the injector that carries them out.
 class suffering {

@@ -1,8 +1,11 @@
 #include "deploy/local/ask.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <charconv>
+#include <cstdlib>
+#include <sstream>
 
 #include "deploy/local/shell.hpp"
 
@@ -12,6 +15,15 @@ namespace {
 constexpr duration mariadb_patience = std::chrono::seconds{10};
 
 }  // namespace
+
+bool eventually(const std::function<bool()>& condition, duration limit) {
+  const time_point deadline = real_clock{}.now() + limit;
+  while (!condition()) {
+    if (real_clock{}.now() > deadline) return false;
+    poll(nullptr, 0, 20);
+  }
+  return true;
+}
 
 verdict judge_info(std::string_view answer) {
   return answer.find("second_repl_offset") == answer.npos ? verdict::more : verdict::ready;
@@ -28,6 +40,22 @@ verdict judge_bulk(std::string_view answer) {
   std::size_t size = 0;
   std::from_chars(answer.data() + 1, answer.data() + end, size);
   return answer.size() >= end + 2 + size + 2 ? verdict::ready : verdict::more;
+}
+
+std::vector<cluster_node> nodes_told_by(const server_info& server) {
+  std::vector<cluster_node> all;
+  std::istringstream lines(answer_of({"CLUSTER NODES\r\n", judge_bulk}, server.port, patience));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    cluster_node node;
+    std::string address, other;  // address@bus; ping, pong, epoch, link
+    words >> node.id >> address >> node.flags >> node.master >> other >> other >> other >> other;
+    if (!words) continue;
+    node.port = std::atoi(address.c_str() + address.find(':') + 1);
+    for (std::string range; words >> range;) node.slots.push_back(range);
+    all.push_back(std::move(node));
+  }
+  return all;
 }
 
 std::string ask_mariadb(const cluster_info& cluster, const server_info& server,

@@ -1,7 +1,6 @@
 #include "deploy/local/fail_over.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <functional>
@@ -18,11 +17,9 @@ using namespace std::chrono_literals;
 
 constexpr duration limit = 10s;
 constexpr duration order_again = 2s;
-constexpr int look_again_ms = 20;
 
 const server_info* find(const cluster_info& cluster, const std::string& name) {
-  const auto found = std::find_if(cluster.servers.begin(), cluster.servers.end(),
-                                  [&name](const auto& s) { return s.name == name; });
+  const auto found = std::ranges::find(cluster.servers, name, &server_info::name);
   return found == cluster.servers.end() ? nullptr : &*found;
 }
 
@@ -35,24 +32,16 @@ std::string spoken(const std::string& answer) {
   return answer.empty() ? "nothing" : answer.substr(0, answer.find_first_of("\r\n"));
 }
 
-bool eventually(const std::function<bool()>& holds) {
-  const real_clock clock;
-  const time_point deadline = clock.now() + limit;
-  while (!holds()) {
-    if (clock.now() >= deadline) return false;
-    poll(nullptr, 0, look_again_ms);
-  }
-  return true;
-}
-
 // Waits until another server leads.
 promotion see_another(const std::string& from, time_point ordered,
                       const std::function<std::string()>& leader) {
   promotion done{from, {}, ordered};
-  const bool replaced = eventually([&] {
-    done.to = leader();
-    return !done.to.empty() && done.to != from;
-  });
+  const bool replaced = eventually(
+      [&] {
+        done.to = leader();
+        return !done.to.empty() && done.to != from;
+      },
+      limit);
   if (!replaced) {
     throw start_error(fmt::format("10 s after a failover was ordered, {} leads",
                                   done.to.empty() ? "nobody" : done.to));
@@ -64,10 +53,12 @@ promotion see_another(const std::string& from, time_point ordered,
 void see_it_follow(const cluster_info& cluster, const std::string& old) {
   const server_info* const server = find(cluster, old);
   if (server == nullptr) return;
-  const bool follows = eventually([server] {
-    const auto info = answer_of({"INFO replication\r\n", judge_info}, server->port, patience);
-    return info.find("role:master") == info.npos;
-  });
+  const bool follows = eventually(
+      [server] {
+        const auto info = answer_of({"INFO replication\r\n", judge_info}, server->port, patience);
+        return info.find("role:master") == info.npos;
+      },
+      limit);
   if (!follows) throw start_error(fmt::format("10 s after a failover, {} is still a master", old));
 }
 
@@ -93,11 +84,13 @@ promotion by_sentinel(const cluster_info& cluster) {
   const std::string from = first_of(leaders(cluster));
   time_point ordered;
   std::string said;
-  eventually([&] {
-    ordered = real_clock{}.now();
-    said = order_failover(cluster);
-    return !said.starts_with("-NOGOODSLAVE");
-  });
+  eventually(
+      [&] {
+        ordered = real_clock{}.now();
+        said = order_failover(cluster);
+        return !said.starts_with("-NOGOODSLAVE");
+      },
+      limit);
   if (!is_under_way(said)) {
     throw start_error(
         fmt::format("no sentinel starts a failover; the last one said {}", spoken(said)));
@@ -108,42 +101,27 @@ promotion by_sentinel(const cluster_info& cluster) {
   return done;
 }
 
-// The port of a replica of the master at that port, from CLUSTER NODES: id, address@bus, flags, the
-// master's id, and more. 0: none.
-int replica_of(const std::string& nodes, int master_port) {
-  const std::string master_address = fmt::format(":{}@", master_port);
-  const auto words_of = [](const std::string& line) {
-    std::istringstream words(line);
-    std::vector<std::string> first(4);
-    for (std::string& word : first) words >> word;
-    return first;
-  };
-  std::string master;
-  std::istringstream lines(nodes);
-  for (std::string line; std::getline(lines, line);) {
-    const auto words = words_of(line);
-    if (words[1].find(master_address) != std::string::npos) master = words[0];
-  }
-  lines = std::istringstream(nodes);
-  for (std::string line; std::getline(lines, line);) {
-    const auto words = words_of(line);
-    if (master.empty() || words[3] != master || words[2].find("fail") != std::string::npos)
-      continue;
-    return std::stoi(words[1].substr(words[1].find(':') + 1));
-  }
-  return 0;
+// The port of a replica of the master at that port, as this node knows it; 0: none.
+int replica_of(const server_info& asked, int master_port) {
+  const auto nodes = nodes_told_by(asked);
+  const auto master = std::ranges::find(nodes, master_port, &cluster_node::port);
+  if (master == nodes.end()) return 0;
+  const auto replica = std::ranges::find_if(
+      nodes, [&](const auto& node) { return node.master == master->id && !node.is("fail"); });
+  return replica == nodes.end() ? 0 : replica->port;
 }
 
 // The same, from any node; a master that has just been replaced takes a moment to know.
 int some_replica_of(const cluster_info& cluster, int master_port) {
   int port = 0;
-  eventually([&] {
-    for (const server_info& server : cluster.servers) {
-      const auto nodes = answer_of({"CLUSTER NODES\r\n", judge_bulk}, server.port, patience);
-      if (port == 0) port = replica_of(nodes, master_port);
-    }
-    return port != 0;
-  });
+  eventually(
+      [&] {
+        for (const server_info& server : cluster.servers) {
+          if (port == 0) port = replica_of(server, master_port);
+        }
+        return port != 0;
+      },
+      limit);
   return port;
 }
 
@@ -197,10 +175,12 @@ void catch_up(const cluster_info& cluster, const server_info& replica,
   if (!position.empty() && is_told(cluster, replica)) {
     tell(cluster, replica, fmt::format("SELECT MASTER_GTID_WAIT('{}', 5)", position));
   }
-  const bool done = eventually([&] {
-    return ask_mariadb(cluster, replica, "SHOW SLAVE STATUS").find("has read all relay log") !=
-           std::string::npos;
-  });
+  const bool done = eventually(
+      [&] {
+        return ask_mariadb(cluster, replica, "SHOW SLAVE STATUS").find("has read all relay log") !=
+               std::string::npos;
+      },
+      limit);
   if (!done) throw start_error(fmt::format("{} does not come to the end of its log", replica.name));
 }
 

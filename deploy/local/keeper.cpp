@@ -89,10 +89,7 @@ reply keeper::obey(const std::string& message) {
     kill_server(find(name), signal);
   } else if (verb == "restart") {
     words >> name;
-    server& which = find(name);
-    kill_server(which, SIGKILL);
-    start_server(which);
-    wait_until_ready(which);
+    revive(find(name), true);
     wait_until_joined();
   } else if (verb == "revive" || verb == "revive-empty") {
     words >> name;

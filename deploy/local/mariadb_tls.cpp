@@ -44,7 +44,7 @@ plan tls_mariadb(site& where) {
   plan result;
   result.servers.push_back(mariadb_server(where, "mariadb", account.sql()));
   server_spec& server = result.servers[0];
-  server.argv = mariadb_command_line(where, server);
+  add_mariadb_words(server, where);
   make_certificates(where, server);
   result.target = fmt::format("{}?tls=yes&ca={}", account.target("mysql", result.servers),
                               (where.folder(server.name) / "ca.pem").string());

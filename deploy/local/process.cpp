@@ -35,16 +35,6 @@ void raise_open_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void restore_signals() {
-  // An ignored signal stays ignored across exec, and a blocked one stays blocked.
-  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD, SIGUSR1, SIGUSR2}) {
-    std::signal(number, SIG_DFL);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 [[noreturn]] void become(const launch& what, std::vector<char*>& argv, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -121,13 +111,6 @@ std::string tail(const std::filesystem::path& file, int lines) {
     begin = text.rfind('\n', begin - 1);
   }
   return begin == std::string::npos || begin == 0 ? text : text.substr(begin + 1);
-}
-
-std::string describe_status(int wait_status) {
-  if (WIFSIGNALED(wait_status)) {
-    return fmt::format("was killed by signal {}", WTERMSIG(wait_status));
-  }
-  return fmt::format("ended with exit status {}", WEXITSTATUS(wait_status));
 }
 
 unique_fd hold_process(pid_t pid) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/process.hpp"
 #include "harness/time/clock.hpp"
 #include "harness/unique_fd.hpp"
 
@@ -37,8 +38,7 @@ std::string need_file(std::string_view path, std::string_view debian_package);
 // The last `lines` lines of a file; empty if there is no file.
 std::string tail(const std::filesystem::path& file, int lines = 20);
 
-// "ended with exit status 3" or "was killed by signal 9": a status as waitpid gives it, in words.
-std::string describe_status(int wait_status);
+using lockmark::describe_status;
 
 // A handle of a process, not necessarily a child, that never refers to a later process with the
 // same id; none if there is no such process.

@@ -1,7 +1,8 @@
-// Redis as a local server: its command line, with the reason for each setting.
+// Redis as a local server.
 #include <fmt/format.h>
 
 #include "deploy/local/servers.hpp"
+#include "deploy/local/settings.hpp"
 
 namespace lockmark::local {
 
@@ -12,45 +13,24 @@ server_spec redis_server(site& where, const std::string& name) {
   server.ready = redis_probe();
   server.time_limit = std::chrono::seconds{10};
   server.data = {"appendonlydir", "dump.rdb"};
-  server.argv = {
-      where.program("redis-server", "redis-server"),
-      "--port",
-      fmt::format("{}", server.port),
-      // Loopback only, and protected mode as well, since no password is set.
-      "--bind",
-      "127.0.0.1",
-      "--protected-mode",
-      "yes",
-      // No snapshots and no log: a fork during a run would be measured as a stall, and locks of
-      // minutes are not worth preserving across a restart. If they must be preserved, a log written
-      // before each answer survives the death of the process; syncing would only matter for that of
-      // the machine.
-      "--save",
-      "",
-      "--appendonly",
-      where.keeps_data ? "yes" : "no",
-      "--dir",
-      where.folder(name).string(),
-      // For thousands of clients that connect at once: a full backlog costs a client a second.
-      "--maxclients",
-      "10000",
-      "--tcp-backlog",
-      "2048",
-      "--daemonize",
-      "no",
-      "--logfile",
-      "",
-  };
+  server.argv = {where.program("redis-server", "redis-server")};
+  add_words(server.argv, "redis",
+            {{"port", server.port},
+             {"keeps_data", where.keeps_data},
+             {"folder", where.folder(name).string()}});
   return server;
 }
 
+void give_configuration(server_spec& server, const site& where, const std::string& text) {
+  const std::filesystem::path file = where.folder(server.name) / "redis.conf";
+  server.files.push_back({file, text});
+  server.argv.insert(server.argv.begin() + 1, file.string());
+}
+
 command redis_command(site& where, std::string purpose, int port, std::vector<std::string> words) {
-  std::vector<std::string> argv{where.program("redis-cli", "redis-tools"),
-                                "-e",
-                                "-h",
-                                "127.0.0.1",
-                                "-p",
-                                fmt::format("{}", port)};
+  std::vector<std::string> argv{where.program("redis-cli", "redis-tools")};
+  for (std::string word : {"-e", "-h", "127.0.0.1", "-p"}) argv.push_back(std::move(word));
+  argv.push_back(fmt::format("{}", port));
   argv.insert(argv.end(), words.begin(), words.end());
   return {.purpose = std::move(purpose), .argv = std::move(argv)};
 }
@@ -58,7 +38,7 @@ command redis_command(site& where, std::string purpose, int port, std::vector<st
 plan single_redis(site& where) {
   plan result;
   result.servers.push_back(redis_server(where, "redis"));
-  result.target = fmt::format("redis://127.0.0.1:{}", result.servers.front().port);
+  result.target = fmt::format("redis://{}", addresses_of(result.servers));
   return result;
 }
 

@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 
 #include "deploy/local/servers.hpp"
+#include "deploy/local/settings.hpp"
 
 namespace lockmark::local {
 namespace {
-
-constexpr int nodes = 6;
 
 verdict judge_cluster(std::string_view answer) {
   if (answer.starts_with("-")) return verdict::not_yet;
@@ -17,49 +16,26 @@ verdict judge_cluster(std::string_view answer) {
   return is_whole ? verdict::ready : verdict::not_yet;
 }
 
-server_spec cluster_node(site& where, const std::string& name) {
-  server_spec server = redis_server(where, name);
-  server.argv.insert(server.argv.end(),
-                     {
-                         "--cluster-enabled",
-                         "yes",
-                         // The node's id, peers and slots: the only persistent file.
-                         "--cluster-config-file",
-                         (where.folder(name) / "nodes.conf").string(),
-                         // As short as possible while a pause is still told from a death.
-                         "--cluster-node-timeout",
-                         "2000",
-                         // Each master keeps its own replica, whatever happens to the others'.
-                         "--cluster-allow-replica-migration",
-                         "no",
-                         "--repl-diskless-sync-delay",
-                         "0",
-                     });
-  server.joined = {"CLUSTER INFO\r\n", judge_cluster};
-  server.time_limit = std::chrono::seconds{20};
-  return server;
-}
-
 }  // namespace
 
 plan redis_cluster(site& where) {
   plan result;
-  for (int i = 1; i <= nodes; ++i) {
-    result.servers.push_back(cluster_node(where, fmt::format("redis-{}", i)));
-  }
+  auto& nodes = result.servers;
+  for (int i = 1; i <= 6; ++i) nodes.push_back(redis_server(where, fmt::format("redis-{}", i)));
   std::vector<std::string> words{"--cluster", "create"};
-  for (server_spec& server : result.servers) {
+  for (server_spec& node : nodes) {
     // The port of the cluster bus. The default is the client port + 10000, which may be in use.
-    const int bus = where.ports.take(fmt::format("{}'s cluster bus", server.name));
-    server.argv.insert(server.argv.end(), {"--cluster-port", fmt::format("{}", bus)});
-    server.peer_ports = {server.port, bus};
-    const std::string address = fmt::format("127.0.0.1:{}", server.port);
-    result.target += fmt::format("{}{}", result.target.empty() ? "redis+cluster://" : ",", address);
-    words.push_back(address);
+    const int bus = where.ports.take(fmt::format("{}'s cluster bus", node.name));
+    add_words(node.argv, "redis_cluster",
+              {{"folder", where.folder(node.name).string()}, {"bus", bus}});
+    node.joined = {"CLUSTER INFO\r\n", judge_cluster};
+    node.time_limit = std::chrono::seconds{20};
+    node.peer_ports = {node.port, bus};
+    words.push_back(addresses_of({&node, 1}));
   }
   words.insert(words.end(), {"--cluster-replicas", "1", "--cluster-yes"});
-  result.after_start.push_back(
-      redis_command(where, "join the cluster", result.servers.front().port, words));
+  result.after_start.push_back(redis_command(where, "join the cluster", nodes[0].port, words));
+  result.target = fmt::format("redis+cluster://{}", addresses_of(nodes));
   return result;
 }
 

@@ -3,19 +3,10 @@
 #include <fmt/format.h>
 
 #include "deploy/local/servers.hpp"
+#include "deploy/local/settings.hpp"
 
 namespace lockmark::local {
 namespace {
-
-constexpr std::string_view master_name = "lockmark";
-
-// Every failover changes the replication roles. Redis and its sentinels write them into this file,
-// so that a restarted server has the role it had when it died, or the one it has got since.
-void give_configuration(server_spec& server, site& where, const std::string& text) {
-  const std::filesystem::path file = where.folder(server.name) / "redis.conf";
-  server.files.push_back({file, text});
-  server.argv.insert(server.argv.begin() + 1, file.string());
-}
 
 // A replica has joined once its link is up, a master always.
 verdict judge_replication(std::string_view answer) {
@@ -28,6 +19,8 @@ verdict judge_replication(std::string_view answer) {
 server_spec replica_set_member(site& where, const std::string& name, int master) {
   server_spec server = redis_server(where, name);
   const bool is_replica = master != 0;
+  // Every failover changes the replication roles. Redis and its sentinels write them into this
+  // file, so that a restarted server has the role it had when it died, or the one it has got since.
   give_configuration(server, where,
                      is_replica ? fmt::format("replicaof 127.0.0.1 {}\n", master) : "");
   // A replica that comes back must copy at once; by default the master waits for more of them.
@@ -55,25 +48,13 @@ server_spec sentinel(site& where, const std::string& name, int master) {
   server.name = name;
   server.port = where.ports.take(name);
   server.argv = {where.program("redis-server", "redis-server"), "--sentinel"};
-  // Loopback; two seconds of silence mean death, as short as possible while a pause is still told
-  // from it. The failover timeout is a sentinel's wait before it retries a failover.
-  give_configuration(server, where,
-                     fmt::format(R"(port {0}
-bind 127.0.0.1
-protected-mode yes
-daemonize no
-dir {1}
-sentinel announce-ip 127.0.0.1
-sentinel announce-port {0}
-sentinel monitor {2} 127.0.0.1 {3} 2
-sentinel down-after-milliseconds {2} 2000
-sentinel failover-timeout {2} 5000
-sentinel parallel-syncs {2} 2
-)",
-                                 server.port, where.folder(name).string(), master_name, master));
+  give_configuration(
+      server, where,
+      filled("redis_sentinel",
+             {{"port", server.port}, {"folder", where.folder(name).string()}, {"master", master}}));
   server.ready = redis_probe();
   server.peer_ports = {server.port};
-  server.joined = {fmt::format("SENTINEL MASTER {}\r\n", master_name), judge_sentinel};
+  server.joined = {"SENTINEL MASTER lockmark\r\n", judge_sentinel};
   server.time_limit = std::chrono::seconds{20};
   return server;
 }
@@ -92,10 +73,10 @@ plan redis_sentinel(site& where) {
     result.after_start.push_back(
         redis_command(where, fmt::format("hurry {}", made.name), made.port,
                       {"SENTINEL", "DEBUG", "info-period", "1000", "publish-period", "500"}));
-    result.target += fmt::format("{}127.0.0.1:{}", i == 1 ? "redis+sentinel://" : ",", made.port);
     result.servers.push_back(made);
   }
-  result.target += fmt::format("/{}", master_name);
+  const auto sentinels = std::span{result.servers}.subspan(3);
+  result.target = fmt::format("redis+sentinel://{}/lockmark", addresses_of(sentinels));
   return result;
 }
 

@@ -2,9 +2,8 @@
 // `lockmark` may log in, with a password that is on no command line.
 #include <fmt/format.h>
 
-#include <random>
-
 #include "deploy/local/servers.hpp"
+#include "deploy/local/settings.hpp"
 
 namespace lockmark::local {
 namespace {
@@ -21,15 +20,6 @@ std::string client_hello() {
 verdict judge_tls(std::string_view answer) {
   if (answer.empty()) return verdict::more;
   return answer[0] == 21 || answer[0] == 22 ? verdict::ready : verdict::not_yet;
-}
-
-std::string random_password() {
-  constexpr std::string_view letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-  std::random_device device;
-  std::uniform_int_distribution<std::size_t> one_of(0, letters.size() - 1);
-  std::string password;
-  while (password.size() < 24) password += letters[one_of(device)];
-  return password;
 }
 
 // One shell command per certificate: `openssl req` makes a key and a request, `openssl x509` signs.
@@ -55,7 +45,6 @@ command certificate(site& where, const std::filesystem::path& folder, std::strin
 plan redis_tls(site& where) {
   server_spec server = redis_server(where, "redis");
   const std::filesystem::path folder = where.folder(server.name);
-  const auto file = [&folder](const char* name) { return (folder / name).string(); };
   server.prepare = {
       certificate(where, folder, "ca", "lockmark-authority", ""),
       certificate(where, folder, "server", "localhost",
@@ -63,20 +52,14 @@ plan redis_tls(site& where) {
       certificate(where, folder, "client", "lockmark", "extendedKeyUsage=clientAuth"),
   };
   const std::string password = random_password();
-  server.files.push_back({file("redis.conf"), fmt::format("user default off\n"
-                                                          "user lockmark on >{} ~* &* +@all\n",
-                                                          password)});
-  server.argv.insert(server.argv.begin() + 1, file("redis.conf"));
-  // The port is TLS's, and there is no other. A client certificate is optional; `CONFIG SET
-  // tls-auth-clients yes` makes it mandatory.
-  server.argv.insert(server.argv.end(),
-                     {"--port", "0", "--tls-port", fmt::format("{}", server.port),
-                      "--tls-cert-file", file("server.pem"), "--tls-key-file", file("server.key"),
-                      "--tls-ca-cert-file", file("ca.pem"), "--tls-auth-clients", "optional"});
+  const std::string users =
+      fmt::format("user default off\nuser lockmark on >{} ~* &* +@all\n", password);
+  give_configuration(server, where, users);
+  add_words(server.argv, "redis_tls", {{"port", server.port}, {"folder", folder.string()}});
   server.ready = {client_hello(), judge_tls};
   plan result;
-  result.target =
-      fmt::format("rediss://lockmark:{}@127.0.0.1:{}?ca={}", password, server.port, file("ca.pem"));
+  result.target = fmt::format("rediss://lockmark:{}@127.0.0.1:{}?ca={}/ca.pem", password,
+                              server.port, folder.string());
   result.servers.push_back(std::move(server));
   return result;
 }

@@ -75,8 +75,7 @@ std::vector<std::string> with_role(const cluster_info& cluster, role wanted) {
 }
 
 const server_info* at_port(const cluster_info& cluster, int port) {
-  const auto found = std::find_if(cluster.servers.begin(), cluster.servers.end(),
-                                  [port](const auto& s) { return s.port == port; });
+  const auto found = std::ranges::find(cluster.servers, port, &server_info::port);
   return found == cluster.servers.end() ? nullptr : &*found;
 }
 
@@ -89,22 +88,6 @@ bool covers(const std::string& range, int slot) {
   int last = first;
   if (rest != end && *rest == '-') std::from_chars(rest + 1, end, last);
   return first <= slot && slot <= last;
-}
-
-// A line of CLUSTER NODES: id, address@bus, flags, master, ping, pong, epoch, link, ranges ... The
-// port of the node if it is a master of that slot; 0 otherwise.
-int port_if_owner(const std::string& line, int slot) {
-  std::istringstream words(line);
-  std::string id, address, flags, word;
-  words >> id >> address >> flags;
-  if (flags.find("master") == flags.npos || flags.find("fail") != flags.npos) return 0;
-  for (int skipped = 0; skipped < 5; ++skipped) words >> word;
-  while (words >> word) {
-    if (!covers(word, slot)) continue;
-    const std::string port = address.substr(address.find(':') + 1);
-    return std::stoi(port.substr(0, port.find('@')));
-  }
-  return 0;
 }
 
 // True if at least one server accepted it.
@@ -148,9 +131,12 @@ std::string owner_of(const cluster_info& cluster, std::string_view key) {
         answer_of({fmt::format("CLUSTER KEYSLOT {}\r\n", key), judge_line}, server.port, patience);
     if (!slot_line.starts_with(":")) continue;
     const int slot = std::stoi(slot_line.substr(1));
-    std::istringstream lines(answer_of({"CLUSTER NODES\r\n", judge_bulk}, server.port, patience));
-    for (std::string line; std::getline(lines, line);) {
-      const server_info* owner = at_port(cluster, port_if_owner(line, slot));
+    for (const cluster_node& node : nodes_told_by(server)) {
+      const bool serves_it = node.is("master") && !node.is("fail") &&
+                             std::ranges::any_of(node.slots, [slot](const auto& range) {
+                               return covers(range, slot);
+                             });
+      const server_info* owner = serves_it ? at_port(cluster, node.port) : nullptr;
       if (owner != nullptr) return owner->name;
     }
   }

@@ -1,6 +1,8 @@
 // The kinds of server that lockmark can start, one file each, and the topologies made of them.
 #pragma once
 
+#include <span>
+
 #include "deploy/local/topology.hpp"
 
 namespace lockmark::local {
@@ -17,9 +19,18 @@ plan replicated_mariadb(site& where);            // mariadb_replicated.cpp
 plan galera_mariadb(site& where);                // mariadb_galera.cpp
 plan tls_mariadb(site& where);                   // mariadb_tls.cpp
 
+// "127.0.0.1:6379,127.0.0.1:6380": where clients find them.
+std::string addresses_of(std::span<const server_spec> servers);
+
+// Letters and digits only, so that it needs no escaping in SQL or in a URL.
+std::string random_password();
+
 // A Redis that listens on loopback and persists nothing; ready at PONG. The topology appends its
 // own settings to `argv`.
 server_spec redis_server(site& where, const std::string& name);
+
+// A configuration file, which precedes the settings in `argv`.
+void give_configuration(server_spec& server, const site& where, const std::string& text);
 
 // redis-cli, as a step of a plan.
 command redis_command(site& where, std::string purpose, int port, std::vector<std::string> words);

@@ -1,7 +1,6 @@
 #include "deploy/local/test_support.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -22,15 +21,6 @@ bool is_gone(const cluster_info& cluster) {
     if (is_running(server.pid)) return false;
   }
   return !is_running(cluster.keeper) && !std::filesystem::exists(cluster.directory);
-}
-
-bool eventually(const std::function<bool()>& condition) {
-  const time_point deadline = real_clock{}.now() + std::chrono::seconds{15};
-  while (!condition()) {
-    if (real_clock{}.now() > deadline) return false;
-    poll(nullptr, 0, 5);
-  }
-  return true;
 }
 
 orphan start_in_child(const std::string& topology) {

@@ -3,9 +3,9 @@
 
 #include <sys/types.h>
 
-#include <functional>
 #include <string>
 
+#include "deploy/local/ask.hpp"
 #include "deploy/local/cluster.hpp"
 
 namespace lockmark::local {
@@ -15,9 +15,6 @@ bool is_running(pid_t pid);
 
 // Whether the keeper, all servers and the directory are gone.
 bool is_gone(const cluster_info& cluster);
-
-// Polls until the condition holds; false if it does not within 15 s.
-bool eventually(const std::function<bool()>& condition);
 
 // A process that has started a cluster and then does nothing. It leads its own process group.
 struct orphan {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <random>
+
 #include "deploy/local/error.hpp"
 #include "deploy/local/servers.hpp"
 
@@ -46,6 +48,25 @@ std::vector<peer_way> peer_ways(const std::vector<server_spec>& servers) {
     }
   }
   return all;
+}
+
+std::string addresses_of(std::span<const server_spec> servers) {
+  std::string all;
+  for (const server_spec& server : servers) {
+    all += fmt::format("{}127.0.0.1:{}", all.empty() ? "" : ",", server.port);
+  }
+  return all;
+}
+
+// 24 of 62 characters: 142 bits.
+std::string random_password() {
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::uniform_int_distribution<std::size_t> any(0, letters.size() - 1);
+  std::string password;
+  while (password.size() < 24) password += letters[any(random)];
+  return password;
 }
 
 std::filesystem::path site::log(std::string_view server) const {

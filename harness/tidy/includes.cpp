@@ -70,10 +70,10 @@ const std::vector<direction>& directions() {
       {.in = {"deploy/"},
        .except = {"deploy/inject/"},
        .forbidden = {"harness/", "drivers/", "workloads/", "program/", "deploy/inject/"},
-       .allowed = {"harness/base/", "harness/time/", "harness/unique_fd.hpp"},
+       .allowed = {"harness/base/", "harness/templates/", "harness/time/", "harness/unique_fd.hpp"},
        .allowed_in_tests = {},
-       .instead = "deploy starts servers and knows nothing of locks: harness/base and harness/time "
-                  "are all it uses"},
+       .instead = "deploy starts servers and knows nothing of locks: harness/base, templates and "
+                  "time are all it uses"},
       {.in = {"deploy/inject/"},
        .except = {},
        .forbidden = {"harness/", "drivers/", "workloads/", "program/"},
