@@ -1,11 +1,7 @@
 #include "dashboards/prometheus.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 #include <cctype>
 #include <cstdlib>
@@ -13,10 +9,11 @@
 #include <limits>
 #include <stdexcept>
 
+#include "deploy/local/ask.hpp"
 #include "deploy/local/ports.hpp"
 #include "deploy/local/process.hpp"
+#include "harness/metrics/test_scrape.hpp"
 #include "harness/time/clock.hpp"
-#include "harness/time/thread.hpp"
 
 namespace lockmark::dashboards {
 namespace {
@@ -24,34 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using json = nlohmann::json;
-
-struct answer {
-  int status = 0;  // 0: no reply
-  std::string body;
-};
-
-// HTTP/1.0, so that the reply ends with the connection and is not chunked.
-answer http_get(int port, const std::string& path) {
-  const unique_fd s{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<std::uint16_t>(port));
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const timeval limit{30, 0};
-  setsockopt(s.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  if (connect(s.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return {};
-  const std::string request = fmt::format("GET {} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n", path);
-  if (send(s.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) return {};
-  std::string all;
-  char bytes[4096];
-  for (ssize_t n = 0; (n = read(s.get(), bytes, sizeof bytes)) > 0;) {
-    all.append(bytes, static_cast<std::size_t>(n));
-  }
-  const auto blank = all.find("\r\n\r\n");
-  const auto space = all.find(' ');
-  if (blank == all.npos || space == all.npos) return {};
-  return {std::atoi(all.c_str() + space), all.substr(blank + 4)};
-}
 
 // Percent-encoded, for the query of a URL.
 std::string escaped(std::string_view text) {
@@ -71,7 +40,7 @@ int free_port(std::string_view server) {
 }
 
 void await_ready(int port, const char* name, const cli::program& process) {
-  if (becomes([&] { return http_get(port, "/-/ready").status == 200; })) return;
+  if (local::eventually([&] { return !metrics::http_get(port, "/-/ready").empty(); }, 30s)) return;
   throw std::runtime_error(fmt::format("{} does not answer; it says: {}", name, process.err()));
 }
 
@@ -114,16 +83,6 @@ double seconds_now() {
   return static_cast<double>(wall_time_ns()) / 1e9;
 }
 
-bool becomes(const std::function<bool()>& done) {
-  const real_clock clock;
-  const time_point limit = clock.now() + 30s;
-  while (!done()) {
-    if (clock.now() > limit) return false;
-    block_until(clock.now() + 50ms);
-  }
-  return true;
-}
-
 pushgateway::pushgateway(const fs::path& where)
     : port_(free_port("pushgateway")),
       process_({local::find_program("prometheus-pushgateway", "prometheus-pushgateway"),
@@ -140,7 +99,7 @@ prometheus::prometheus(const fs::path& where, const std::vector<int>& metrics_po
 }
 
 json prometheus::get(const std::string& path) const {
-  const answer a = http_get(port_, path);
+  const metrics::answer a = metrics::http_ask(port_, path);
   json body = json::parse(a.body, nullptr, false);
   const bool done = body.is_object() && body.value("status", "") == "success";
   EXPECT_TRUE(done) << path << ": " << a.status << " " << a.body;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -26,9 +25,6 @@ struct series {
   std::map<std::string, std::string> labels;
   std::vector<double> values;
 };
-
-// True as soon as `done` is; false after 30 s.
-bool becomes(const std::function<bool()>& done);
 
 class pushgateway {
  public:

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "deploy/local/ask.hpp"
 #include "deploy/local/ports.hpp"
 
 namespace lockmark::dashboards {
@@ -35,11 +36,14 @@ watched_run::watched_run(way how, std::vector<std::string> arguments, int expect
   EXPECT_EQ(e.status, expected_status) << e.out << e.err;
   when_.end_s = seconds_now();
   // The last push stays at the gateway, and is seen within two scrapes.
-  const bool seen = becomes([&] {
-    when_.end_s = seconds_now();
-    const std::string ended = R"(max(last_over_time(lockmark_run_phase{phase="ended"}[2m])) == 1)";
-    return !prometheus_->ask(ended, {when_.end_s - 1, when_.end_s}).empty();
-  });
+  const bool seen = local::eventually(
+      [&] {
+        when_.end_s = seconds_now();
+        const std::string ended =
+            R"(max(last_over_time(lockmark_run_phase{phase="ended"}[2m])) == 1)";
+        return !prometheus_->ask(ended, {when_.end_s - 1, when_.end_s}).empty();
+      },
+      30s);
   EXPECT_TRUE(seen) << "Prometheus has not seen the end of the run";
   // Whole steps of a query, so that its last one sees the figures of the ended run.
   when_.begin_s = when_.end_s - std::ceil(when_.end_s - when_.begin_s);

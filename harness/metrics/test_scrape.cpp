@@ -5,12 +5,13 @@
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdlib>
 #include <sstream>
+
+#include "harness/unique_fd.hpp"
 
 namespace lockmark::metrics {
 namespace {
@@ -97,28 +98,32 @@ std::string text_of(const families& all) {
   return prometheus::TextSerializer().Serialize(all);
 }
 
-std::string http_get(int port, const std::string& path) {
-  const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval limit{5, 0};
-  setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+answer http_ask(int port, const std::string& path) {
+  const unique_fd s{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const timeval limit{30, 0};
+  setsockopt(s.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<std::uint16_t>(port));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(s.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return {};
   const std::string question =
       fmt::format("GET {} HTTP/1.0\r\nHost: 127.0.0.1:{}\r\n\r\n", path, port);
-  std::string answer;
-  if (connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 &&
-      send(s, question.data(), question.size(), MSG_NOSIGNAL) > 0) {
-    char bytes[4096];
-    for (ssize_t n = 0; (n = recv(s, bytes, sizeof bytes, 0)) > 0;) {
-      answer.append(bytes, static_cast<std::size_t>(n));
-    }
+  if (send(s.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0) return {};
+  std::string all;
+  char bytes[4096];
+  for (ssize_t n = 0; (n = recv(s.get(), bytes, sizeof bytes, 0)) > 0;) {
+    all.append(bytes, static_cast<std::size_t>(n));
   }
-  close(s);
-  const auto body = answer.find("\r\n\r\n");
-  const bool good = answer.substr(0, answer.find('\r')).find(" 200") != answer.npos;
-  return good && body != answer.npos ? answer.substr(body + 4) : std::string();
+  const auto blank = all.find("\r\n\r\n");
+  const auto space = all.find(' ');
+  if (blank == all.npos || space == all.npos) return {};
+  return {std::atoi(all.c_str() + space), all.substr(blank + 4)};
+}
+
+std::string http_get(int port, const std::string& path) {
+  const answer got = http_ask(port, path);
+  return got.status == 200 ? got.body : std::string();
 }
 
 }  // namespace lockmark::metrics

@@ -39,7 +39,14 @@ class scrape {
 // The text that scrapers get.
 std::string text_of(const families& all);
 
-// The reply of 127.0.0.1; empty if there is none, or its status is not 200.
+// The reply of 127.0.0.1. HTTP/1.0, so that it ends with the connection and is not chunked.
+struct answer {
+  int status = 0;  // 0: no reply
+  std::string body;
+};
+answer http_ask(int port, const std::string& path);
+
+// Its body; empty if there is none, or its status is not 200.
 std::string http_get(int port, const std::string& path);
 
 }  // namespace lockmark::metrics
