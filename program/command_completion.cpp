@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "harness/run/build_info.hpp"
 #include "program/commands.hpp"
 #include "program/completion.hpp"
 
@@ -15,18 +14,14 @@ command_action completion_command(CLI::App& app, const context& c) {
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->required();
   return [&app, &known = c.known, shell] {
-    const command_line all = describe(*app.get_parent(), known);
-    fmt::print("{}", *shell == "bash"  ? bash_completion(all)
-                     : *shell == "zsh" ? zsh_completion(all)
-                                       : fish_completion(all));
+    fmt::print("{}", completion_script(*shell, describe(*app.get_parent(), known)));
     return 0;
   };
 }
 
 command_action man_command(CLI::App& app, const context& c) {
   return [&app, &known = c.known] {
-    const command_line all = describe(*app.get_parent(), known);
-    fmt::print("{}", man_page(all, known, run::this_build().version));
+    fmt::print("{}", man_page(describe(*app.get_parent(), known)));
     return 0;
   };
 }

@@ -3,139 +3,228 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <ranges>
+#include <set>
 
 #include "deploy/local/topology.hpp"
 #include "harness/config/job.hpp"
 #include "harness/config/scheme.hpp"
+#include "harness/run/build_info.hpp"
 #include "workloads/jobs.hpp"
 
 namespace lockmark::cli {
 namespace {
 
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> all;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(at), text.size());
-    all.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(text.size(), end + 1));
-  }
+using word_list = std::vector<std::string>;
+
+word_list split(std::string_view text, std::string_view at) {
+  word_list all;
+  for (const auto part : text | std::views::split(at)) all.emplace_back(part.begin(), part.end());
   return all;
 }
 
-// CLI11 writes a type and its checks as "TEXT:{text,json}".
-void read_type(const std::string& type, described_option& o) {
-  const auto colon = type.find(':');
-  o.value = type.substr(0, colon);
-  const std::string check = colon == type.npos ? "" : type.substr(colon + 1);
-  if (check.starts_with("{") && check.ends_with("}")) {
-    o.allowed = split(std::string_view(check).substr(1, check.size() - 2), ',');
-  }
+json list_of(const word_list& all) {
+  json list = json::array();
+  for (const std::string& word : all) list.push_back({{"word", word}, {"first", list.empty()}});
+  return list;
 }
 
-described_option option_of(const CLI::Option& from) {
-  described_option o;
-  for (const std::string& name : from.get_snames()) o.names.push_back(fmt::format("-{}", name));
-  for (const std::string& name : from.get_lnames()) o.names.push_back(fmt::format("--{}", name));
-  if (from.get_positional()) o.place = from.get_name(true);
-  if (from.get_expected_max() > 0) read_type(from.get_type_name(), o);
-  o.preset = from.get_default_str();
-  o.help = from.get_description();
-  o.required = from.get_required();
-  o.repeats = from.get_items_expected_max() > 1;
-  o.delimiter = from.get_delimiter();
-  return o;
-}
-
-std::vector<described_option> options_of(const CLI::App& app) {
-  std::vector<described_option> all;
-  for (const CLI::Option* o : app.get_options()) {
-    if (!o->get_group().empty()) all.push_back(option_of(*o));
-  }
-  return all;
-}
-
-void add_once(std::vector<std::string>& to, const std::string& word) {
-  if (std::find(to.begin(), to.end(), word) == to.end()) to.push_back(word);
-}
-
-// Options of locks: several locks may have one of the same name.
-std::vector<described_key> lock_option_keys(const catalogue& known) {
-  std::vector<described_key> keys;
-  for (const lock_kind& lock : known.locks()) {
-    for (const lock_option& o : lock.options) {
-      const std::string name = fmt::format("options.{}", o.name);
-      auto at = std::find_if(keys.begin(), keys.end(),
-                             [&](const described_key& k) { return k.name == name; });
-      if (at == keys.end()) {
-        at = keys.insert(
-            keys.end(),
-            described_key{
-                name, std::string(o.preset), std::string(o.values), std::string(o.help), {}});
-      }
-      for (const std::string& value : listed(o.values)) add_once(at->values, value);
-    }
-  }
-  return keys;
-}
-
-std::vector<described_key> keys_of(const catalogue& known) {
-  std::vector<described_key> keys;
-  for (const auto& row : config::job_options()) {
-    if (row.name == "options.*") {
-      for (described_key& k : lock_option_keys(known)) keys.push_back(std::move(k));
-      continue;
-    }
-    described_key k{row.name, row.fallback, row.allowed, row.help, listed(row.allowed)};
-    if (k.name == "lock") {
-      for (const lock_kind& lock : known.locks()) k.values.emplace_back(lock.name);
-    }
-    if (k.name == "workload") {
-      k.values.push_back("auto");
-      for (const workload_kind& w : known.workloads()) k.values.emplace_back(w.name);
-    }
-    keys.push_back(std::move(k));
-  }
-  return keys;
-}
-
-}  // namespace
-
-std::vector<std::string> listed(std::string_view text) {
-  std::string commas(text);
-  if (const auto last = commas.rfind(" or "); last != commas.npos) commas.replace(last, 4, ", ");
-  std::vector<std::string> items;
-  for (std::string_view rest = commas; !rest.empty();) {
-    const auto end = std::min(rest.find(", "), rest.size());
-    items.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(rest.size(), end + 2));
-  }
-  const bool words = std::all_of(items.begin(), items.end(), [](const std::string& item) {
-    return !item.empty() && item.find_first_of(" ()<>=\"'") == item.npos;
-  });
-  return words && items.size() > 1 ? items : std::vector<std::string>{};
-}
-
-command_line describe(const CLI::App& app, const catalogue& known) {
-  command_line all;
-  all.name = app.get_name();
-  all.summary = app.get_description();
-  all.footer = app.get_footer();
-  all.options = options_of(app);
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
-    all.commands.push_back({sub->get_name(), sub->get_description(), options_of(*sub)});
-  }
-  all.keys = keys_of(known);
-  for (const lock_kind& lock : known.locks()) all.words["LOCK"].emplace_back(lock.name);
-  for (const auto& [name, text] : workloads::shipped_jobs()) all.words["JOB"].push_back(name);
+// The words known of each kind of value.
+std::map<std::string, word_list> vocabulary_of(const catalogue& known) {
+  std::map<std::string, word_list> all;
+  for (const lock_kind& lock : known.locks()) all["LOCK"].emplace_back(lock.name);
+  for (const auto& [name, text] : workloads::shipped_jobs()) all["JOB"].push_back(name);
   for (const local::topology& t : local::topologies()) {
-    all.words["TOPOLOGY"].push_back(t.name);
-    all.words["TARGET"].push_back(fmt::format("local:{}", t.name));
+    all["TOPOLOGY"].push_back(t.name);
+    all["TARGET"].push_back(fmt::format("local:{}", t.name));
   }
   for (const config::scheme& s : config::schemes()) {
     if (s.tls || s.form == config::target_form::name) continue;
     const bool by_network = s.form == config::target_form::network;
-    all.words["TARGET"].push_back(fmt::format("{}:{}", s.name, by_network ? "//" : ""));
+    all["TARGET"].push_back(fmt::format("{}:{}", s.name, by_network ? "//" : ""));
   }
+  return all;
+}
+
+std::string function_of(std::string value) {
+  std::ranges::transform(value, value.begin(), [](unsigned char c) { return std::tolower(c); });
+  return value;
+}
+
+json option_names(const CLI::Option& from) {
+  json names = json::array();
+  const auto add = [&names](const char* dashes, const std::string& bare, bool is_long) {
+    names.push_back(
+        {{"name", dashes + bare}, {"bare", bare}, {"long", is_long}, {"first", names.empty()}});
+  };
+  for (const std::string& name : from.get_snames()) add("-", name, false);
+  for (const std::string& name : from.get_lnames()) add("--", name, true);
+  return names;
+}
+
+// CLI11 writes a type and its checks as "TEXT:{text,json}".
+json option_of(const CLI::Option& from, const std::map<std::string, word_list>& vocabulary) {
+  const std::string type = from.get_expected_max() > 0 ? from.get_type_name() : "";
+  const std::string value = type.substr(0, type.find(':'));
+  const std::string check = type.substr(std::min(value.size() + 1, type.size()));
+  const bool choice = check.starts_with("{") && check.ends_with("}");
+  const auto known = vocabulary.find(value);
+  word_list all;
+  if (choice) all = split(std::string_view(check).substr(1, check.size() - 2), ",");
+  if (!choice && known != vocabulary.end()) all = known->second;
+  const bool setting = value == "KEY=VALUE", folder = value == "DIR" || value == "RUN";
+  const json names = option_names(from);
+  const std::string called = names.empty() ? "" : names.back()["name"].get<std::string>();
+  return {{"names", names},
+          {"place", from.get_positional() ? from.get_name(true) : ""},
+          {"called", called},
+          {"value", value},
+          {"words", list_of(all)},
+          {"choice", choice},
+          {"setting", setting},
+          {"folder", folder},
+          {"file", value == "FILE"},
+          {"job", value == "JOB"},
+          {"is_known", !all.empty() || setting || folder || value == "FILE"},
+          {"function", function_of(value)},
+          {"list", from.get_delimiter() == ','},
+          {"preset", from.get_default_str()},
+          {"help", from.get_description()},
+          {"required", from.get_required()},
+          {"repeats", from.get_items_expected_max() > 1},
+          {"is_help", called == "--help"}};
+}
+
+json options_of(const CLI::App& app, const std::map<std::string, word_list>& vocabulary) {
+  json all = json::array();
+  for (const CLI::Option* o : app.get_options()) {
+    if (!o->get_group().empty()) all.push_back(option_of(*o, vocabulary));
+  }
+  return all;
+}
+
+// The values of an option that several locks may have.
+word_list values_of_option(const catalogue& known, std::string_view name) {
+  word_list all;
+  for (const lock_kind& lock : known.locks()) {
+    for (const lock_option& o : lock.options) {
+      if (o.name != name) continue;
+      for (std::string& value : listed(o.values)) {
+        if (std::ranges::find(all, value) == all.end()) all.push_back(std::move(value));
+      }
+    }
+  }
+  return all;
+}
+
+word_list values_of_key(const catalogue& known, const std::string& name, std::string_view allowed) {
+  word_list all = listed(allowed);
+  if (name == "workload") all.emplace_back("auto");
+  if (name == "workload") {
+    for (const workload_kind& w : known.workloads()) all.emplace_back(w.name);
+  }
+  if (name == "lock") {
+    for (const lock_kind& lock : known.locks()) all.emplace_back(lock.name);
+  }
+  return all;
+}
+
+json keys_of(const catalogue& known) {
+  json keys = json::array();
+  const auto add = [&keys](std::string_view name, std::string_view preset, std::string_view allowed,
+                           std::string_view help, const word_list& values) {
+    keys.push_back({{"name", name},
+                    {"preset", preset},
+                    {"allowed", allowed},
+                    {"help", help},
+                    {"values", list_of(values)},
+                    {"first", keys.empty()}});
+  };
+  const auto add_options_of_locks = [&] {
+    std::set<std::string_view> seen;
+    for (const lock_kind& lock : known.locks()) {
+      for (const lock_option& o : lock.options) {
+        if (!seen.insert(o.name).second) continue;
+        const word_list values = values_of_option(known, o.name);
+        add(fmt::format("options.{}", o.name), o.preset, o.values, o.help, values);
+      }
+    }
+  };
+  for (const auto& row : config::job_options()) {
+    if (row.name == "options.*") {
+      add_options_of_locks();
+    } else {
+      const word_list values = values_of_key(known, row.name, row.allowed);
+      add(row.name, row.fallback, row.allowed, row.help, values);
+    }
+  }
+  return keys;
+}
+
+// The first sentence of a job's opening comment states its purpose.
+std::string idea_of(std::string_view yaml) {
+  std::string text;
+  for (const std::string& line : split(yaml, "\n")) {
+    if (!line.starts_with("# ")) break;
+    text += fmt::format("{}{}", text.empty() ? "" : " ", line.substr(2));
+    const auto end = text.find_first_of("?.");
+    if (end != text.npos) return text.substr(0, end + 1);
+  }
+  return text;
+}
+
+// What can be named on the command line, with its meaning.
+void add_names(json& all, const catalogue& known) {
+  for (const auto& [name, yaml] : workloads::shipped_jobs()) {
+    all["jobs"].push_back({{"name", name}, {"help", idea_of(yaml)}});
+  }
+  for (const lock_kind& lock : known.locks()) {
+    all["locks"].push_back(
+        {{"name", lock.name}, {"help", lock.summary}, {"topologies", lock.topologies}});
+  }
+  for (const workload_kind& w : known.workloads()) {
+    all["workloads"].push_back({{"name", w.name}, {"help", w.summary}});
+  }
+  for (const local::topology& t : local::topologies()) {
+    all["topologies"].push_back({{"name", t.name}, {"help", t.summary}});
+  }
+}
+
+}  // namespace
+
+word_list listed(std::string_view text) {
+  std::string commas(text);
+  if (const auto last = commas.rfind(" or "); last != commas.npos) commas.replace(last, 4, ", ");
+  word_list items = split(commas, ", ");
+  const bool single = std::ranges::all_of(items, [](const std::string& item) {
+    return !item.empty() && item.find_first_of(" ()<>=\"'") == item.npos;
+  });
+  return single && items.size() > 1 ? items : word_list{};
+}
+
+json describe(const CLI::App& app, const catalogue& known) {
+  const auto vocabulary = vocabulary_of(known);
+  json all{{"program", app.get_name()},
+           {"summary", app.get_description()},
+           {"footer", app.get_footer()},
+           {"version", run::this_build().version},
+           {"options", options_of(app, vocabulary)}};
+  json& commands = all["commands"] = json::array();
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    commands.push_back({{"name", sub->get_name()},
+                        {"help", sub->get_description()},
+                        {"options", options_of(*sub, vocabulary)},
+                        {"first", commands.empty()}});
+  }
+  all["keys"] = keys_of(known);
+  for (const auto& [value, known_words] : vocabulary) {
+    all["vocabulary"].push_back({{"value", value},
+                                 {"function", function_of(value)},
+                                 {"words", list_of(known_words)},
+                                 {"job", value == "JOB"}});
+  }
+  add_names(all, known);
   return all;
 }
 

@@ -1,65 +1,44 @@
-// The command line as values, for generating shell completion and the man page.
+// The command line as JSON, for the templates of shell completion and of the manual page.
 //
 // Everything is read from the declarations themselves: commands, options and their checks from
 // CLI11, keys of a job from config, names from the tables of locks, workloads, jobs, topologies.
+//
+//   program, summary, footer, version
+//   options                             of the program itself
+//   commands      name, help, options
+//   keys          of a job, for --set KEY=VALUE: name, preset, allowed ("closed or open"), help,
+//                 and as `values` the words among what is allowed
+//   vocabulary    words that are known of a kind of value: value ("LOCK"), function, words, job
+//   jobs, locks, workloads, topologies  name, help; of a lock also its topologies
+//
+// An option has
+//   names         name ("--set"), bare ("set"), long; none: an argument
+//   place         "job": the name of an argument; empty: an option
+//   called        its last name
+//   value         "TARGET"; empty: a flag
+//   words         that the value can be: all there are (choice), or those known of its kind
+//   setting, folder, file, job          what else completes the value
+//   is_known      whether anything does
+//   function      the kind of value as part of a function's name: "target"
+//   list          several values may stand in one word, with commas between
+//   preset, help, required, repeats, is_help
+//
+// A list of words is one of objects with `word`; in lists that are joined, one is `first`.
 #pragma once
 
 #include <CLI/App.hpp>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/templates/fill.hpp"
 #include "program/catalogue.hpp"
 
 namespace lockmark::cli {
 
-struct described_option {
-  std::vector<std::string> names;    // "-h", "--help"; none: a positional argument
-  std::string place;                 // "job"
-  std::string value;                 // "TARGET"; empty: a flag
-  std::vector<std::string> allowed;  // all values, if the option only takes certain ones
-  std::string preset;
-  std::string help;
-  bool required = false;
-  bool repeats = false;
-  char delimiter = '\0';  // between several values in one word
-};
+using templates::json;
 
-struct described_command {
-  std::string name;
-  std::string help;
-  std::vector<described_option> options;
-};
-
-// A key of a job, in the form of `--set KEY=VALUE`.
-struct described_key {
-  std::string name;     // "load.loop"
-  std::string preset;   // empty: none
-  std::string allowed;  // "closed, open, poisson or partly_open"
-  std::string help;
-  std::vector<std::string> values;  // all or the usual ones, if they can be listed
-};
-
-struct command_line {
-  std::string name;
-  std::string summary;
-  std::string footer;
-  std::vector<described_option> options;
-  std::vector<described_command> commands;
-  std::vector<described_key> keys;
-  std::map<std::string, std::vector<std::string>> words;  // known values of LOCK, JOB ...
-};
-
-command_line describe(const CLI::App& app, const catalogue& known);
-
-// Values whose completion is left to the shell.
-inline bool is_folder(std::string_view value) {
-  return value == "DIR" || value == "RUN";
-}
-inline bool is_file(std::string_view value) {
-  return value == "FILE" || value == "JOB";
-}
+json describe(const CLI::App& app, const catalogue& known);
 
 // The items of "closed, open or poisson"; none unless all of them are single words.
 std::vector<std::string> listed(std::string_view text);

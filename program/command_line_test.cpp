@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "program/completion.hpp"
 
@@ -32,17 +33,26 @@ class command_line_test : public testing::Test {
     all_ = describe(app_, known_);
   }
 
-  const described_option& option(const std::string& name) const {
-    for (const described_option& o : all_.commands.at(0).options) {
-      if (o.place == name || std::find(o.names.begin(), o.names.end(), name) != o.names.end()) {
-        return o;
-      }
+  json option(const std::string& name) const {
+    for (const json& o : all_["commands"].at(0)["options"]) {
+      if (o["place"] == name || std::ranges::count(o["names"], name, &named) > 0) return o;
     }
     throw std::logic_error("no such option in this test");
   }
-  const described_key& key(const std::string& name) const {
-    return *std::find_if(all_.keys.begin(), all_.keys.end(),
-                         [&](const described_key& k) { return k.name == name; });
+  json key(const std::string& name) const { return *std::ranges::find(all_["keys"], name, &named); }
+  static std::string named(const json& what) { return what["name"]; }
+
+  // The texts of a list, in its order.
+  static std::vector<std::string> texts(const json& list, const char* member = "word") {
+    std::vector<std::string> all;
+    for (const json& one : list) all.push_back(one[member]);
+    return all;
+  }
+  std::vector<std::string> vocabulary(const std::string& value) const {
+    for (const json& kind : all_["vocabulary"]) {
+      if (kind["value"] == value) return texts(kind["words"]);
+    }
+    return {};
   }
 
   std::string job_, form_ = "long";
@@ -50,41 +60,43 @@ class command_line_test : public testing::Test {
   bool quiet_ = false;
   catalogue known_;
   CLI::App app_{"For trials.", "trial"};
-  command_line all_;
+  json all_;
 };
 
 // Names, values, checks and defaults match the declarations.
 TEST_F(command_line_test, is_read_from_the_declarations) {
-  EXPECT_EQ(all_.name, "trial");
-  EXPECT_EQ(all_.commands.at(0).name, "try");
-  EXPECT_EQ(option("job").value, "JOB");
-  EXPECT_TRUE(option("job").required);
-  EXPECT_THAT(option("job").names, IsEmpty());
-  EXPECT_THAT(option("--form").names, ElementsAre("-f", "--form"));
-  EXPECT_THAT(option("--form").allowed, ElementsAre("long", "short"));
-  EXPECT_EQ(option("--form").preset, "long");
-  EXPECT_EQ(option("--set").value, "KEY=VALUE");
-  EXPECT_TRUE(option("--set").repeats);
-  EXPECT_EQ(option("--quiet").value, "");
-  EXPECT_EQ(option("--help").value, "");
+  EXPECT_EQ(all_["program"], "trial");
+  EXPECT_EQ(all_["commands"].at(0)["name"], "try");
+  EXPECT_EQ(option("job")["value"], "JOB");
+  EXPECT_EQ(option("job")["required"], true);
+  EXPECT_THAT(option("job")["names"], IsEmpty());
+  EXPECT_THAT(texts(option("--form")["names"], "name"), ElementsAre("-f", "--form"));
+  EXPECT_THAT(texts(option("--form")["words"]), ElementsAre("long", "short"));
+  EXPECT_EQ(option("--form")["choice"], true);
+  EXPECT_EQ(option("--form")["preset"], "long");
+  EXPECT_EQ(option("--set")["value"], "KEY=VALUE");
+  EXPECT_EQ(option("--set")["repeats"], true);
+  EXPECT_EQ(option("--quiet")["value"], "");
+  EXPECT_EQ(option("--help")["value"], "");
 }
 
 // Keys of a job with their listable values; options of locks instead of "options.*".
 TEST_F(command_line_test, knows_the_keys_of_a_job) {
-  EXPECT_THAT(key("load.loop").values, ElementsAre("closed", "open", "poisson", "partly_open"));
-  EXPECT_THAT(key("renew").values, ElementsAre("true", "false"));
-  EXPECT_THAT(key("hold").values, IsEmpty());
-  EXPECT_THAT(key("lock").values, AllOf(Contains("redis/lua"), Contains("memory/lock")));
-  EXPECT_THAT(key("workload").values, ElementsAre("auto", "mutex", "commit"));
-  EXPECT_THAT(key("options.watchdog").values, ElementsAre("true", "false"));
-  for (const described_key& k : all_.keys) EXPECT_NE(k.name, "options.*");
+  const auto values = [this](const char* name) { return texts(key(name)["values"]); };
+  EXPECT_THAT(values("load.loop"), ElementsAre("closed", "open", "poisson", "partly_open"));
+  EXPECT_THAT(values("renew"), ElementsAre("true", "false"));
+  EXPECT_THAT(values("hold"), IsEmpty());
+  EXPECT_THAT(values("lock"), AllOf(Contains("redis/lua"), Contains("memory/lock")));
+  EXPECT_THAT(values("workload"), ElementsAre("auto", "mutex", "commit"));
+  EXPECT_THAT(values("options.watchdog"), ElementsAre("true", "false"));
+  EXPECT_THAT(texts(all_["keys"], "name"), Not(Contains("options.*")));
 }
 
 TEST_F(command_line_test, knows_names) {
-  EXPECT_THAT(all_.words.at("JOB"), Contains("contended"));
-  EXPECT_THAT(all_.words.at("LOCK"), Contains("zookeeper/sequential"));
-  EXPECT_THAT(all_.words.at("TOPOLOGY"), Contains("redis-sentinel"));
-  EXPECT_THAT(all_.words.at("TARGET"), AllOf(Contains("memory:"), Contains("local:mysql-galera")));
+  EXPECT_THAT(vocabulary("JOB"), Contains("contended"));
+  EXPECT_THAT(vocabulary("LOCK"), Contains("zookeeper/sequential"));
+  EXPECT_THAT(vocabulary("TOPOLOGY"), Contains("redis-sentinel"));
+  EXPECT_THAT(vocabulary("TARGET"), AllOf(Contains("memory:"), Contains("local:mysql-galera")));
 }
 
 // Only lists of single words are parsed as lists.
@@ -99,10 +111,13 @@ TEST(listed, takes_lists_of_words_only) {
 
 // No text ends the quotes or braces around it.
 TEST_F(command_line_test, is_quoted_in_scripts) {
-  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
-  EXPECT_THAT(zsh_completion(all_), HasSubstr("'try:it'\\''s a \\[trial\\]\\: of \\\\things\\\\'"));
-  EXPECT_THAT(fish_completion(all_), HasSubstr("-d 'it\\'s a [trial]: of \\\\things\\\\'"));
-  EXPECT_THAT(bash_completion(all_), Not(HasSubstr("_@")));
+  EXPECT_EQ(sh_text("it's"), "it'\\''s");
+  EXPECT_EQ(fish_text("it's\\"), "it\\'s\\\\");
+  EXPECT_THAT(completion_script("zsh", all_),
+              HasSubstr("'try:it'\\''s a \\[trial\\]\\: of \\\\things\\\\'"));
+  EXPECT_THAT(completion_script("fish", all_),
+              HasSubstr("-d 'it\\'s a [trial]: of \\\\things\\\\'"));
+  EXPECT_THAT(completion_script("bash", all_), Not(HasSubstr("{{")));
 }
 
 // No text is taken for a request or an escape of roff.
@@ -110,7 +125,7 @@ TEST_F(command_line_test, is_escaped_in_the_page) {
   EXPECT_EQ(roff_text(".so \\file"), "\\&.so \\efile");
   EXPECT_EQ(roff_text("a\n.b\n'c"), "a\n\\&.b\n\\(aqc");
   EXPECT_EQ(roff_text("--set \"x\""), "\\-\\-set \\(dqx\\(dq");
-  const std::string page = man_page(all_, known_, "1.0");
+  const std::string page = man_page(all_);
   EXPECT_THAT(page, AllOf(HasSubstr(".SH NAME\ntrial \\- "), HasSubstr("of \\ethings\\e"),
                           HasSubstr("\\fBlong\\fR|\\fBshort\\fR"), HasSubstr("\\fBload.loop\\fR"),
                           HasSubstr("\\fBredis/lua\\fR")));

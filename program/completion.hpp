@@ -1,5 +1,6 @@
-// Shell completion of the command line, as a script for the shell. The script contains all names;
-// lockmark itself does not run during completion.
+// Texts about the command line: scripts for completion in shells, and the manual page, from the
+// templates of this folder. A script contains all names; lockmark itself does not run during
+// completion.
 #pragma once
 
 #include <string>
@@ -8,17 +9,17 @@
 
 namespace lockmark::cli {
 
-std::string bash_completion(const command_line& c);
-std::string zsh_completion(const command_line& c);
-std::string fish_completion(const command_line& c);
+// `shell`: "bash", "zsh" or "fish". `c` is from describe.
+std::string completion_script(const std::string& shell, const json& c);
 
-// In single quotes, for bash and zsh.
-std::string shell_quoted(std::string_view text);
+// lockmark(1), in the man macros that groff and mandoc read.
+std::string man_page(const json& c);
 
-// The manual page lockmark(1), in the man macros that groff and mandoc read.
-std::string man_page(const command_line& c, const catalogue& known, const std::string& version);
+// Text for within single quotes: nothing in it ends them.
+std::string sh_text(const std::string& text);
+std::string fish_text(const std::string& text);
 
 // Text for a line of roff: nothing in it is taken for a request or an escape.
-std::string roff_text(std::string_view text);
+std::string roff_text(const std::string& text);
 
 }  // namespace lockmark::cli
