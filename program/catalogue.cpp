@@ -12,6 +12,7 @@
 #include "drivers/mysql/mysql.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
+#include "harness/base/glob.hpp"
 #include "workloads/workloads.hpp"
 
 namespace lockmark::cli {
@@ -72,12 +73,7 @@ std::string_view backend_of(std::string_view lock) {
 }
 
 bool runs_on(const lock_kind& lock, std::string_view form) {
-  for (std::string_view rest = lock.topologies; !rest.empty();) {
-    const auto end = std::min(rest.find(' '), rest.size());
-    if (rest.substr(0, end) == form) return true;
-    rest.remove_prefix(std::min(rest.size(), end + 1));
-  }
-  return false;
+  return matches_any(lock.topologies, form);
 }
 
 std::map<std::string, std::string, std::less<>> lock_options(const lock_kind& lock,

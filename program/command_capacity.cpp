@@ -9,6 +9,7 @@
 #include "harness/capacity/study.hpp"
 #include "program/capacity_runs.hpp"
 #include "program/commands.hpp"
+#include "program/declare.hpp"
 #include "program/jobs.hpp"
 #include "program/output_file.hpp"
 #include "program/progress.hpp"
@@ -212,13 +213,8 @@ command_action capacity_command(CLI::App& app, const context& c) {
       ->type_name("TIME")
       ->capture_default_str();
   declare_sweep(app, *g);
-  app.add_option("--set", g->set, "overrides the job; may be given more than once")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--format", g->format, "md or json")
-      ->check(CLI::IsMember({"md", "json"}))
-      ->capture_default_str();
+  declare_set(app, g->set, "overrides the job; may be given more than once");
+  declare_format(app, g->format, "md or json", {"md", "json"});
   app.add_option("--out", g->out, "capacity.md, capacity.json and the run folders appear in here")
       ->type_name("DIR")
       ->capture_default_str();

@@ -9,6 +9,7 @@
 
 #include "harness/claims/report.hpp"
 #include "program/commands.hpp"
+#include "program/declare.hpp"
 #include "program/execute.hpp"
 #include "program/output_file.hpp"
 #include "program/trial.hpp"
@@ -116,9 +117,7 @@ command_action claims_command(CLI::App& app, const context& c) {
   app.add_flag("--full", g->full, "five runs a side, three of each fault; up to an hour")
       ->excludes(quick);
   app.add_flag("--list", g->list, "only say what is claimed and predicted");
-  app.add_option("--format", g->format, "md or json")
-      ->check(CLI::IsMember({"md", "json"}))
-      ->capture_default_str();
+  declare_format(app, g->format, "md or json", {"md", "json"});
   app.add_option("--out", g->out, "claims.md, claims.json and the run folders appear in here")
       ->capture_default_str();
   app.add_flag("--quiet", g->quiet, "no progress");

@@ -10,6 +10,7 @@
 #include "harness/base/glob.hpp"
 #include "harness/report/fault_matrix.hpp"
 #include "program/commands.hpp"
+#include "program/declare.hpp"
 #include "program/execute.hpp"
 #include "program/output_file.hpp"
 #include "program/trial.hpp"
@@ -199,9 +200,7 @@ command_action faults_command(CLI::App& app, const context& c) {
   app.add_option("--set", g->set, "KEY=VALUE: overrides every job")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--format", g->format, "md or json")
-      ->check(CLI::IsMember({"md", "json"}))
-      ->capture_default_str();
+  declare_format(app, g->format, "md or json", {"md", "json"});
   app.add_option("--out", g->out, "faults.md, faults.json and the run folders appear in here")
       ->capture_default_str();
   app.add_flag("--quiet", g->quiet, "no progress");

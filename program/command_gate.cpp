@@ -4,15 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "harness/base/files.hpp"
 #include "harness/config/quantity.hpp"
 #include "harness/gate/metrics.hpp"
 #include "harness/run/result_json.hpp"
 #include "program/commands.hpp"
+#include "program/declare.hpp"
 #include "program/execute.hpp"
 #include "program/gate_bench.hpp"
 #include "program/limits.hpp"
@@ -142,13 +141,6 @@ void append(const std::string& file, const std::string& line) {
   }
 }
 
-std::string content_of(const std::string& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 int run(const gate_options& g) {
   if (!g.otava.empty() && g.history.empty()) {
     throw usage_error("--otava: exports the file of --history; give that as well");
@@ -169,7 +161,7 @@ int run(const gate_options& g) {
   output_file("--out", plan.out / "gate.md").write(gate::outcome_markdown(*o));
   if (junit) junit.write(report::junit_xml(gate::outcome_cases(*o)));
   if (!g.history.empty()) append(g.history, gate::history_line(*o));
-  if (otava) otava.write(gate::otava_csv(content_of(g.history), g.history));
+  if (otava) otava.write(gate::otava_csv(readable_text(g.history), g.history));
   fmt::print("{}", printed(*o, g.format));
   if (!g.quiet) fmt::print(stderr, "session and run folders: {}\n", plan.out.string());
   return gate::exit_status(*o);
@@ -181,10 +173,7 @@ void declare_sides(CLI::App& app, gate_options& g) {
       ->required();
   app.add_option("--on", g.target, "target of both sides: a URL, local:NAME or memory:")
       ->type_name("TARGET");
-  app.add_option("--set", g.set, "overrides the job of both sides; may be given more than once")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
+  declare_set(app, g.set, "overrides the job of both sides; may be given more than once");
   const auto side = [&app](const char* name, std::vector<std::string>& to, const char* help) {
     app.add_option(name, to, help)->type_name("SIDE")->take_all()->allow_extra_args(false);
   };
@@ -221,9 +210,7 @@ void declare_depth(CLI::App& app, gate_options& g) {
 }
 
 void declare_outputs(CLI::App& app, gate_options& g) {
-  app.add_option("--format", g.format, "text, md (for a pull request) or json")
-      ->check(CLI::IsMember({"text", "md", "json"}))
-      ->capture_default_str();
+  declare_format(app, g.format, "text, md (for a pull request) or json", {"text", "md", "json"});
   app.add_option("--out", g.out, "a folder of this session, with its run folders, appears in here")
       ->type_name("DIR")
       ->capture_default_str();

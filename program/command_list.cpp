@@ -1,8 +1,10 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "program/commands.hpp"
+#include "program/declare.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -12,10 +14,8 @@ nlohmann::ordered_json as_json(const lock_kind& lock) {
   j["lock"] = lock.name;
   j["summary"] = lock.summary;
   j["topologies"] = nlohmann::ordered_json::array();
-  for (std::size_t at = 0; at < lock.topologies.size();) {
-    const std::size_t end = std::min(lock.topologies.find(' ', at), lock.topologies.size());
-    j["topologies"].push_back(lock.topologies.substr(at, end - at));
-    at = end + 1;
+  for (const auto name : lock.topologies | std::views::split(' ')) {
+    j["topologies"].push_back(std::string_view(name.begin(), name.end()));
   }
   j["features"] = nlohmann::ordered_json::array();
   for (const auto& [bit, name] : feature_names) {
@@ -52,9 +52,7 @@ void print_text(const catalogue& known) {
 
 command_action list_command(CLI::App& app, const context& c) {
   const auto format = std::make_shared<std::string>("text");
-  app.add_option("--format", *format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  declare_format(app, *format, "text or json", {"text", "json"});
   return [&known = c.known, format] {
     if (*format == "text") {
       print_text(known);

@@ -12,6 +12,7 @@
 #include "harness/report/table.hpp"
 #include "harness/report/timeline.hpp"
 #include "program/commands.hpp"
+#include "program/declare.hpp"
 #include "program/output_file.hpp"
 #include "program/terminal.hpp"
 
@@ -92,11 +93,10 @@ command_action report_command(CLI::App& app, const context&) {
   app.add_option("runs", g->runs, "run folders: one for a report, several for a table")
       ->type_name("RUN")
       ->required();
-  app.add_option("--format", g->format,
+  declare_format(app, g->format,
                  "text, md (for a pull request), json, csv, junit, html, or faults: the matrix of "
-                 "scenarios by locks")
-      ->check(CLI::IsMember({"text", "md", "json", "csv", "junit", "html", "faults"}))
-      ->capture_default_str();
+                 "scenarios by locks",
+                 {"text", "md", "json", "csv", "junit", "html", "faults"});
   app.add_flag("--timeline", g->timeline, "with --format csv: the course of one run");
   app.add_option("--out", g->out, "file for the HTML report; without it, stdout")
       ->type_name("FILE");

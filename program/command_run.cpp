@@ -9,6 +9,7 @@
 #include "harness/report/junit.hpp"
 #include "harness/report/run_text.hpp"
 #include "program/commands.hpp"
+#include "program/declare.hpp"
 #include "program/execute.hpp"
 #include "program/jobs.hpp"
 #include "program/limits.hpp"
@@ -131,10 +132,7 @@ command_action run_command(CLI::App& app, const context& c) {
   app.add_option("--on", g->target, "target: a URL, local:NAME or memory:")
       ->type_name("TARGET")
       ->envname("LOCKMARK_TARGET");
-  app.add_option("--set", g->set, "overrides the job; may be given more than once")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
+  declare_set(app, g->set, "overrides the job; may be given more than once");
   app.add_option("--out", g->out, "the run folder appears in this folder")
       ->type_name("DIR")
       ->capture_default_str();

@@ -17,6 +17,7 @@
 #include "harness/report/junit.hpp"
 #include "harness/report/table.hpp"
 #include "program/commands.hpp"
+#include "program/declare.hpp"
 #include "program/execute.hpp"
 #include "program/jobs.hpp"
 #include "program/output_file.hpp"
@@ -336,16 +337,11 @@ command_action table_command(CLI::App& app, const context& c) {
       ->type_name("JOB")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--set", g->set, "overrides every job")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
+  declare_set(app, g->set, "overrides every job");
   app.add_option("--targets", g->targets_file,
                  "YAML file of your own clusters: a line `name: URL` for each")
       ->type_name("FILE");
-  app.add_option("--format", g->format, "text, md, json or csv")
-      ->check(CLI::IsMember({"text", "md", "json", "csv"}))
-      ->capture_default_str();
+  declare_format(app, g->format, "text, md, json or csv", {"text", "md", "json", "csv"});
   app.add_option("--lang", g->language, "language of headings and notes: en or zh")
       ->check(CLI::IsMember({"en", "zh"}))
       ->capture_default_str();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "harness/base/files.hpp"
 #include "harness/gate/metrics.hpp"
@@ -17,8 +16,7 @@ namespace {
 std::vector<std::filesystem::path> runs_at(const std::filesystem::path& path) {
   const auto session = path / "gate.json";
   if (!std::filesystem::exists(session)) return {path};
-  std::ifstream file(session);
-  const auto content = nlohmann::ordered_json::parse(file, nullptr, false);
+  const auto content = nlohmann::ordered_json::parse(readable_text(session), nullptr, false);
   std::vector<std::filesystem::path> all;
   if (content.is_object() && content.contains("runs")) {
     for (const auto& pair : content["runs"]) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <fstream>
 #include <sstream>
 
 #include "deploy/local/process.hpp"
@@ -17,13 +16,6 @@ namespace lockmark::cli {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // The rest of the last line with this prefix; empty if there is none.
 std::string last_after(const std::string& log, std::string_view beginning) {
@@ -107,7 +99,7 @@ report::recorded_run run_apart(const gate_run_request& e) {
   std::filesystem::remove(log);
   const private_job job(e);
   const int status = wait_for(local::spawn(launch_of(e, job, log)), e);
-  const std::string said = text_of(log);
+  const std::string said = readable_text(log);
   const std::string folder = last_after(said, "run folder: ");
   const int exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   if (folder.empty() || exit_code < 0 || exit_code == 2) {
