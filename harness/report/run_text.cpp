@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/base/errors.hpp"
+#include "harness/report/formats.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/row.hpp"
 #include "harness/report/text.hpp"
@@ -100,10 +101,6 @@ std::string rate_line(const subject& s) {
   if (!r.value) return "-";
   return fmt::format("{} grants/s over {:.2f} s", cell_text(tps, r, s.in_table.bound),
                      s.at("run").at("window_s").get<double>());
-}
-
-std::string name_of_quantile(double q) {
-  return fmt::format("p{:.6g}", 100 * q);
 }
 
 std::string quantiles_text(const subject& s, const char* which) {

@@ -20,7 +20,7 @@ constexpr const char* quantiles[] = {"response_p50_ns", "response_p99_ns", "resp
                                      "service_p50_ns",  "service_p99_ns",  "timer_lag_p99_ns",
                                      "loop_lag_p99_ns"};
 
-struct column {
+struct value_name {
   std::string name;
   bool counts;  // 0 if absent
 };
@@ -50,15 +50,15 @@ std::vector<json> read_lines(const fs::path& folder) {
   return lines;
 }
 
-std::vector<column> columns_of(const std::vector<json>& lines) {
-  std::vector<column> all{{"at_s", false}, {"length_s", false}};
+std::vector<value_name> columns_of(const std::vector<json>& lines) {
+  std::vector<value_name> all{{"at_s", false}, {"length_s", false}};
   all.push_back({"attempts", true});
   for (const std::string_view name : run::counter_names) all.push_back({std::string(name), true});
   for (const char* name : quantiles) all.push_back({name, false});
   for (const json& line : lines) {
     for (const auto& [name, value] : line.items()) {
-      const bool known = std::any_of(all.begin(), all.end(),
-                                     [&name = name](const column& c) { return c.name == name; });
+      const bool known = std::any_of(
+          all.begin(), all.end(), [&name = name](const value_name& c) { return c.name == name; });
       if (!known) all.push_back({name, false});
     }
   }
@@ -72,7 +72,7 @@ std::string quoted(const std::string& text) {
   return all + "\"";
 }
 
-std::string cell(const json& line, const column& c) {
+std::string cell(const json& line, const value_name& c) {
   const auto value = line.find(c.name);
   if (value == line.end() || value->is_null()) return c.counts ? "0" : "";
   return quoted(value->is_string() ? value->get<std::string>() : value->dump());
@@ -83,9 +83,9 @@ std::string cell(const json& line, const column& c) {
 std::string timeline_csv(const fs::path& path) {
   const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
   const std::vector<json> lines = read_lines(folder);
-  const std::vector<column> columns = columns_of(lines);
+  const std::vector<value_name> columns = columns_of(lines);
   std::string text;
-  for (const column& c : columns) {
+  for (const value_name& c : columns) {
     text += fmt::format("{}{}", text.empty() ? "" : ",", quoted(c.name));
   }
   text += "\r\n";

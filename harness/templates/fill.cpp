@@ -6,6 +6,7 @@
 #include <kainjow/mustache.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <unordered_map>
 
 namespace lockmark::templates {
 namespace {
@@ -15,13 +16,12 @@ using kainjow::mustache::data;
 // A file of others may be nested more deeply than the stack is.
 constexpr int deepest = 20;
 
-// Unknown is absent; an empty text is false, since the library takes it for true.
+// Unknown and an empty text are false, since the library takes any text for true.
 data data_of(const json& value, int depth = 0) {
   if (value.is_object() && depth < deepest) {
     kainjow::mustache::object members;
-    for (const auto& [key, member] : value.items()) {
-      if (!member.is_null()) members.emplace(key, data_of(member, depth + 1));
-    }
+    for (const auto& [key, member] : value.items())
+      members.emplace(key, data_of(member, depth + 1));
     return members;
   }
   if (value.is_array() && depth < deepest) {
@@ -35,31 +35,24 @@ data data_of(const json& value, int depth = 0) {
   return text.empty() ? data(false) : data(text);
 }
 
-json json_of(const data* value) {
-  if (value == nullptr) return {};
-  if (!value->is_string()) return value->is_false() ? json("") : json(true);
-  json number = json::parse(value->string_value(), nullptr, false);
-  return number.is_number() ? number : json(value->string_value());
-}
-
-bool is_some(const data* value) {
-  if (value == nullptr) return false;
-  const json as = json_of(value);
-  if (value->is_string()) return as.is_number() && as > 0;
-  return value->is_true() || value->is_non_empty_list() || value->is_non_empty_object();
+bool is_some(const json& value) {
+  if (value.is_number()) return value > 0;
+  return value.is_structured() ? !value.empty() : value == true;
 }
 
 // Understands formats; takes partials from our own templates only, never from the data.
 class values : public kainjow::mustache::context<std::string> {
  public:
-  values(const kind& of, const data& all) : context(&all), of_(of) {}
+  values(const kind& of, const data& all, const json& content) : context(&all), of_(of) {
+    remember(all, content);
+  }
 
   const data* get(const std::string& name) const override {
     const auto space = name.find(' ');
     if (space == std::string::npos) return context::get(name);
     const std::string format = name.substr(0, space), rest = name.substr(space + 1);
     if (format == "some") return keep(some(rest));
-    const lookup look = [this](const std::string& other) { return json_of(context::get(other)); };
+    const lookup look = [this](const std::string& other) { return value_of(other); };
     auto text = of_.formatted == nullptr ? std::nullopt : of_.formatted(format, look(rest), look);
     if (!text) throw std::logic_error(fmt::format("there is no format {}", format));
     return keep(std::move(*text));
@@ -70,10 +63,39 @@ class values : public kainjow::mustache::context<std::string> {
   }
 
  private:
+  // The library knows texts only; formats see numbers as numbers and texts as texts.
+  void remember(const data& shown, const json& value) {
+    values_[&shown] = &value;
+    if (shown.is_object()) {
+      for (const auto& [key, member] : value.items()) remember(*shown.get(key), member);
+    } else if (shown.is_list()) {
+      for (std::size_t i = 0; i < value.size(); ++i) remember(shown.list_value()[i], value[i]);
+    }
+  }
+
+  const json& value_of(const std::string& name) const {
+    static const json unknown;
+    for (auto end = name.find('.', 1);; end = name.find('.', end + 1)) {
+      const auto found = values_.find(context::get(name.substr(0, end)));
+      if (found == values_.end()) {
+        if (of_.strict) refuse(name.substr(0, end));
+        return unknown;
+      }
+      if (end == std::string::npos || found->second->is_null()) return *found->second;
+    }
+  }
+
+  // As json::at does.
+  [[noreturn]] static void refuse(const std::string& path) {
+    const std::string key = path.substr(path.rfind('.') + 1);
+    throw json::out_of_range::create(403, fmt::format("key '{}' not found", key), nullptr);
+  }
+
   bool some(const std::string& names) const {
     std::istringstream each(names);
     for (std::string name; each >> name;) {
-      if (is_some(context::get(name))) return true;
+      const auto found = values_.find(context::get(name));
+      if (found != values_.end() && is_some(*found->second)) return true;
     }
     return false;
   }
@@ -85,6 +107,7 @@ class values : public kainjow::mustache::context<std::string> {
   }
 
   const kind& of_;
+  std::unordered_map<const data*, const json*> values_;
   mutable std::deque<data> made_;
 };
 
@@ -94,7 +117,7 @@ std::string filled(const kind& of, std::string_view name, const json& content) {
   kainjow::mustache::mustache page{std::string(of.all.at(name))};
   page.set_custom_escape(of.escaped);
   const data all = data_of(content);
-  values found(of, all);
+  values found(of, all, content);
   std::ostringstream text;
   if (page.is_valid()) page.render(found, text);
   if (!page.is_valid()) throw std::logic_error(fmt::format("{}: {}", name, page.error_message()));

@@ -22,7 +22,7 @@ using json = nlohmann::ordered_json;
 using texts =
     std::map<std::string_view, std::string_view>;  // by the file's name, without .mustache
 
-// The value of a name where the template stands: a text, a number, true (any section), or null.
+// The value of a name where the template stands; null if there is none.
 using lookup = std::function<json(const std::string& name)>;
 
 // Templates that may call each other, {{>name}}, and how they show values.
@@ -32,6 +32,9 @@ struct kind {
   // The text of `format` for the value; nothing: there is no such format.
   std::optional<std::string> (*formatted)(const std::string& format, const json& value,
                                           const lookup& get) = nullptr;
+  // True: a format throws json::out_of_range for a name that the data do not have. Null is unknown,
+  // and so is what lies within it.
+  bool strict = false;
 };
 
 // Throws std::logic_error for a template with mistakes, std::out_of_range if there is none.

@@ -59,6 +59,23 @@ TEST(fill, formats_values) {
   EXPECT_EQ(filled(page, "formats", {{"name", "<A>"}}), "&lt;A&gt;! ? ");
 }
 
+// A revision such as 1234e56 is no number.
+TEST(fill, takes_no_text_for_a_number) {
+  EXPECT_EQ(filled(page, "formats", {{"name", "1234e56"}, {"person", {{"name", 1.5}}}}),
+            "1234e56! 1.5 ");
+  EXPECT_EQ(filled(page, "some", {{"a", "1"}}), "none");
+}
+
+// A null is unknown, and so is what lies within it; what a strict kind does not find at all is a
+// mistake in the data.
+TEST(fill, refuses_names_that_the_data_do_not_have_if_strict) {
+  const kind strict{samples, in_markup, shouted, true};
+  EXPECT_EQ(filled(strict, "formats", {{"name", "A"}, {"person", nullptr}}), "A! ? ");
+  EXPECT_THROW(filled(strict, "formats", {{"name", "A"}, {"person", json::object()}}),
+               json::out_of_range);
+  EXPECT_THROW(filled(strict, "formats", {{"name", "A"}}), json::out_of_range);
+}
+
 TEST(fill, sees_whether_there_is_some) {
   for (const json& data : std::vector<json>{{{"a", 1}},
                                             {{"a", 0}, {"b", {{"c", 0.5}}}},

@@ -103,7 +103,4 @@ curve curve_of(std::string name, const stats::attempts& all, bool bound);
 // From the few quantiles in run.json.
 curve curve_of_summary(std::string name, const json& quantiles, bool bound);
 
-// "p99.9" for 0.999.
-std::string name_of_quantile(double q);
-
 }  // namespace lockmark::report::html

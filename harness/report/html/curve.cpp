@@ -74,10 +74,6 @@ curve curve_of_summary(std::string name, const json& quantiles, bool bound) {
   return c;
 }
 
-std::string name_of_quantile(double q) {
-  return fmt::format("p{:.6g}", 100 * q);
-}
-
 json curve_chart(std::string id, const std::vector<curve>& curves, chart_sheet& sheet) {
   json names = json::array(), series = json::array(), rows = json::array();
   for (const curve& c : curves) {

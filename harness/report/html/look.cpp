@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include "harness/report/text.hpp"
-
 namespace lockmark::report::html {
 
 const json& look(const json& from, std::initializer_list<const char*> path) {
@@ -18,37 +16,6 @@ const json& look(const json& from, std::initializer_list<const char*> path) {
     at = &*found;
   }
   return *at;
-}
-
-bool is_true(const json& value) {
-  return value.is_boolean() && value.get<bool>();
-}
-
-std::uint64_t count_of(const json& value) {
-  if (!value.is_number_integer() || value < 0) return 0;
-  return value.get<std::uint64_t>();
-}
-
-double real_of(const json& value) {
-  return value.is_number() ? value.get<double>() : 0;
-}
-
-std::string shown(const json& value) {
-  if (value.is_null()) return "unknown";
-  if (value.is_string()) return value.get<std::string>();
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-std::string shown_number(const json& value, int decimals) {
-  return value.is_number() ? fmt::format("{:.{}f}", value.get<double>(), decimals) : "-";
-}
-
-std::string shown_share(const json& value) {
-  return value.is_number() ? share_text(value.get<double>()) : "-";
-}
-
-std::string shown_time(const json& value, bool bound) {
-  return value.is_number() || value.is_string() ? time_text(value, bound) : "-";
 }
 
 json rounded(double value) {
