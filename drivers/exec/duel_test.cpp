@@ -154,8 +154,14 @@ task<void> takes_over(loop& l, fighter& one, fighter& other, std::uint32_t key) 
   waiting.spawn(wait_and_stamp(l, one, key, taken_at, failure));
   co_await l.sleep_for(1s);
   const time_point given_up_at = l.now();
-  co_await other.give_up(key);
-  co_await waiting.join();
+  std::exception_ptr not_given_up;
+  try {
+    co_await other.give_up(key);
+  } catch (...) {
+    not_given_up = std::current_exception();
+  }
+  co_await waiting.join();  // in any case: it writes to what is here
+  if (not_given_up) std::rethrow_exception(not_given_up);
   if (!failure.empty()) throw went_wrong(failure);
   if (taken_at < given_up_at) throw went_wrong(one.name + " got it while the other held it");
   if (taken_at - given_up_at > prompt) {
