@@ -142,6 +142,16 @@ TEST(cluster, leaves_nothing_after_ctrl_c) {
   EXPECT_TRUE(eventually([&] { return is_gone(child.cluster); }));
 }
 
+// Servers compete with their clients for the processor as one session, but get no Ctrl-C.
+TEST(cluster, stays_in_the_session_of_its_owner) {
+  const cluster running = cluster::start("redis");
+  const cluster_info info = running.info();
+  EXPECT_EQ(getsid(info.keeper), getsid(0));
+  EXPECT_EQ(getsid(info.servers.at(0).pid), getsid(0));
+  EXPECT_NE(getpgid(info.keeper), getpgid(0));
+  EXPECT_NE(getpgid(info.servers.at(0).pid), getpgid(info.keeper));
+}
+
 // Two clusters of one process do not keep each other alive.
 TEST(cluster, stops_alone_beside_another) {
   cluster first = cluster::start("redis");
