@@ -25,8 +25,7 @@ const auto& find(const Kinds& kinds, std::string_view what, std::string_view nam
   if (found != kinds.end()) return *found;
   std::vector<std::string_view> known;
   for (const auto& k : kinds) known.push_back(k.name);
-  throw usage_error(
-      fmt::format("{} \"{}\" is not known; known are {}", what, name, fmt::join(known, ", ")));
+  throw usage_error("{} \"{}\" is not known; known are {}", what, name, fmt::join(known, ", "));
 }
 
 }  // namespace
@@ -63,9 +62,9 @@ std::string_view catalogue::usual_lock(std::string_view form, const config::job&
     if (wanted.without(known->has).empty()) return known->name;
   }
   throw usage_error(
-      fmt::format("no usual lock on {} does what the job asks for ({}); name one "
-                  "with --set lock=...",
-                  form, to_string(wanted)));
+      "no usual lock on {} does what the job asks for ({}); name one "
+      "with --set lock=...",
+      form, to_string(wanted));
 }
 
 std::string_view backend_of(std::string_view lock) {
@@ -88,13 +87,12 @@ std::map<std::string, std::string, std::less<>> lock_options(const lock_kind& lo
     const auto option = std::find_if(lock.options.begin(), lock.options.end(),
                                      [&](const lock_option& o) { return o.name == name; });
     if (option == lock.options.end()) {
-      throw usage_error(
-          fmt::format("options.{}: lock {} has no such option; it has {}", name, lock.name,
-                      known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+      throw usage_error("options.{}: lock {} has no such option; it has {}", name, lock.name,
+                        known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
     if (!option->accepts(value)) {
-      throw usage_error(fmt::format("options.{}: \"{}\" is not allowed for lock {}; allowed are {}",
-                                    name, value, lock.name, option->values));
+      throw usage_error("options.{}: \"{}\" is not allowed for lock {}; allowed are {}", name,
+                        value, lock.name, option->values);
     }
     all[name] = value;
   }

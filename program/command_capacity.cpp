@@ -40,7 +40,7 @@ struct capacity_options {
 // The value of an option. Throws a sentence that names the option.
 template <class T>
 T value_of(const char* option, const config::parsed<T>& value) {
-  if (!value) throw usage_error(fmt::format("{}: {}", option, value.error().sentence));
+  if (!value) throw usage_error("{}: {}", option, value.error().sentence);
   return *value;
 }
 
@@ -48,9 +48,9 @@ duration time_of(const char* option, const std::string& text) {
   const duration d = value_of(option, config::parse_duration(text));
   if (d >= std::chrono::seconds{4}) return d;
   throw usage_error(
-      fmt::format("{}: {} is shorter than 4s, in which nothing can be told from "
-                  "chance",
-                  option, text));
+      "{}: {} is shorter than 4s, in which nothing can be told from "
+      "chance",
+      option, text);
 }
 
 capacity::settings settings_of(const capacity_options& g) {
@@ -61,8 +61,7 @@ capacity::settings settings_of(const capacity_options& g) {
   s.probe = time_of("--probe", g.probe);
   s.probe_at_most = time_of("--probe-at-most", g.probe_at_most);
   if (s.probe_at_most < s.probe) {
-    throw usage_error(
-        fmt::format("--probe-at-most: {} is shorter than --probe, {}", g.probe_at_most, g.probe));
+    throw usage_error("--probe-at-most: {} is shorter than --probe, {}", g.probe_at_most, g.probe);
   }
   s.cell = time_of("--cell", g.cell);
   if (!g.want.empty()) s.wanted_per_s = value_of("--want", config::parse_rate(g.want)).per_second();
@@ -170,23 +169,15 @@ void declare_sweep(CLI::App& app, capacity_options& g) {
       ->delimiter(',')
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  app.add_option("--keys", g.keys,
-                 "keys of the sweep, such as one, 'uniform(16)' or own; none: the job's")
-      ->type_name("KEYS")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--holds", g.holds, "holds of the sweep, such as 1ms; none: the job's")
-      ->type_name("HOLD")
-      ->take_all()
-      ->allow_extra_args(false);
+  declare_each(app, "--keys", g.keys, "KEYS",
+               "keys of the sweep, such as one, 'uniform(16)' or own; none: the job's");
+  declare_each(app, "--holds", g.holds, "HOLD", "holds of the sweep, such as 1ms; none: the job's");
   app.add_option("--repeat", g.repeats, "runs of each combination of the sweep")
       ->type_name("NUMBER")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  app.add_option("--cell", g.cell,
-                 "length of each run of the sweep, and of those before the search")
-      ->type_name("TIME")
-      ->capture_default_str();
+  declare(app, "--cell", g.cell, "TIME",
+          "length of each run of the sweep, and of those before the search");
 }
 
 }  // namespace
@@ -198,26 +189,20 @@ command_action capacity_command(CLI::App& app, const context& c) {
                  "name such as hot_lock")
       ->type_name("JOB")
       ->required();
-  app.add_option("--on", g->target, "target: a URL, local:NAME or memory:")->type_name("TARGET");
-  app.add_option("--slo", g->slos, "what must hold, such as 'p99<20ms'; all that are given must")
-      ->type_name("OBJECTIVE")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--want", g->want, "the rate to plan for, such as 2000/s; none: 80 % of the found")
-      ->type_name("RATE");
-  app.add_option("--probe", g->probe, "length of a probe; confirmations last 2 to 32 times as long")
-      ->type_name("TIME")
-      ->capture_default_str();
-  app.add_option("--probe-at-most", g->probe_at_most,
-                 "how much longer a probe may be for want of attempts")
-      ->type_name("TIME")
-      ->capture_default_str();
+  declare(app, "--on", g->target, "TARGET", "target: a URL, local:NAME or memory:");
+  declare_each(app, "--slo", g->slos, "OBJECTIVE",
+               "what must hold, such as 'p99<20ms'; all that are given must");
+  declare(app, "--want", g->want, "RATE",
+          "the rate to plan for, such as 2000/s; none: 80 % of the found");
+  declare(app, "--probe", g->probe, "TIME",
+          "length of a probe; confirmations last 2 to 32 times as long");
+  declare(app, "--probe-at-most", g->probe_at_most, "TIME",
+          "how much longer a probe may be for want of attempts");
   declare_sweep(app, *g);
   declare_set(app, g->set, "overrides the job; may be given more than once");
   declare_format(app, g->format, "md or json", {"md", "json"});
-  app.add_option("--out", g->out, "capacity.md, capacity.json and the run folders appear in here")
-      ->type_name("DIR")
-      ->capture_default_str();
+  declare(app, "--out", g->out, "DIR",
+          "capacity.md, capacity.json and the run folders appear in here");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
   return [c, g] { return study(c, *g); };
 }

@@ -46,8 +46,7 @@ std::vector<claims::claim> chosen(const claims_options& g) {
   for (const auto& c : all) ids.push_back(c.id);
   std::erase_if(all, [&](const claims::claim& c) { return !wanted(g, c); });
   if (all.empty()) {
-    throw usage_error(
-        fmt::format("no claim \"{}\"; known are {}", fmt::join(g.ids, " "), fmt::join(ids, ", ")));
+    throw usage_error("no claim \"{}\"; known are {}", fmt::join(g.ids, " "), fmt::join(ids, ", "));
   }
   return all;
 }
@@ -118,8 +117,7 @@ command_action claims_command(CLI::App& app, const context& c) {
       ->excludes(quick);
   app.add_flag("--list", g->list, "only say what is claimed and predicted");
   declare_format(app, g->format, "md or json", {"md", "json"});
-  app.add_option("--out", g->out, "claims.md, claims.json and the run folders appear in here")
-      ->capture_default_str();
+  declare(app, "--out", g->out, "DIR", "claims.md, claims.json and the run folders appear in here");
   app.add_flag("--quiet", g->quiet, "no progress");
   return [c, g] {
     interrupts();

@@ -8,6 +8,7 @@
 
 #include "deploy/local/topology.hpp"
 #include "harness/base/glob.hpp"
+#include "harness/base/lists.hpp"
 #include "harness/report/fault_matrix.hpp"
 #include "program/commands.hpp"
 #include "program/declare.hpp"
@@ -31,15 +32,8 @@ struct faults_options {
   bool quiet = false;
 };
 
-std::string known_scenarios() {
-  std::string all;
-  std::string_view last;
-  for (const workloads::scenario& s : workloads::fault_catalogue()) {
-    if (s.name == last) continue;
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", s.name);
-    last = s.name;
-  }
-  return all;
+std::vector<std::string_view> known_scenarios() {
+  return distinct(workloads::fault_catalogue(), &workloads::scenario::name);
 }
 
 bool wanted(const faults_options& g, const workloads::scenario& s) {
@@ -49,14 +43,11 @@ bool wanted(const faults_options& g, const workloads::scenario& s) {
 }
 
 void check_names(const faults_options& g) {
+  const auto known = known_scenarios();
   for (const std::string& name : g.scenarios) {
-    const auto& all = workloads::fault_catalogue();
-    const bool known = name == "all" || std::ranges::any_of(all, [&](const workloads::scenario& s) {
-                         return matches_any(name, s.name);
-                       });
-    if (!known) {
-      throw usage_error(fmt::format("no scenario \"{}\"; known are {}", name, known_scenarios()));
-    }
+    const auto is_one = [&](std::string_view one) { return matches_any(name, one); };
+    if (name == "all" || std::ranges::any_of(known, is_one)) continue;
+    throw usage_error("no scenario \"{}\"; known are {}", name, joined(known));
   }
 }
 
@@ -74,10 +65,8 @@ std::string explanation_of(std::string_view scenario) {
 }
 
 int print_scenarios() {
-  std::string_view last;
-  for (const workloads::scenario& s : workloads::fault_catalogue()) {
-    if (s.name != last) fmt::print("{}\n{}", s.name, explanation_of(s.name));
-    last = s.name;
+  for (const std::string_view name : known_scenarios()) {
+    fmt::print("{}\n{}", name, explanation_of(name));
   }
   return 0;
 }
@@ -114,10 +103,10 @@ std::vector<trial> plan(const catalogue& known, const faults_options& g) {
         if (!matches_any(g.locks, lock.name) || !runs_on(lock, t.name)) continue;
         if (lacks_program(lock, g)) {
           if (g.locks == "*") continue;
-          throw usage_error(fmt::format(
+          throw usage_error(
               "lock {} needs a program: --set 'options.command=python3 my_lock.py'; --topologies "
               "says which servers it is for",
-              lock.name));
+              lock.name);
         }
         for (std::uint64_t i = 0; i < g.repeat; ++i) {
           all.push_back(trial_of(s, lock, t.name, g.set, i));
@@ -147,9 +136,9 @@ class matrix_maker {
 int matrix_maker::make() {
   const auto trials = plan(context_.known, given_);
   if (trials.empty()) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "no lock and topology of these scenarios match --locks \"{}\" and --topologies \"{}\"",
-        given_.locks, given_.topologies));
+        given_.locks, given_.topologies);
   }
   for (const trial& t : trials) {
     if (interrupts() == 0) run(t);
@@ -197,12 +186,9 @@ command_action faults_command(CLI::App& app, const context& c) {
   app.add_option("--repeat", g->repeat, "how often each is tried")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--set", g->set, "KEY=VALUE: overrides every job")
-      ->take_all()
-      ->allow_extra_args(false);
+  declare_set(app, g->set, "overrides every job");
   declare_format(app, g->format, "md or json", {"md", "json"});
-  app.add_option("--out", g->out, "faults.md, faults.json and the run folders appear in here")
-      ->capture_default_str();
+  declare(app, "--out", g->out, "DIR", "faults.md, faults.json and the run folders appear in here");
   app.add_flag("--quiet", g->quiet, "no progress");
   return [c, g] {
     if (g->scenarios.empty()) return print_scenarios();

@@ -58,7 +58,7 @@ std::vector<std::string> depth_of(const gate_options& g) {
   depth d = g.quick ? quick_depth : full_depth;
   if (!g.block.empty()) {
     const auto block = config::parse_duration(g.block);
-    if (!block) throw usage_error(fmt::format("--block: {}", block.error().sentence));
+    if (!block) throw usage_error("--block: {}", block.error().sentence);
     if (*block < 500ms) throw usage_error("--block: must be at least 500ms");
     d.block = *block;
   }
@@ -71,8 +71,8 @@ std::vector<std::string> depth_of(const gate_options& g) {
 void check_metric(const char* option, const std::string& name) {
   const auto known = gate::known_metrics(true);
   if (std::ranges::find(known, name, &gate::metric::name) != known.end()) return;
-  throw usage_error(fmt::format("{}: there is no metric {}; known are {}", option,
-                                config::in_quotes(name), gate::known_metric_names()));
+  throw usage_error("{}: there is no metric {}; known are {}", option, config::in_quotes(name),
+                    gate::known_metric_names());
 }
 
 std::map<std::string, double> tolerances(const std::vector<std::string>& texts) {
@@ -85,9 +85,9 @@ std::map<std::string, double> tolerances(const std::vector<std::string>& texts) 
     const auto percent = config::parse_number(share);
     if (!percent || *percent < 0 || *percent > 1000) {
       throw usage_error(
-          fmt::format("--tolerate: expected METRIC=SHARE, such as acquire_p99=20%, "
-                      "not {}",
-                      config::in_quotes(text)));
+          "--tolerate: expected METRIC=SHARE, such as acquire_p99=20%, "
+          "not {}",
+          config::in_quotes(text));
     }
     all[text.substr(0, equals)] = *percent / 100;
   }
@@ -137,7 +137,7 @@ void append(const std::string& file, const std::string& line) {
   try {
     append_to_file(file, line);
   } catch (const file_error& e) {
-    throw usage_error(fmt::format("--history: {}", e.what()));
+    throw usage_error("--history: {}", e.what());
   }
 }
 
@@ -171,39 +171,31 @@ void declare_sides(CLI::App& app, gate_options& g) {
   app.add_option("job", g.job, "a job file, or the name of a shipped job: " + shipped_job_names())
       ->type_name("JOB")
       ->required();
-  app.add_option("--on", g.target, "target of both sides: a URL, local:NAME or memory:")
-      ->type_name("TARGET");
+  declare(app, "--on", g.target, "TARGET", "target of both sides: a URL, local:NAME or memory:");
   declare_set(app, g.set, "overrides the job of both sides; may be given more than once");
-  const auto side = [&app](const char* name, std::vector<std::string>& to, const char* help) {
-    app.add_option(name, to, help)->type_name("SIDE")->take_all()->allow_extra_args(false);
-  };
-  side("--baseline", g.baseline,
-       "what is the baseline's alone: 'on=TARGET lock=LOCK KEY=VALUE with=LOCKMARK', any of these; "
-       "with= runs another lockmark");
-  side("--candidate", g.candidate, "what is the candidate's alone, likewise");
-  app.add_option("--against", g.against,
-                 "stored runs, or the folder of a gate, in place of a baseline; those of another "
-                 "machine only warn")
-      ->type_name("RUN");
+  declare_each(
+      app, "--baseline", g.baseline, "SIDE",
+      "what is the baseline's alone: 'on=TARGET lock=LOCK KEY=VALUE with=LOCKMARK', any of these; "
+      "with= runs another lockmark");
+  declare_each(app, "--candidate", g.candidate, "SIDE", "what is the candidate's alone, likewise");
+  declare(app, "--against", g.against, "RUN",
+          "stored runs, or the folder of a gate, in place of a baseline; those of another "
+          "machine only warn");
 }
 
 void declare_depth(CLI::App& app, gate_options& g) {
   auto* const quick =
       app.add_flag("--quick", g.quick, "runs of 1 s, without acquire_p99: two minutes at most");
   app.add_flag("--full", g.full, "runs of 6 s: ten minutes at most (the default)")->excludes(quick);
-  app.add_option("--block", g.block, "how long each run is measured, such as 20s")
-      ->type_name("DURATION");
+  declare(app, "--block", g.block, "DURATION", "how long each run is measured, such as 20s");
   app.add_option("--metrics", g.metrics,
                  fmt::format("only these, of {}; without it, all that the runs have",
                              gate::known_metric_names()))
       ->type_name("METRIC")
       ->delimiter(',');
-  app.add_option("--tolerate", g.tolerated,
-                 "a worsening that nobody minds, such as acquire_p99=20%; may be given more than "
-                 "once")
-      ->type_name("METRIC=SHARE")
-      ->take_all()
-      ->allow_extra_args(false);
+  declare_each(app, "--tolerate", g.tolerated, "METRIC=SHARE",
+               "a worsening that nobody minds, such as acquire_p99=20%; may be given more than "
+               "once");
   declare_limits(app, g.limits);
   app.add_option("--seed", g.seed, "of the order of the sides, and of the runs")
       ->capture_default_str();
@@ -211,14 +203,11 @@ void declare_depth(CLI::App& app, gate_options& g) {
 
 void declare_outputs(CLI::App& app, gate_options& g) {
   declare_format(app, g.format, "text, md (for a pull request) or json", {"text", "md", "json"});
-  app.add_option("--out", g.out, "a folder of this session, with its run folders, appears in here")
-      ->type_name("DIR")
-      ->capture_default_str();
-  app.add_option("--junit", g.junit, "also writes the verdicts as JUnit XML")->type_name("FILE");
-  app.add_option("--history", g.history, "appends one line of JSON to this file")
-      ->type_name("FILE");
-  app.add_option("--otava", g.otava, "writes the history as CSV for Apache Otava")
-      ->type_name("FILE");
+  declare(app, "--out", g.out, "DIR",
+          "a folder of this session, with its run folders, appears in here");
+  declare(app, "--junit", g.junit, "FILE", "also writes the verdicts as JUnit XML");
+  declare(app, "--history", g.history, "FILE", "appends one line of JSON to this file");
+  declare(app, "--otava", g.otava, "FILE", "writes the history as CSV for Apache Otava");
   app.add_flag("--quiet", g.quiet, "nothing on stderr but errors");
 }
 

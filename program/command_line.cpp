@@ -8,6 +8,7 @@
 #include <set>
 
 #include "deploy/local/topology.hpp"
+#include "harness/base/lists.hpp"
 #include "harness/config/job.hpp"
 #include "harness/config/scheme.hpp"
 #include "harness/run/build_info.hpp"
@@ -110,12 +111,10 @@ word_list values_of_option(const catalogue& known, std::string_view name) {
   for (const lock_kind& lock : known.locks()) {
     for (const lock_option& o : lock.options) {
       if (o.name != name) continue;
-      for (std::string& value : listed(o.values)) {
-        if (std::ranges::find(all, value) == all.end()) all.push_back(std::move(value));
-      }
+      for (std::string& value : listed(o.values)) all.push_back(std::move(value));
     }
   }
-  return all;
+  return distinct(all);
 }
 
 word_list values_of_key(const catalogue& known, const std::string& name, std::string_view allowed) {

@@ -98,8 +98,7 @@ command_action report_command(CLI::App& app, const context&) {
                  "scenarios by locks",
                  {"text", "md", "json", "csv", "junit", "html", "faults"});
   app.add_flag("--timeline", g->timeline, "with --format csv: the course of one run");
-  app.add_option("--out", g->out, "file for the HTML report; without it, stdout")
-      ->type_name("FILE");
+  declare(app, "--out", g->out, "FILE", "file for the HTML report; without it, stdout");
   return [g] {
     if (g->format == "html") return write_html(*g);
     if (!g->out.empty()) throw usage_error("--out: is for --format html; others go to stdout");

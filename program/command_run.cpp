@@ -40,9 +40,9 @@ std::string usual_target(const catalogue& known, const config::job& job) {
   if (first == "memory") return "memory:";
   if (first == "exec") {
     throw usage_error(
-        fmt::format("--on: lock {} needs the command of a lock client, such as "
-                    "'exec:python3 my_lock.py'",
-                    job.lock));
+        "--on: lock {} needs the command of a lock client, such as "
+        "'exec:python3 my_lock.py'",
+        job.lock);
   }
   return fmt::format("local:{}", first);
 }
@@ -133,10 +133,8 @@ command_action run_command(CLI::App& app, const context& c) {
       ->type_name("TARGET")
       ->envname("LOCKMARK_TARGET");
   declare_set(app, g->set, "overrides the job; may be given more than once");
-  app.add_option("--out", g->out, "the run folder appears in this folder")
-      ->type_name("DIR")
-      ->capture_default_str();
-  app.add_option("--junit", g->junit, "also writes the verdict as JUnit XML")->type_name("FILE");
+  declare(app, "--out", g->out, "DIR", "the run folder appears in this folder");
+  declare(app, "--junit", g->junit, "FILE", "also writes the verdict as JUnit XML");
   declare_limits(app, g->limits);
   app.add_flag("--history", g->history,
                "also writes history.edn for Jepsen's checkers: 400 bytes for each acquire and "

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 
 #include "deploy/local/topology.hpp"
+#include "harness/base/files.hpp"
 #include "harness/base/glob.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/config/target.hpp"
@@ -94,15 +94,14 @@ std::vector<named_target> read_targets(const table_options& g) {
       all.push_back({t.name, fmt::format("local:{}", t.name)});
     }
   } else {
-    std::ifstream file(g.targets_file);
-    if (!file) throw usage_error(fmt::format("--targets: cannot read {}", g.targets_file));
-    std::stringstream text;
-    text << file.rdbuf();
-    for (const config::setting& s : config::read_settings(text.str(), g.targets_file)) {
+    if (!std::ifstream(g.targets_file)) {
+      throw usage_error("--targets: cannot read {}", g.targets_file);
+    }
+    const std::string text = readable_text(g.targets_file);
+    for (const config::setting& s : config::read_settings(text, g.targets_file)) {
       const auto target = config::parse_target(s.text);
       if (!target) {
-        throw usage_error(
-            fmt::format("{}:{}: {}: {}", g.targets_file, s.line, s.key, target.error().sentence));
+        throw usage_error("{}:{}: {}: {}", g.targets_file, s.line, s.key, target.error().sentence);
       }
       all.push_back({s.key, s.text});
     }
@@ -329,18 +328,15 @@ command_action table_command(CLI::App& app, const context& c) {
   auto* const quick =
       app.add_flag("--quick", g->quick, "at least 2,000 samples and 5 s a row (the default)");
   app.add_flag("--full", g->full, "up to 30,000 samples a row, Redisson 100,000")->excludes(quick);
-  app.add_option("--locks", g->locks, "only locks that match, such as 'redis/*'")
-      ->type_name("LOCK");
-  app.add_option("--topologies", g->topologies, "only topologies that match")
-      ->type_name("TOPOLOGY");
+  declare(app, "--locks", g->locks, "LOCK", "only locks that match, such as 'redis/*'");
+  declare(app, "--topologies", g->topologies, "TOPOLOGY", "only topologies that match");
   app.add_option("--scenarios", g->scenarios, "jobs: shipped names or files")
       ->type_name("JOB")
       ->delimiter(',')
       ->capture_default_str();
   declare_set(app, g->set, "overrides every job");
-  app.add_option("--targets", g->targets_file,
-                 "YAML file of your own clusters: a line `name: URL` for each")
-      ->type_name("FILE");
+  declare(app, "--targets", g->targets_file, "FILE",
+          "YAML file of your own clusters: a line `name: URL` for each");
   declare_format(app, g->format, "text, md, json or csv", {"text", "md", "json", "csv"});
   app.add_option("--lang", g->language, "language of headings and notes: en or zh")
       ->check(CLI::IsMember({"en", "zh"}))
@@ -349,12 +345,9 @@ command_action table_command(CLI::App& app, const context& c) {
                  "speed (the default of --quick), or article: by lock, as in the articles' tables "
                  "(the default of --full)")
       ->check(CLI::IsMember({"speed", "article"}));
-  app.add_option(
-         "--out", g->out,
-         "table.md, table.zh.md, .csv, .json, report.html and the run folders appear in here")
-      ->type_name("DIR")
-      ->capture_default_str();
-  app.add_option("--junit", g->junit, "also writes the verdicts as JUnit XML")->type_name("FILE");
+  declare(app, "--out", g->out, "DIR",
+          "table.md, table.zh.md, .csv, .json, report.html and the run folders appear in here");
+  declare(app, "--junit", g->junit, "FILE", "also writes the verdicts as JUnit XML");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
   declare_watching(app, g->watched);
   return [c, g] {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "deploy/local/registry.hpp"
+#include "harness/base/lists.hpp"
 #include "program/commands.hpp"
 
 namespace lockmark::cli {
@@ -21,11 +22,8 @@ void print(const local::cluster_info& cluster) {
 }
 
 std::string known_topologies() {
-  std::string all;
-  for (const local::topology& t : local::topologies()) {
-    all += fmt::format("{}{} ({})", all.empty() ? "" : ", ", t.name, t.summary);
-  }
-  return all;
+  return joined(local::topologies(),
+                [](const local::topology& t) { return fmt::format("{} ({})", t.name, t.summary); });
 }
 
 }  // namespace

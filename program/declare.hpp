@@ -7,9 +7,23 @@
 
 namespace lockmark::cli {
 
-// --set KEY=VALUE, for keys of a job: may be given more than once, with one value each time.
+// An option with a value of this type; help shows what `to` holds as its default.
+template <class T>
+void declare(CLI::App& app, const std::string& name, T& to, const std::string& type,
+             const std::string& help) {
+  auto* const option = app.add_option(name, to, help)->type_name(type);
+  if (!to.empty()) option->capture_default_str();
+}
+
+// May be given more than once, with one value each time.
+inline void declare_each(CLI::App& app, const std::string& name, std::vector<std::string>& to,
+                         const std::string& type, const std::string& help) {
+  app.add_option(name, to, help)->type_name(type)->take_all()->allow_extra_args(false);
+}
+
+// --set KEY=VALUE, for keys of a job.
 inline void declare_set(CLI::App& app, std::vector<std::string>& to, const std::string& help) {
-  app.add_option("--set", to, help)->type_name("KEY=VALUE")->take_all()->allow_extra_args(false);
+  declare_each(app, "--set", to, "KEY=VALUE", help);
 }
 
 // --format, one of `all`; the default is what `to` holds.

@@ -40,8 +40,8 @@ const lock_kind& lock_for(const catalogue& known, const resolved_target& where, 
   if (job.lock.empty()) job.lock = known.usual_lock(where.form, job);
   const lock_kind& lock = known.lock(job.lock);
   if (!runs_on(lock, where.form)) {
-    throw usage_error(fmt::format("lock {} runs on {}, and {} is a target of the form {}",
-                                  lock.name, lock.topologies, where.redacted, where.form));
+    throw usage_error("lock {} runs on {}, and {} is a target of the form {}", lock.name,
+                      lock.topologies, where.redacted, where.form);
   }
   return lock;
 }
@@ -105,14 +105,14 @@ void show(const run_request& e, run::setup& s, std::atomic<bool>& seen_enough) {
 void refuse_hidden(const config::job& job) {
   const std::string key = config::hidden_command(job);
   if (key.empty()) return;
-  throw usage_error(fmt::format(
-      "{}: the command was hidden when the job was stored; give it by --set {}=...", key, key));
+  throw usage_error("{}: the command was hidden when the job was stored; give it by --set {}=...",
+                    key, key);
 }
 
 void check_history(const lock_kind& lock) {
   if (!lock.has.has(feature::optimistic)) return;
-  throw usage_error(fmt::format(
-      "--history: lock {} excludes nobody; a history is of acquire and release", lock.name));
+  throw usage_error("--history: lock {} excludes nobody; a history is of acquire and release",
+                    lock.name);
 }
 
 void write_history(run::run_folder& folder, run::setup& s) {

@@ -26,7 +26,7 @@ std::vector<std::filesystem::path> runs_at(const std::filesystem::path& path) {
     }
   }
   if (all.empty()) {
-    throw usage_error(fmt::format("--against: {} names no runs of a candidate", session.string()));
+    throw usage_error("--against: {} names no runs of a candidate", session.string());
   }
   return all;
 }
@@ -73,10 +73,10 @@ gate_bench::gate_bench(gate_plan plan) : plan_(std::move(plan)), coin_(plan_.see
 gate_bench::used_side gate_bench::settle(const gate_side& side) {
   used_side used{side, find_job(plan_.job, side.set), nullptr};
   if (side.target.empty()) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "--on: say where the {} runs: a URL such as redis://host:port, local:redis, or memory:; "
         "for this side alone: --{} on=TARGET",
-        side.name, side.name));
+        side.name, side.name);
   }
   auto at = targets_.find(side.target);
   if (at == targets_.end()) {
@@ -98,20 +98,18 @@ void gate_bench::check_stored() const {
   for (const report::recorded_run& run : stored_) {
     try {
       if (!run.content.at("run").at("complete").get<bool>()) {
-        throw usage_error(fmt::format("--against: run {} is incomplete", run.name));
+        throw usage_error("--against: run {} is incomplete", run.name);
       }
       if (!run.content.at("verdict").at("valid").get<bool>()) {
-        throw usage_error(
-            fmt::format("--against: run {} is INVALID: {}", run.name, reasons_of(run)));
+        throw usage_error("--against: run {} is INVALID: {}", run.name, reasons_of(run));
       }
       const std::string difference = gate::other_job(run, candidate_.job.job);
       if (!difference.empty()) {
-        throw usage_error(
-            fmt::format("--against: run {} is of another job: {}", run.name, difference));
+        throw usage_error("--against: run {} is of another job: {}", run.name, difference);
       }
     } catch (const nlohmann::json::exception& e) {
-      throw usage_error(fmt::format(
-          "--against: run {}: its run.json is not as lockmark writes it: {}", run.name, e.what()));
+      throw usage_error("--against: run {}: its run.json is not as lockmark writes it: {}",
+                        run.name, e.what());
     }
   }
 }

@@ -25,8 +25,7 @@ std::string program_at(const std::string& name, const std::string& path) {
       !failed && std::filesystem::is_regular_file(file) &&
       (std::filesystem::status(file).permissions() & all) != std::filesystem::perms::none;
   if (!runs) {
-    throw usage_error(
-        fmt::format("--{}: with={} is no program; expected the path of a lockmark", name, path));
+    throw usage_error("--{}: with={} is no program; expected the path of a lockmark", name, path);
   }
   return file.string();
 }
@@ -73,9 +72,9 @@ gate_side read_side(gate_side common, const std::string& name,
       if (equals == std::string::npos || equals == 0) {
         // It may be a target without its "on=", and so contain a password.
         throw usage_error(
-            fmt::format("--{}: expected on=TARGET, with=LOCKMARK, or a KEY=VALUE of the job "
-                        "(lock=redis/lua), not {}",
-                        name, config::in_quotes(config::redacted_argument(word))));
+            "--{}: expected on=TARGET, with=LOCKMARK, or a KEY=VALUE of the job "
+            "(lock=redis/lua), not {}",
+            name, config::in_quotes(config::redacted_argument(word)));
       }
       const std::string key = word.substr(0, equals);
       if (key == "on") {
@@ -85,7 +84,7 @@ gate_side read_side(gate_side common, const std::string& name,
       if (key == "with") {
         side.program = program_at(name, word.substr(equals + 1));
       } else if (const auto wrong = config::key_problem(key)) {
-        throw usage_error(fmt::format("--{}: {}", name, wrong->sentence));
+        throw usage_error("--{}: {}", name, wrong->sentence);
       } else {
         side.set.push_back(word);
       }

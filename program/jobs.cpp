@@ -16,8 +16,8 @@ named_job find_job(const std::string& path_or_name, const std::vector<std::strin
   }
   const auto shipped = workloads::shipped_jobs().find(path_or_name);
   if (shipped == workloads::shipped_jobs().end()) {
-    throw usage_error(fmt::format("job \"{}\" is neither a file nor a shipped job; shipped are {}",
-                                  path_or_name, shipped_job_names()));
+    throw usage_error("job \"{}\" is neither a file nor a shipped job; shipped are {}",
+                      path_or_name, shipped_job_names());
   }
   const std::string text(shipped->second);
   return {path_or_name, config::parse_job(text, path_or_name + ".yaml", assignments)};

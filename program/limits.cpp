@@ -5,24 +5,22 @@
 #include <algorithm>
 
 #include "harness/base/errors.hpp"
+#include "program/declare.hpp"
 
 namespace lockmark::cli {
 
 void declare_limits(CLI::App& app, std::vector<std::string>& texts) {
-  app.add_option("--fail", texts,
-                 "a limit: FIGURE, one of > >= < <=, and a value, such as 'p99>20ms', "
-                 "'success_rate<99.9%' or 'tps<500/s'; beyond it the exit status is 1. May be "
-                 "given more than once")
-      ->type_name("LIMIT")
-      ->take_all()
-      ->allow_extra_args(false);
+  declare_each(app, "--fail", texts, "LIMIT",
+               "a limit: FIGURE, one of > >= < <=, and a value, such as 'p99>20ms', "
+               "'success_rate<99.9%' or 'tps<500/s'; beyond it the exit status is 1. May be "
+               "given more than once");
 }
 
 std::vector<gate::threshold> read_limits(const std::vector<std::string>& texts) {
   std::vector<gate::threshold> all;
   for (const std::string& text : texts) {
     const auto limit = gate::parse_threshold(text);
-    if (!limit) throw usage_error(fmt::format("--fail: {}", limit.error().sentence));
+    if (!limit) throw usage_error("--fail: {}", limit.error().sentence);
     all.push_back(*limit);
   }
   return all;

@@ -16,7 +16,7 @@ output_file::output_file(std::string option, std::filesystem::path path)
   try {
     check_writable(path_);
   } catch (const file_error& e) {
-    throw usage_error(fmt::format("{}: {}", option_, e.what()));
+    throw usage_error("{}: {}", option_, e.what());
   }
 }
 
@@ -24,7 +24,7 @@ void output_file::write(const std::string& text) const {
   try {
     write_whole_file(path_, text);
   } catch (const file_error& e) {
-    throw usage_error(fmt::format("{}: {}", option_, e.what()));
+    throw usage_error("{}: {}", option_, e.what());
   }
 }
 

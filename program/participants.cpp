@@ -31,9 +31,9 @@ std::unique_ptr<run::process_worker_pool> make_participants(const resolved_targe
   if (who.job.participants == 0) return nullptr;
   if (where.form == "memory") {
     throw usage_error(
-        fmt::format("participants: {} processes need a server between them, and {} is a lock in "
-                    "the memory of one",
-                    who.job.participants, who.lock.name));
+        "participants: {} processes need a server between them, and {} is a lock in "
+        "the memory of one",
+        who.job.participants, who.lock.name);
   }
   return std::make_unique<run::process_worker_pool>(clock, who);
 }

@@ -29,7 +29,7 @@ std::string topology_of(const config::target& t) {
 
 config::target parse(const std::string& text) {
   const auto parsed = config::parse_target(text);
-  if (!parsed) throw usage_error(fmt::format("--on: the target {}", parsed.error().sentence));
+  if (!parsed) throw usage_error("--on: the target {}", parsed.error().sentence);
   return *parsed;
 }
 

@@ -33,7 +33,7 @@ void declare_watching(CLI::App& app, watching& w) {
 std::unique_ptr<metrics::exporter> start_watching(const watching& w) {
   const auto linger = config::parse_duration(w.linger);
   if (!linger) {
-    throw usage_error(fmt::format("--metrics-linger: {}", linger.error().sentence));
+    throw usage_error("--metrics-linger: {}", linger.error().sentence);
   }
   if (w.metrics.empty() && w.push.empty()) return nullptr;
   auto exporter =

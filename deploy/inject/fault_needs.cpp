@@ -15,8 +15,7 @@ std::string shim_path(std::string_view file, std::string_view who_needs) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   const auto path = program.parent_path() / file;
   if (!std::filesystem::exists(path)) {
-    throw usage_error(
-        fmt::format("faults: {} needs {}, which does not exist", who_needs, path.string()));
+    throw usage_error("faults: {} needs {}, which does not exist", who_needs, path.string());
   }
   return path.string();
 }

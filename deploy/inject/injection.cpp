@@ -89,9 +89,9 @@ task<void> injection::shell(loop& l, std::string command) {
   const std::string how = said.in_time ? fmt::format("ended with exit status {}", said.status)
                                        : "did not end within 60 s";
   std::ranges::replace(said.output, '\n', ' ');
-  throw usage_error(fmt::format("the command '{}' {}{}{}", shown_command(command), how,
-                                said.output.empty() ? "" : ": ",
-                                without_logins(without_echo(said.output, command))));
+  throw usage_error("the command '{}' {}{}{}", shown_command(command), how,
+                    said.output.empty() ? "" : ": ",
+                    without_logins(without_echo(said.output, command)));
 }
 
 }  // namespace lockmark::inject

@@ -34,36 +34,35 @@ void local_injector::check_link(const fault_plan& plan) const {
   const auto ends = ends_of(plan);
   const bool dial = where_.between != nullptr && !where_.between->joining(ends[0], ends[1]).empty();
   if (dial) return;
-  throw usage_error(fmt::format(
+  throw usage_error(
       "faults: {} and {} have no link that lockmark could cut; local servers of zookeeper-3, "
       "zookeeper-5, redis-sentinel, redis-cluster and mysql-replicated have",
-      ends[0], ends[1]));
+      ends[0], ends[1]);
 }
 
 void local_injector::check_participants(const fault_plan& plan) const {
   const std::string& who = plan.with.empty() ? plan.who : plan.with;
   if (where_.participants == 0) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "faults: {} needs participants that are processes of their own (participants: 2, say), and "
         "the job has none",
-        faults::name_of(plan)));
+        faults::name_of(plan));
   }
   if (where_.in_programs && plan.what->on_client() == faults::client_effect::paused) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "faults: {} would stop lockmark's participant and not the program that is its lock client, "
         "which would go on and renew its lease; kill, cut and stall reach it",
-        faults::name_of(plan)));
+        faults::name_of(plan));
   }
   if (who.starts_with("participant ") && participant_in(who) >= where_.participants) {
-    throw usage_error(
-        fmt::format("faults: there is no {}; the job has {} of them", who, where_.participants));
+    throw usage_error("faults: there is no {}; the job has {} of them", who, where_.participants);
   }
 }
 
 void local_injector::check_links(const fault_plan& plan) const {
   if (servers_.empty()) {
-    throw usage_error(
-        fmt::format("faults: {} needs servers that are reached by network", faults::name_of(plan)));
+    throw usage_error("faults: {} needs servers that are reached by network",
+                      faults::name_of(plan));
   }
   const auto target = config::parse_target(where_.url);
   if (!plan.on.empty() && target && target->tls.on) {
@@ -85,18 +84,18 @@ void local_injector::check_servers(const fault_plan& plan) const {
   const std::string topology = where_.own == nullptr ? "" : where_.own->info().topology;
   const bool by_links = uses_proxies(plan);
   if (where_.own == nullptr && !by_links) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "faults: {} needs servers that lockmark starts itself (--on local:NAME); for others say "
         "how: {{do: run, command: ..., undo: ...}}",
-        name));
+        name);
   }
   if (needs_of({plan}).promotion && !local::can_fail_over(topology)) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "faults: fail_over is for redis-sentinel, redis-cluster and mysql-replicated, not for {}{}",
         topology,
         topology.starts_with("zookeeper") ? ", whose servers elect a leader themselves: kill the "
                                             "leader"
-                                          : ", which has one master only"));
+                                          : ", which has one master only");
   }
   if (plan.who == "replication" && (plan.what->on_client() != faults::client_effect::cut_off ||
                                     !local::can_cut_replication(topology))) {
@@ -117,13 +116,13 @@ void local_injector::check_servers(const fault_plan& plan) const {
 void local_injector::check_role(const fault_plan& plan, std::string_view topology) const {
   const bool by_role = plan.who == "master" || plan.who == "replicas" || plan.who == "leader";
   if (by_role && where_.own == nullptr) {
-    throw usage_error(fmt::format("faults: who is {} is known of local servers only; here are {}",
-                                  plan.who, fmt::join(serving(), ", ")));
+    throw usage_error("faults: who is {} is known of local servers only; here are {}", plan.who,
+                      fmt::join(serving(), ", "));
   }
   const bool replicated =
       local::can_cut_replication(topology) || topology.starts_with("zookeeper-");
   if (plan.who == "replicas" && !replicated) {
-    throw usage_error(fmt::format("faults: {} has no replicas", topology));
+    throw usage_error("faults: {} has no replicas", topology);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "deploy/local/roles.hpp"
+#include "harness/base/lists.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::inject {
@@ -63,8 +64,7 @@ std::string local_injector::server_named(const std::string& which) const {
     if (which == fmt::format("{}", n + 1)) return all[n];
   }
   if (std::ranges::count(servers_, which, &known_server::name) > 0) return which;
-  throw usage_error(
-      fmt::format("faults: there is no server {}; there are {}", which, fmt::join(all, ", ")));
+  throw usage_error("faults: there is no server {}; there are {}", which, fmt::join(all, ", "));
 }
 
 // The two ends of "link 1 redis-2".
@@ -203,10 +203,10 @@ task<active_fault> local_injector::begin(loop& l, fault_plan plan) {
   made.handle = handle;
   made.began = at.began;
   if (at.participants.size() == 1) made.participant = at.participants.front();
-  made.whom = fmt::format("{}", fmt::join(at.servers, ", "));
-  for (const std::uint32_t p : at.participants) {
-    made.whom += fmt::format("{}participant {}", made.whom.empty() ? "" : ", ", p + 1);
-  }
+  std::vector<std::string> whom = at.servers;
+  for (const std::uint32_t p : at.participants)
+    whom.push_back(fmt::format("participant {}", p + 1));
+  made.whom = joined(whom);
   co_return made;
 }
 

@@ -6,6 +6,7 @@
 
 #include "deploy/local/error.hpp"
 #include "deploy/local/servers.hpp"
+#include "harness/base/lists.hpp"
 
 namespace lockmark::local {
 
@@ -31,12 +32,11 @@ std::vector<topology> topologies() {
 }
 
 topology find_topology(std::string_view name) {
-  std::string known;
-  for (topology& row : topologies()) {
-    if (row.name == name) return row;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
-  }
-  throw start_error(fmt::format("there is no local topology '{}'; known are {}", name, known));
+  const std::vector<topology> all = topologies();
+  const auto found = std::ranges::find(all, name, &topology::name);
+  if (found != all.end()) return *found;
+  throw start_error(fmt::format("there is no local topology '{}'; known are {}", name,
+                                joined(all, &topology::name)));
 }
 
 std::vector<peer_way> peer_ways(const std::vector<server_spec>& servers) {
@@ -51,11 +51,7 @@ std::vector<peer_way> peer_ways(const std::vector<server_spec>& servers) {
 }
 
 std::string addresses_of(std::span<const server_spec> servers) {
-  std::string all;
-  for (const server_spec& server : servers) {
-    all += fmt::format("{}127.0.0.1:{}", all.empty() ? "" : ",", server.port);
-  }
-  return all;
+  return joined(servers, [](const auto& s) { return fmt::format("127.0.0.1:{}", s.port); }, ",");
 }
 
 // 24 of 62 characters: 142 bits.

@@ -44,11 +44,11 @@ class exec_driver final : public driver {
 
 config::target read_target(const std::string& url, const recipe& what) {
   const auto read = config::parse_target(url);
-  if (!read) throw usage_error(fmt::format("{}: {}", what.lock, read.error().sentence));
+  if (!read) throw usage_error("{}: {}", what.lock, read.error().sentence);
   const auto& known = what.schemes;
   if (std::find(known.begin(), known.end(), read->scheme) == known.end()) {
-    throw usage_error(fmt::format("{} does not run on {}: targets; it does on {}", what.lock,
-                                  read->scheme, fmt::join(known, ", ")));
+    throw usage_error("{} does not run on {}: targets; it does on {}", what.lock, read->scheme,
+                      fmt::join(known, ", "));
   }
   return *read;
 }
@@ -97,8 +97,7 @@ void exec_driver::check(const answer& ready) const {
   if (ready.features.empty()) return;
   const features missing = what_.has.without(named_by(ready));
   if (missing.empty()) return;
-  throw usage_error(
-      fmt::format("{}: the program says that it lacks: {}", name(), to_string(missing)));
+  throw usage_error("{}: the program says that it lacks: {}", name(), to_string(missing));
 }
 
 task<description> exec_driver::prepare(loop& l, time_point deadline) {

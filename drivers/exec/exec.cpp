@@ -135,12 +135,12 @@ void check_tls(const driver_setup& setup, const recipe& what, bool has_tls) {
   const auto server = config::parse_target(setup.target);
   if (!server || !server->tls.on) return;  // make_driver reports the error
   const config::tls_access& t = server->tls;
-  if (!has_tls) throw usage_error(fmt::format("{}: its adapter has no TLS", what.lock));
+  if (!has_tls) throw usage_error("{}: its adapter has no TLS", what.lock);
   if (t.verify && t.ca.empty() && t.cert.empty() && t.server_name.empty()) return;
   throw usage_error(
-      fmt::format("{}: its adapter trusts whom the system trusts; ca, cert, verify and "
-                  "server-name cannot be passed on",
-                  what.lock));
+      "{}: its adapter trusts whom the system trusts; ca, cert, verify and "
+      "server-name cannot be passed on",
+      what.lock);
 }
 
 // A real client, behind an adapter of deploy/interop.
@@ -326,9 +326,9 @@ std::string find_adapter(std::string_view client) {
   const fs::path program = folder / client / "adapter";
   if (access(program.c_str(), X_OK) == 0) return program;
   throw usage_error(
-      fmt::format("exec/{} needs a client that is not built: run deploy/interop/build {}, or "
-                  "./check --interop for all of them",
-                  client, client));
+      "exec/{} needs a client that is not built: run deploy/interop/build {}, or "
+      "./check --interop for all of them",
+      client, client);
 }
 
 }  // namespace lockmark::exec

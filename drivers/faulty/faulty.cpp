@@ -81,7 +81,7 @@ void take(const driver_setup& setup, const lock_option& o, Read read, T& value) 
   const auto given = setup.options.find(o.name);
   if (given == setup.options.end()) return;
   if (!read(given->second, value)) {
-    throw usage_error(fmt::format("{}: '{}' should be {}", o.name, given->second, o.values));
+    throw usage_error("{}: '{}' should be {}", o.name, given->second, o.values);
   }
 }
 

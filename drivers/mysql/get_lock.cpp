@@ -112,9 +112,9 @@ class get_lock_driver final : public table_driver {
       const std::size_t limit = value == "MariaDB" ? 192 : 64;
       if (longest_ > limit) {
         throw usage_error(
-            fmt::format("mysql/get_lock: names of {} characters are too long: {} "
-                        "allows {} for user locks, of which the run's name takes {}",
-                        longest_, value, limit, rows().bare_name().size() - 8));
+            "mysql/get_lock: names of {} characters are too long: {} "
+            "allows {} for user locks, of which the run's name takes {}",
+            longest_, value, limit, rows().bare_name().size() - 8);
       }
     }
     co_return said;

@@ -8,8 +8,8 @@ namespace lockmark::mysql {
 namespace {
 
 [[noreturn]] void refuse(std::string_view what) {
-  throw usage_error(fmt::format(
-      "target: {}; expected mysql://user:password@host:port/database or mysql+galera://...", what));
+  throw usage_error(
+      "target: {}; expected mysql://user:password@host:port/database or mysql+galera://...", what);
 }
 
 }  // namespace

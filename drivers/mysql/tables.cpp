@@ -39,16 +39,16 @@ table::table(const names& run, layout how)
         return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
       })) {
     throw usage_error(
-        fmt::format("run name '{}': '{}' must be a table name of at most {} letters "
-                    "and digits",
-                    run.run, bare_, longest_table_name));
+        "run name '{}': '{}' must be a table name of at most {} letters "
+        "and digits",
+        run.run, bare_, longest_table_name);
   }
   quoted_ = fmt::format("`{}`", bare_);
   if (!layout_.exists) return;
   for (const std::string& key : run.keys) {
     if (key.size() > layout_.longest_name) {
-      throw usage_error(fmt::format("key '{}' has {} bytes; a row's name holds {}", key, key.size(),
-                                    layout_.longest_name));
+      throw usage_error("key '{}' has {} bytes; a row's name holds {}", key, key.size(),
+                        layout_.longest_name);
     }
     keys_.push_back(literal(key));
     where_.push_back(fmt::format(" WHERE name={}", keys_.back()));

@@ -173,14 +173,14 @@ class redis_driver final : public driver {
     const std::string info = co_await info_of(c, where, "server", deadline);
     const std::string mode{info_field(info, "redis_mode")};
     if (mode != mode_of(where)) {
-      throw usage_error(fmt::format("{} runs in {} mode; this target needs {} mode", where.name(),
-                                    mode, mode_of(where)));
+      throw usage_error("{} runs in {} mode; this target needs {} mode", where.name(), mode,
+                        mode_of(where));
     }
     const std::string replication = co_await info_of(c, where, "replication", deadline);
     const std::string role{info_field(replication, "role")};
     if (role != "master") {
-      throw usage_error(fmt::format("{} is a replica of {}; locks need its master", where.name(),
-                                    info_field(replication, "master_host")));
+      throw usage_error("{} is a replica of {}; locks need its master", where.name(),
+                        info_field(replication, "master_host"));
     }
     about.emplace_back("server.version", info_field(info, "redis_version"));
     about.emplace_back("server.mode", mode);

@@ -36,9 +36,9 @@ std::string target::name() const {
 
 std::vector<target> parse_targets(std::string_view url) {
   const auto read = config::parse_target(url);
-  if (!read) throw usage_error(fmt::format("the Redis URL {}", read.error().sentence));
+  if (!read) throw usage_error("the Redis URL {}", read.error().sentence);
   if (!read->scheme.starts_with("redis")) {
-    throw usage_error(fmt::format("a {} target is none of Redis", read->scheme));
+    throw usage_error("a {} target is none of Redis", read->scheme);
   }
   if (!read->user.empty() && read->password.empty()) {
     throw usage_error("the Redis URL has a user without a password");

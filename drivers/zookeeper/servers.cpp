@@ -2,24 +2,22 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/lists.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::zookeeper {
 namespace {
 
 [[noreturn]] void refuse(std::string_view why) {
-  throw usage_error(fmt::format(
-      "the ZooKeeper URL {}; expected zookeeper://[user:password@]host[:port],.../chroot", why));
+  throw usage_error(
+      "the ZooKeeper URL {}; expected zookeeper://[user:password@]host[:port],.../chroot", why);
 }
 
 }  // namespace
 
 std::string servers::host_list() const {
-  std::string list;
-  for (const config::host_port& h : hosts) {
-    list += fmt::format("{}{}", list.empty() ? "" : ",", to_string(h));
-  }
-  return list;
+  return joined(
+      hosts, [](const config::host_port& h) { return to_string(h); }, ",");
 }
 
 std::string servers::name() const {

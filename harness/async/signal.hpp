@@ -27,8 +27,6 @@ class signal final : private timer {
   // Forgets a set() that no wait has consumed.
   void clear() { set_ = false; }
 
-  bool has_waiter() const { return parked_.occupied(); }
-
  private:
   void fire() override { loop_.resume(parked_.take(), false); }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "harness/base/lists.hpp"
+
 namespace lockmark {
 namespace {
 
@@ -68,9 +70,7 @@ std::string text_of(const message& m, language in) {
   if (found != sentences.end()) {
     return filled(in == language::chinese ? found->chinese : found->english, m.values);
   }
-  std::string text;
-  for (const std::string& value : m.values) text += (text.empty() ? "" : " ") + value;
-  return text;
+  return joined(m.values, {}, " ");
 }
 
 std::vector<std::string> texts_of(const std::vector<message>& all, language in) {

@@ -1,6 +1,4 @@
 // The report for programs. Times in seconds, as everywhere in harness/capacity; null: unknown.
-#include <cmath>
-
 #include "harness/capacity/report.hpp"
 
 namespace lockmark::capacity {
@@ -8,19 +6,12 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json number(double v) {
-  return std::isfinite(v) ? json(v) : json();
-}
-
 json figure_json(const figure& f) {
-  return {{"value", number(f.value)},
-          {"low", number(f.low)},
-          {"high", number(f.high)},
-          {"runs", f.runs}};
+  return {{"value", f.value}, {"low", f.low}, {"high", f.high}, {"runs", f.runs}};
 }
 
 json bounds_json(const bounds& b) {
-  return {{"value", number(b.value)}, {"low", number(b.low)}, {"high", number(b.high)}};
+  return {{"value", b.value}, {"low", b.low}, {"high", b.high}};
 }
 
 json time_json(const stats::quantile_ns& t) {
@@ -64,7 +55,7 @@ json probe_json(const probed& p, const std::vector<objective>& objectives) {
                          {"low", o.late.low},
                          {"high", o.late.high},
                          {"attempts", o.late.attempts},
-                         {"worth_attempts", number(o.late.worth)}});
+                         {"worth_attempts", o.late.worth}});
   }
   j["quantiles_of_last_run"] = json::array();
   for (const auto& q : p.quantiles) j["quantiles_of_last_run"].push_back(quantile_json(q));
@@ -86,10 +77,10 @@ json comparison_json(const comparison& c) {
           {"utilisation", c.utilisation},
           {"predicted_mean_wait_s", c.predicted_mean_s},
           {"measured_mean_wait_s", bounds_json(c.measured_mean_s)},
-          {"mean_error", number(c.mean_error())},
+          {"mean_error", c.mean_error()},
           {"predicted_quantile_s", c.predicted_quantile_s},
           {"measured_quantile", quantile_json(c.measured)},
-          {"quantile_error", error ? number(*error) : json()},
+          {"quantile_error", error ? json(*error) : json()},
           {"run", c.run}};
 }
 

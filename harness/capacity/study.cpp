@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/lists.hpp"
 #include "harness/capacity/observed.hpp"
 #include "harness/config/redaction.hpp"
 
@@ -33,21 +34,21 @@ void check_study(const config::job& job, const std::string& name, const settings
     throw usage_error("--slo: say what must hold, such as --slo 'p99<20ms'");
   }
   if (job.loop != config::loop_kind::open && job.loop != config::loop_kind::poisson) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "job {}: load.loop is {}, whose clients wait for a slow lock and so hide it; the highest "
         "rate needs poisson or open, such as --set load.loop=poisson --set load.rate=100/s",
-        name, config::text_form<config::loop_kind>::print(job.loop)));
+        name, config::text_form<config::loop_kind>::print(job.loop));
   }
   if (!job.faults.empty()) {
-    throw usage_error(fmt::format("job {}: has faults; capacity is measured without", name));
+    throw usage_error("job {}: has faults; capacity is measured without", name);
   }
   for (const objective& o : s.objectives) {
     if (o.limit_ns < job.wait.count()) continue;
-    throw usage_error(fmt::format(
+    throw usage_error(
         "--slo {}: attempts give up after {} (wait), so none can be seen to take longer; "
         "give --set wait= more than {}",
         print_objective(o), config::print_duration(job.wait),
-        config::print_duration(duration{o.limit_ns})));
+        config::print_duration(duration{o.limit_ns}));
   }
 }
 
@@ -134,11 +135,11 @@ void study::refuse_what_is_hopeless(const observation& lone) const {
     const objective& o = settings_.objectives[i];
     const share_bounds late = bound_share(std::vector{lone.against[i]}, rate_search::doubt);
     if (late.low <= o.allowed()) continue;
-    throw usage_error(fmt::format(
+    throw usage_error(
         "--slo {}: no rate can hold it: of a single client without a rival, {:.1f} % of the "
         "attempts take longer than {} (run {})",
         print_objective(o), 100 * late.share, config::print_duration(duration{o.limit_ns}),
-        lone.run));
+        lone.run);
   }
 }
 
@@ -147,14 +148,14 @@ void study::refuse_too_few_samples() const {
   const double at_most_s = std::chrono::duration<double>(settings_.probe_at_most).count();
   if (rate * at_most_s >= attempts_needed()) return;
   const auto most = std::ranges::max_element(settings_.objectives, {}, &objective::quantile);
-  throw usage_error(fmt::format(
+  throw usage_error(
       "--slo {}: too few samples: it takes {:.0f} attempts to show that it holds, and the lock "
       "does "
       "about {:.3g}/s, {:.0f} in a probe of at most {}; give --probe-at-most {:.0f}m or more, or a "
       "lower quantile",
       print_objective(*most), attempts_needed(), rate, rate * at_most_s,
       config::print_duration(settings_.probe_at_most),
-      std::ceil(1.5 * attempts_needed() / std::max(rate, 1e-9) / 60)));
+      std::ceil(1.5 * attempts_needed() / std::max(rate, 1e-9) / 60));
 }
 
 // A run spoiled by the harness is no evidence against the lock, so it is repeated; one that looks
@@ -218,13 +219,9 @@ void study::find_rate() {
 void study::conclude(const rate_search& search) {
   const probed& last = found_.probes.back();
   if (!search.rate_per_s()) {
-    std::string all;
-    for (const objective& o : settings_.objectives) {
-      all += fmt::format("{}{}", all.empty() ? "" : ", ", print_objective(o));
-    }
-    throw usage_error(
-        fmt::format("--slo {}: no rate down to {:.4g}/s could be shown to hold it (last run {})",
-                    all, last.what.rate_per_s, last.runs.back()));
+    throw usage_error("--slo {}: no rate down to {:.4g}/s could be shown to hold it (last run {})",
+                      joined(settings_.objectives, print_objective), last.what.rate_per_s,
+                      last.runs.back());
   }
   const double rate = rounded(*search.rate_per_s());
   const auto edge_below = search.edge_below_per_s();

@@ -46,7 +46,7 @@ class reader {
   }
 
   [[noreturn]] void refuse(int line, std::string_view what) const {
-    throw usage_error(fmt::format("{}:{}: {}", name_, line + 1, what));
+    throw usage_error("{}:{}: {}", name_, line + 1, what);
   }
 
  private:

@@ -1,34 +1,47 @@
 #include "harness/claims/report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "harness/templates/fill.hpp"
 
 namespace lockmark::claims {
+
+extern const lockmark::templates::texts templates;
+
 namespace {
 
 using json = nlohmann::ordered_json;
 
-std::string experiment_row(const experiment& x, const evidence& e) {
-  const auto text = [&](std::string_view name) {
-    const report::figure& of = report::known_figure(name);
-    const auto f = e.of(x.label, of);
-    return f ? show(*f, of) : "-";
-  };
-  return fmt::format(
-      "| {} | {} on {} | {}{} | {} | {} | {} | {} | {} of {} |\n", x.label, x.lock, x.topology,
-      x.job, x.set.empty() ? "" : fmt::format(" {}", fmt::join(x.set, " ")), text("tps"),
-      text("success_rate"), text("p50"), text("p99"), e.violated_runs(x.label), e.runs(x.label));
+json json_of(const experiment& x, const evidence& e) {
+  json runs = json::array();
+  const auto found = e.all().find(x.label);
+  if (found != e.all().end()) {
+    for (const auto& r : found->second) runs.push_back(r.name);
+  }
+  return {{"label", x.label}, {"lock", x.lock}, {"topology", x.topology},
+          {"job", x.job},     {"set", x.set},   {"runs", std::move(runs)}};
 }
 
-std::string section(const tested& t) {
-  std::string text = fmt::format(
-      "\n### {}. {}\n\n**{}**: {}.\n\nPredicted: {}\n\nMind: {}\n\n"
-      "| experiment | lock | job | grants | success | p50 | p99 | violated |\n"
-      "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
-      t.what.id, t.what.says, name_of(t.verdict.is), t.verdict.because, t.what.predicts,
-      t.what.mind);
-  for (const experiment& x : t.what.experiments) text += experiment_row(x, t.found);
-  return fmt::format("{}\nAgain: `{}`\n", text, command_for(t.what));
+json json_of(const tested& t) {
+  json experiments = json::array();
+  for (const experiment& x : t.what.experiments) experiments.push_back(json_of(x, t.found));
+  return {{"claim", t.what.id},
+          {"says", t.what.says},
+          {"predicts", t.what.predicts},
+          {"mind", t.what.mind},
+          {"verdict", name_of(t.verdict.is)},
+          {"because", t.verdict.because},
+          {"experiments", std::move(experiments)}};
+}
+
+// Adds what a reader wants to see of the runs.
+void add_figures(json& shown, const std::string& label, const evidence& e) {
+  for (const char* name : {"tps", "success_rate", "p50", "p99"}) {
+    const report::figure& of = report::known_figure(name);
+    const auto f = e.of(label, of);
+    shown[name] = f ? show(*f, of) : "-";
+  }
+  shown["violated"] = fmt::format("{} of {}", e.violated_runs(label), e.runs(label));
 }
 
 }  // namespace
@@ -38,40 +51,18 @@ std::string command_for(const claim& c) {
 }
 
 std::string to_markdown(const std::vector<tested>& all) {
-  std::string text = "| claim | says | verdict | because |\n| --- | --- | --- | --- |\n";
+  json data;
   for (const tested& t : all) {
-    text += fmt::format("| {} | {} | **{}** | {} |\n", t.what.id, t.what.says,
-                        name_of(t.verdict.is), t.verdict.because);
+    json& shown = data["claims"].emplace_back(json_of(t));
+    shown["again"] = command_for(t.what);
+    for (json& x : shown.at("experiments")) add_figures(x, x.at("label"), t.found);
   }
-  for (const tested& t : all) text += section(t);
-  return text;
+  return templates::filled({templates, templates::unchanged}, "claims", data);
 }
 
 std::string to_json(const std::vector<tested>& all) {
   json list = json::array();
-  for (const tested& t : all) {
-    json experiments = json::array();
-    for (const experiment& x : t.what.experiments) {
-      json runs = json::array();
-      const auto found = t.found.all().find(x.label);
-      if (found != t.found.all().end()) {
-        for (const auto& r : found->second) runs.push_back(r.name);
-      }
-      experiments.push_back({{"label", x.label},
-                             {"lock", x.lock},
-                             {"topology", x.topology},
-                             {"job", x.job},
-                             {"set", x.set},
-                             {"runs", std::move(runs)}});
-    }
-    list.push_back({{"claim", t.what.id},
-                    {"says", t.what.says},
-                    {"predicts", t.what.predicts},
-                    {"mind", t.what.mind},
-                    {"verdict", name_of(t.verdict.is)},
-                    {"because", t.verdict.because},
-                    {"experiments", std::move(experiments)}});
-  }
+  for (const tested& t : all) list.push_back(json_of(t));
   return list.dump(2) + "\n";
 }
 

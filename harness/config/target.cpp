@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "harness/base/lists.hpp"
 #include "harness/base/redact.hpp"
 #include "harness/config/scheme.hpp"
 
@@ -14,12 +15,9 @@ namespace {
 
 // Schemes without TLS first, then those with it.
 std::string known_schemes() {
-  std::string plain, secure;
-  for (const scheme& known : schemes()) {
-    std::string& list = known.tls ? secure : plain;
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", known.name);
-  }
-  return secure.empty() ? plain : fmt::format("{}; with TLS: {}", plain, secure);
+  std::vector<std::string> plain, secure;
+  for (const scheme& known : schemes()) (known.tls ? secure : plain).emplace_back(known.name);
+  return joined(plain) + (secure.empty() ? "" : "; with TLS: " + joined(secure));
 }
 
 bool is_letter_or_digit(char c) {

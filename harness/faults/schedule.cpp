@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/base/lists.hpp"
 #include "harness/driver.hpp"
 #include "harness/faults/kind.hpp"
 
@@ -36,10 +37,10 @@ schedule::schedule(loop& l, std::vector<fault_plan> plans, injector* where)
     : loop_(l), where_(where), running_(l), finishing_(l) {
   if (plans.empty()) return;
   if (where_ == nullptr) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "faults: nothing here can inflict {}: run the job on servers that lockmark starts "
         "(--on local:NAME), or give a command of yours (do: run)",
-        name_of(plans.front())));
+        name_of(plans.front()));
   }
   for (fault_plan& plan : plans) {
     where_->check(plan);
@@ -166,10 +167,9 @@ void schedule::fail(const appointment& mine, const std::string& sentence) {
 std::vector<std::string> schedule::active() const {
   std::vector<std::string> kinds;
   for (const infliction& i : all_) {
-    const bool is_new = std::find(kinds.begin(), kinds.end(), i.kind) == kinds.end();
-    if (!i.over && is_new) kinds.push_back(i.kind);
+    if (!i.over) kinds.push_back(i.kind);
   }
-  return kinds;
+  return distinct(kinds);
 }
 
 time_point schedule::last_active() const {

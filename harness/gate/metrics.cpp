@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/lists.hpp"
 #include "harness/config/redaction.hpp"
 #include "harness/report/figures.hpp"
 #include "harness/report/text.hpp"
@@ -41,10 +42,10 @@ optional_number read(std::string_view metric, const report::recorded_run& run,
   const report::figure& f = figure_of(metric);
   const report::reading r = report::read_figure(f, run.content);
   if (r.too_few) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{} needs {} attempts a run, and {} had {}; measure longer (--block), or leave it out "
         "(--metrics)",
-        metric, stats::samples_needed(f.q), who, *r.too_few));
+        metric, stats::samples_needed(f.q), who, *r.too_few);
   }
   if (!r.value) return std::nullopt;
   if (f.gate.counted) return *r.value > 0 ? r.value : std::nullopt;
@@ -79,11 +80,7 @@ std::vector<metric> known_metrics(bool counts_are_exact) {
 }
 
 std::string known_metric_names() {
-  std::string all;
-  for (const metric& m : known_metrics(true)) {
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", m.name);
-  }
-  return all;
+  return joined(known_metrics(true), &metric::name);
 }
 
 bool nobody_waits(const config::job& job) {
@@ -93,12 +90,7 @@ bool nobody_waits(const config::job& job) {
 
 std::optional<double> value_of(std::string_view metric, const report::recorded_run& run,
                                std::string_view who) {
-  try {
-    return read(metric, run, who);
-  } catch (const json::exception& e) {
-    throw usage_error(
-        fmt::format("run {}: its run.json is not as lockmark writes it: {}", run.name, e.what()));
-  }
+  return report::from_content(run, [&](const json&) { return read(metric, run, who); });
 }
 
 std::vector<metric> measured_by(const std::vector<metric>& wanted, bool by_name,
@@ -109,9 +101,9 @@ std::vector<metric> measured_by(const std::vector<metric>& wanted, bool by_name,
       all.push_back(m);
     } else if (by_name) {
       throw usage_error(
-          fmt::format("--metrics: a run of {} has no {}: nothing of the kind happens in this job "
-                      "with this lock",
-                      who, m.name));
+          "--metrics: a run of {} has no {}: nothing of the kind happens in this job "
+          "with this lock",
+          who, m.name);
     }
   }
   return all;
@@ -123,9 +115,9 @@ block block_of(const std::vector<metric>& metrics, const report::recorded_run& r
   for (const metric& m : metrics) {
     const auto found = value_of(m.name, run, who);
     if (!found) {
-      throw usage_error(fmt::format(
+      throw usage_error(
           "{} of {} ({}) cannot be compared: this run has none; leave it out (--metrics)", m.name,
-          who, run.name));
+          who, run.name);
     }
     b.values.push_back(*found);
   }

@@ -5,12 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/base/lists.hpp"
 #include "harness/gate/metrics.hpp"
 #include "harness/report/markdown.hpp"
+#include "harness/templates/fill.hpp"
 
 namespace lockmark::gate {
+
+extern const lockmark::templates::texts templates;
+
 namespace {
 
+using json = nlohmann::ordered_json;
 using report::tone;
 
 // The change of the figure itself, not of its worsening: "+12.3 %". An infinite bound is "?".
@@ -49,10 +55,6 @@ std::string control_text(const outcome& o) {
                      change_text(control, o.found.control->least));
 }
 
-constexpr std::string_view explanation =
-    "Change: of the candidate against the baseline, by the median of interleaved pairs, with 95 % "
-    "bounds. Detectable: the smallest worsening that these pairs find 95 times in 100.";
-
 std::string row_text(const finding& f, const report::style& look) {
   return fmt::format("  {:<24}{:>12}{:>12} {:>10}  {:<22}{:>11}  {}\n", f.of.name,
                      value_text(f.of.name, f.baseline), value_text(f.of.name, f.candidate),
@@ -60,12 +62,15 @@ std::string row_text(const finding& f, const report::style& look) {
                      look.paint(name_of(f.how), tone_of(f.how)));
 }
 
-std::string row_markdown(const finding& f) {
-  const bool passed = f.how == decision::pass;
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {}{}{} |\n", f.of.name,
-                     value_text(f.of.name, f.baseline), value_text(f.of.name, f.candidate),
-                     change_text(f.of, f.shown.effect), bounds_text(f), blind_spot_text(f),
-                     passed ? "" : "**", name_of(f.how), passed ? "" : "**");
+json row_json(const finding& f) {
+  return {{"name", f.of.name},
+          {"baseline", value_text(f.of.name, f.baseline)},
+          {"candidate", value_text(f.of.name, f.candidate)},
+          {"change", change_text(f.of, f.shown.effect)},
+          {"bounds", bounds_text(f)},
+          {"detectable", blind_spot_text(f)},
+          {"passed", f.how == decision::pass},
+          {"verdict", name_of(f.how)}};
 }
 
 report::test_case case_for(const outcome& o, const std::string& name, decision how,
@@ -112,38 +117,27 @@ std::string outcome_text(const outcome& o, const report::style& look) {
 }
 
 std::string outcome_markdown(const outcome& o) {
-  const std::string_view sign = o.found.how == decision::pass         ? "✅"
-                                : o.found.how == decision::regression ? "❌"
-                                                                      : "⚠️";
-  std::string text = fmt::format("### {} lockmark gate {}: {}\n\n", o.only_warns ? "⚠️" : sign,
-                                 report::markdown_text(o.job), verdict_of(o));
-  for (const std::string& reason : o.found.reasons) {
-    text += fmt::format("- {}\n", report::markdown_text(reason));
-  }
-  for (const std::string& note : o.found.notes) {
-    text += fmt::format("- note: {}\n", report::markdown_text(note));
-  }
-  text += fmt::format("\nbaseline: {}  \ncandidate: {}\n\n", report::markdown_text(o.baseline),
-                      report::markdown_text(o.candidate));
-  if (!o.found.metrics.empty()) {
-    text += "| metric | baseline | candidate | change | bounds | detectable | verdict |\n";
-    text += "|---|---:|---:|---:|---|---:|---|\n";
-    for (const finding& f : o.found.metrics) text += row_markdown(f);
-  }
-  text += fmt::format(
-      "\n<details><summary>How this was measured</summary>\n\n{}; control {}. {}\n\n</details>\n",
-      pairs_text(o), control_text(o), explanation);
-  return report::markdown_cut(std::move(text));
+  const tone sign = o.only_warns ? tone::doubtful : tone_of(o.found.how);
+  json data{{"good", sign == tone::good},
+            {"bad", sign == tone::bad},
+            {"doubtful", sign == tone::doubtful},
+            {"verdict", verdict_of(o)},
+            {"job", o.job},
+            {"baseline", o.baseline},
+            {"candidate", o.candidate},
+            {"reasons", o.found.reasons},
+            {"notes", o.found.notes},
+            {"pairs", pairs_text(o)},
+            {"control", control_text(o)}};
+  for (const finding& f : o.found.metrics) data["metrics"].push_back(row_json(f));
+  const auto safe = [](const std::string& text) { return report::markdown_text(text); };
+  return report::markdown_cut(templates::filled({templates, safe}, "gate", data) + "\n");
 }
 
 std::vector<report::test_case> outcome_cases(const outcome& o) {
   std::vector<report::test_case> all;
   for (const finding& f : o.found.metrics) all.push_back(case_for(o, f.of.name, f.how, f.why));
-  std::string why;
-  for (const std::string& reason : o.found.reasons) {
-    why += fmt::format("{}{}", why.empty() ? "" : "; ", reason);
-  }
-  report::test_case whole = case_for(o, "session", o.found.how, why);
+  report::test_case whole = case_for(o, "session", o.found.how, joined(o.found.reasons, {}, "; "));
   whole.seconds = o.took_s;
   whole.report = outcome_text(o);
   all.push_back(std::move(whole));

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include "harness/base/errors.hpp"
@@ -14,16 +13,13 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json number(double value) {
-  return std::isfinite(value) ? json(value) : json();
-}
-
+// JSON has null for what is not finite.
 json assessment_json(const assessment& a) {
-  return {{"worsening", number(a.effect)},
-          {"least", number(a.least)},
-          {"most", number(a.most)},
-          {"p_value", number(a.p_value)},
-          {"smallest_detectable", number(a.blind_spot)}};
+  return {{"worsening", a.effect},
+          {"least", a.least},
+          {"most", a.most},
+          {"p_value", a.p_value},
+          {"smallest_detectable", a.blind_spot}};
 }
 
 json metric_json(const finding& f) {
@@ -34,8 +30,8 @@ json metric_json(const finding& f) {
   j["exact"] = f.of.exact;
   j["higher_is_better"] = f.of.higher_is_better;
   j["tolerated"] = f.of.tolerated;
-  j["baseline"] = number(f.baseline);
-  j["candidate"] = number(f.candidate);
+  j["baseline"] = f.baseline;
+  j["candidate"] = f.candidate;
   j["pairs"] = f.pairs;
   j["suspicious"] = f.suspicious;
   j["assessment"] = assessment_json(f.shown);
@@ -97,9 +93,9 @@ json outcome_json(const outcome& o) {
 std::string history_line(const outcome& o) {
   json baseline = json::object(), candidate = json::object(), worsening = json::object();
   for (const finding& f : o.found.metrics) {
-    baseline[f.of.name] = number(f.baseline);
-    candidate[f.of.name] = number(f.candidate);
-    worsening[f.of.name] = number(f.shown.effect);
+    baseline[f.of.name] = f.baseline;
+    candidate[f.of.name] = f.candidate;
+    worsening[f.of.name] = f.shown.effect;
   }
   json j;
   j["time"] = o.started_utc;
@@ -137,9 +133,9 @@ std::string otava_csv(const std::string& history, const std::string& file) {
     csv += "\n";
   }
   if (rows == 0) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "--otava: {} holds no line of lockmark gate --history, so there is nothing to export",
-        file));
+        file);
   }
   return csv;
 }

@@ -76,14 +76,14 @@ std::optional<std::string> broken_by(const threshold& t, const report::recorded_
   const report::figure& f = report::known_figure(t.figure);
   const report::reading r = report::read_figure(f, run.content);
   if (r.too_few) {
-    throw usage_error(fmt::format("--fail {}: {} needs {} attempts, and the run had {}", t.text,
-                                  t.figure, stats::samples_needed(f.q), *r.too_few));
+    throw usage_error("--fail {}: {} needs {} attempts, and the run had {}", t.text, t.figure,
+                      stats::samples_needed(f.q), *r.too_few);
   }
   if (!r.value) {
     throw usage_error(
-        fmt::format("--fail {}: the run has no {}: nothing of the kind happens in this job with "
-                    "this lock, or too seldom to tell",
-                    t.text, t.figure));
+        "--fail {}: the run has no {}: nothing of the kind happens in this job with "
+        "this lock, or too seldom to tell",
+        t.text, t.figure);
   }
   // A censored value breaks every upper limit it can be compared with: the time-out that censored
   // it shows that no wait may be longer.

@@ -14,9 +14,9 @@ namespace lockmark::metrics {
 namespace {
 
 [[noreturn]] void refuse_listen(std::string_view text, std::string_view why) {
-  throw usage_error(fmt::format(
+  throw usage_error(
       "--metrics: expected ADDRESS:PORT, such as 127.0.0.1:9464, [::1]:9464 or :9464, not {}; {}",
-      config::in_quotes(text), why));
+      config::in_quotes(text), why);
 }
 
 bool is_address(int family, const std::string& text) {
@@ -48,8 +48,7 @@ std::string part(const url_handle& url, CURLUPart which, unsigned flags = 0) {
 }
 
 [[noreturn]] void refuse_push(std::string_view why) {
-  throw usage_error(
-      fmt::format("--push: expected the URL of a Pushgateway, such as http://host:9091; {}", why));
+  throw usage_error("--push: expected the URL of a Pushgateway, such as http://host:9091; {}", why);
 }
 
 }  // namespace

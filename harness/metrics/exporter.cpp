@@ -66,9 +66,9 @@ void exporter::listen(const std::string& text) {
   } catch (const std::exception&) {
     // The library gives no reason.
     throw usage_error(
-        fmt::format("--metrics: cannot listen on {}:{}; the port is in use or not allowed, or the "
-                    "address is none of this machine",
-                    where.host, where.port));
+        "--metrics: cannot listen on {}:{}; the port is in use or not allowed, or the "
+        "address is none of this machine",
+        where.host, where.port);
   }
   const std::vector<int> ports = endpoint_->GetListeningPorts();
   if (!ports.empty()) where.port = ports.front();

@@ -5,21 +5,21 @@
 #include <algorithm>
 #include <iterator>
 
-#include "harness/base/errors.hpp"
+#include "harness/base/lists.hpp"
+#include "harness/report/row.hpp"
 #include "harness/report/text.hpp"
+#include "harness/templates/fill.hpp"
 
 namespace lockmark::report {
+
+extern const lockmark::templates::texts templates;
+
 namespace {
 
 using json = nlohmann::ordered_json;
 
 std::string lock_of(const json& content) {
-  std::string text = content.at("run").at("lock");
-  std::string options;
-  for (const auto& [name, value] : content.at("provenance").at("lock_options").items()) {
-    options += fmt::format("{}{}={}", options.empty() ? "" : ", ", name, value.get<std::string>());
-  }
-  return options.empty() ? text : fmt::format("{} [{}]", text, options);
+  return content.at("run").at("lock").get<std::string>() + options_of(content);
 }
 
 std::string theory_of(const json& predicted) {
@@ -77,36 +77,19 @@ std::string recovery_text(const fault_cell& cell) {
   return duration_text(**std::max_element(all.begin(), all.end()));
 }
 
-std::vector<std::string> distinct(const std::vector<fault_cell>& cells,
-                                  std::string (*of)(const fault_cell&)) {
-  std::vector<std::string> all;
-  for (const fault_cell& c : cells) {
-    const std::string value = of(c);
-    if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
-  }
-  return all;
-}
-
 std::string row_name(const fault_cell& c) {
   return fmt::format("{} | {}", c.lock, c.topology);
 }
-std::string column_name(const fault_cell& c) {
-  return c.scenario;
-}
-
 std::string backend_name(const fault_cell& c) {
   return c.lock.substr(0, c.lock.find('/'));
 }
 
 std::string matrix(const std::vector<fault_cell>& cells) {
-  const auto columns = distinct(cells, column_name);
-  std::string text = "| lock | topology |";
-  std::string rule = "| --- | --- |";
-  for (const std::string& name : columns) {
-    text += fmt::format(" {} |", name);
-    rule += " --- |";
-  }
-  text += fmt::format("\n{}\n", rule);
+  const auto columns = distinct(cells, &fault_cell::scenario);
+  std::string text =
+      fmt::format("| lock | topology | {} |\n| --- | --- |", joined(columns, {}, " | "));
+  for (std::size_t i = 0; i < columns.size(); ++i) text += " --- |";
+  text += "\n";
   for (const std::string& row : distinct(cells, row_name)) {
     text += fmt::format("| {} |", row);
     for (const std::string& column : columns) {
@@ -120,25 +103,33 @@ std::string matrix(const std::vector<fault_cell>& cells) {
   return text;
 }
 
-std::string agreement_text(const fault_cell& c) {
-  if (c.theory.empty()) return "";
-  return fmt::format("{} of {}", c.agreeing, c.recoveries_ns.size());
+json cell_json(const fault_cell& c) {
+  json recoveries = json::array();
+  for (const auto& r : c.recoveries_ns) recoveries.push_back(r ? json(*r) : json());
+  return {{"scenario", c.scenario},
+          {"lock", c.lock},
+          {"topology", c.topology},
+          {"runs", c.runs},
+          {"violated", c.violated},
+          {"incomplete", c.incomplete},
+          {"violations", c.violations},
+          {"among_others", c.among_others},
+          {"stale_accesses", c.stale_accesses},
+          {"fenced", c.fenced},
+          {"recoveries_ns", std::move(recoveries)},
+          {"theory", c.theory.empty() ? json() : json(c.theory)},
+          {"agreeing", c.agreeing}};
 }
 
-std::string scenario_table(const std::vector<fault_cell>& cells, const std::string& scenario) {
-  std::string text = fmt::format(
-      "\n### {}\n\n| lock | topology | runs | violated | violations | among others | stale "
-      "accesses | a fence | longest recovery | theory | agrees |\n"
-      "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- | --- |\n",
-      scenario);
+json scenario_json(const std::vector<fault_cell>& cells, const std::string& scenario) {
+  json all{{"scenario", scenario}};
   for (const fault_cell& c : cells) {
     if (c.scenario != scenario) continue;
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", c.lock,
-                        c.topology, c.runs, c.violated, c.violations, c.among_others,
-                        c.stale_accesses, c.fenced ? "would refuse them" : "has no token",
-                        recovery_text(c), c.theory, agreement_text(c));
+    json& shown = all["cells"].emplace_back(cell_json(c));
+    shown["recovery"] = recovery_text(c);
+    shown["recovered"] = c.recoveries_ns.size();
   }
-  return text;
+  return all;
 }
 
 }  // namespace
@@ -146,8 +137,7 @@ std::string scenario_table(const std::vector<fault_cell>& cells, const std::stri
 std::vector<fault_cell> fault_cells(const std::vector<recorded_run>& runs) {
   std::vector<fault_cell> cells;
   for (const recorded_run& run : runs) {
-    try {
-      const json& content = run.content;
+    from_content(run, [&](const json& content) {
       auto cell = std::find_if(cells.begin(), cells.end(),
                                [&](const fault_cell& c) { return is_one(c, content); });
       if (cell == cells.end()) {
@@ -158,10 +148,7 @@ std::vector<fault_cell> fault_cells(const std::vector<recorded_run>& runs) {
         cell = cells.insert(cells.end(), std::move(fresh));
       }
       add_run(*cell, content);
-    } catch (const json::exception& e) {
-      throw usage_error(
-          fmt::format("run {}: its run.json is not as lockmark writes it: {}", run.name, e.what()));
-    }
+    });
   }
   return cells;
 }
@@ -184,31 +171,16 @@ std::string fault_matrix_markdown(const std::vector<fault_cell>& cells) {
                  [&](const fault_cell& c) { return backend_name(c) == backend; });
     text += fmt::format("{}{}", text.empty() ? "" : "\n", matrix(its));
   }
-  for (const std::string& scenario : distinct(cells, column_name)) {
-    text += scenario_table(cells, scenario);
+  json data;
+  for (const std::string& scenario : distinct(cells, &fault_cell::scenario)) {
+    data["scenarios"].push_back(scenario_json(cells, scenario));
   }
-  return text;
+  return text + templates::filled({templates, templates::unchanged}, "fault_scenarios", data);
 }
 
 std::string fault_matrix_json(const std::vector<fault_cell>& cells) {
   json all = json::array();
-  for (const fault_cell& c : cells) {
-    json recoveries = json::array();
-    for (const auto& r : c.recoveries_ns) recoveries.push_back(r ? json(*r) : json());
-    all.push_back({{"scenario", c.scenario},
-                   {"lock", c.lock},
-                   {"topology", c.topology},
-                   {"runs", c.runs},
-                   {"violated", c.violated},
-                   {"incomplete", c.incomplete},
-                   {"violations", c.violations},
-                   {"among_others", c.among_others},
-                   {"stale_accesses", c.stale_accesses},
-                   {"fenced", c.fenced},
-                   {"recoveries_ns", std::move(recoveries)},
-                   {"theory", c.theory.empty() ? json() : json(c.theory)},
-                   {"agreeing", c.agreeing}});
-  }
+  for (const fault_cell& c : cells) all.push_back(cell_json(c));
   return all.dump(2) + "\n";
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "harness/base/lists.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report {
@@ -251,9 +252,7 @@ const figure& known_figure(std::string_view name) {
 }
 
 std::string figure_names() {
-  std::string names;
-  for (const figure& f : registry) names += fmt::format("{}{}", names.empty() ? "" : ", ", f.name);
-  return names;
+  return joined(registry, &figure::name);
 }
 
 reading read_figure(const figure& f, const json& content) {

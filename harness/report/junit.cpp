@@ -3,35 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
-#include "harness/base/errors.hpp"
+#include "harness/base/lists.hpp"
+#include "harness/report/formats.hpp"
 #include "harness/report/row.hpp"
 #include "harness/report/run_text.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report {
+
+extern const lockmark::templates::texts templates;
+
 namespace {
 
-using json = nlohmann::ordered_json;
+using outcome = test_case::outcome;
 using properties = std::vector<std::pair<std::string, std::string>>;
-
-std::string text_of(const json& value) {
-  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
-}
-
-// A lock with an option counts as a separate lock.
-std::string name_of(const row& r) {
-  const auto option = r.implementation.rfind(" [");
-  const std::string options =
-      option == r.implementation.npos ? "" : r.implementation.substr(option);
-  return fmt::format("{}{} on {}", r.lock, options, r.topology);
-}
 
 properties provenance_of(const recorded_run& run) {
   const json& p = run.content.at("provenance");
   properties all{{"run", run.name}};
   const auto add = [&all](const std::string& name, const json& value) {
-    if (!value.is_null()) all.emplace_back(name, text_of(value));
+    if (!value.is_null()) all.emplace_back(name, shown(value, ""));
   };
   for (const char* name : {"target", "workload", "seed", "started_utc"}) {
     add(name, run.content.at("run").at(name));
@@ -50,20 +43,19 @@ properties provenance_of(const recorded_run& run) {
 }
 
 void judge(const recorded_run& run, const row& r, test_case& c) {
-  using outcome = test_case::outcome;
   const auto end = [&c](outcome how, std::string type, std::string message) {
     c.how = how;
     c.type = std::move(type);
     c.message = std::move(message);
   };
   const json& about = run.content.at("run");
-  const std::string why = text_of(about.at("why"));
+  const std::string why = shown(about.at("why"), "");
   if (r["violations"].value.value_or(0) > 0) {
     return end(outcome::failed, "violation", verdict_sentence(run));
   }
   if (about.at("status") == "interrupted") return end(outcome::skipped, "interrupted", why);
   if (!r.complete) {
-    const std::string status = text_of(about.at("status"));
+    const std::string status = shown(about.at("status"), "");
     return end(outcome::error, status == "running" ? "incomplete" : status, why);
   }
   if (!r.valid) {
@@ -72,105 +64,62 @@ void judge(const recorded_run& run, const row& r, test_case& c) {
   }
 }
 
-double number_or_0(const json& value) {
-  return value.is_number() ? value.get<double>() : 0;
+json json_of(const properties& all) {
+  json list = json::array();
+  for (const auto& [name, value] : all) list.push_back({{"name", name}, {"value", value}});
+  return list;
 }
 
-struct suite {
-  std::string name;
-  std::vector<const test_case*> cases;
-};
-
-std::vector<suite> suites_of(const std::vector<test_case>& cases) {
-  std::vector<suite> all;
-  for (const test_case& c : cases) {
-    const std::string name = c.scenario.empty() ? "lockmark" : c.scenario;
-    auto at = std::find_if(all.begin(), all.end(), [&](const suite& s) { return s.name == name; });
-    if (at == all.end()) at = all.insert(all.end(), suite{name, {}});
-    at->cases.push_back(&c);
-  }
-  return all;
+json json_of(const test_case& c, const properties& common) {
+  static constexpr const char* elements[] = {"", "failure", "error", "skipped"};
+  properties own = c.properties;
+  std::erase_if(own, [&](const auto& p) { return std::ranges::find(common, p) != common.end(); });
+  return {{"name", c.name},       {"time", fmt::format("{:.3f}", c.seconds)},
+          {"own", json_of(own)},  {"element", elements[static_cast<std::size_t>(c.how)]},
+          {"message", c.message}, {"type", c.how == outcome::skipped ? "" : c.type},
+          {"report", c.report}};
 }
 
 // The properties that all cases of a suite share.
-properties common_to(const suite& s) {
-  properties common = s.cases.front()->properties;
+properties common_to(const std::vector<test_case>& cases) {
+  properties common = cases.front().properties;
   std::erase_if(common, [&](const auto& property) {
-    return std::any_of(s.cases.begin(), s.cases.end(), [&](const test_case* c) {
-      return std::find(c->properties.begin(), c->properties.end(), property) == c->properties.end();
+    return std::ranges::any_of(cases, [&](const test_case& c) {
+      return std::ranges::find(c.properties, property) == c.properties.end();
     });
   });
   return common;
 }
 
-std::string properties_xml(const properties& all, std::string_view indent) {
-  if (all.empty()) return "";
-  std::string xml = fmt::format("{}<properties>\n", indent);
-  for (const auto& [name, value] : all) {
-    xml += fmt::format("{}  <property name=\"{}\" value=\"{}\"/>\n", indent, xml_text(name),
-                       xml_text(value));
-  }
-  return xml + fmt::format("{}</properties>\n", indent);
-}
-
-std::string outcome_xml(const test_case& c) {
-  const char* const element = c.how == test_case::outcome::failed  ? "failure"
-                              : c.how == test_case::outcome::error ? "error"
-                                                                   : "skipped";
-  const std::string type =
-      c.how == test_case::outcome::skipped ? "" : fmt::format(" type=\"{}\"", xml_text(c.type));
-  return fmt::format("      <{} message=\"{}\"{}/>\n", element, xml_text(c.message), type);
-}
-
-std::string case_xml(const suite& s, const test_case& c, const properties& common) {
-  std::string xml = fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">\n",
-                                xml_text(s.name), xml_text(c.name), c.seconds);
-  properties own = c.properties;
-  std::erase_if(own, [&](const auto& property) {
-    return std::find(common.begin(), common.end(), property) != common.end();
-  });
-  xml += properties_xml(own, "      ");
-  if (c.how != test_case::outcome::passed) xml += outcome_xml(c);
-  if (!c.report.empty()) {
-    xml += fmt::format("      <system-out>{}</system-out>\n", xml_text(c.report));
-  }
-  return xml + "    </testcase>\n";
-}
-
-struct totals {
-  std::size_t tests = 0, failures = 0, errors = 0, skipped = 0;
+json totals_of(const std::vector<test_case>& cases) {
+  const auto ended = [&](outcome how) { return std::ranges::count(cases, how, &test_case::how); };
   double seconds = 0;
+  for (const test_case& c : cases) seconds += c.seconds;
+  return {{"tests", cases.size()},
+          {"failures", ended(outcome::failed)},
+          {"errors", ended(outcome::error)},
+          {"skipped", ended(outcome::skipped)},
+          {"time", fmt::format("{:.3f}", seconds)}};
+}
 
-  void add(const test_case& c) {
-    ++tests;
-    failures += c.how == test_case::outcome::failed;
-    errors += c.how == test_case::outcome::error;
-    skipped += c.how == test_case::outcome::skipped;
-    seconds += c.seconds;
-  }
-  std::string xml() const {
-    return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"",
-                       tests, failures, errors, skipped, seconds);
-  }
-};
+std::string suite_of(const test_case& c) {
+  return c.scenario.empty() ? "lockmark" : c.scenario;
+}
 
-std::string suite_xml(const suite& s) {
-  totals sum;
+json suite_json(const std::string& name, const std::vector<test_case>& cases) {
+  json suite = totals_of(cases);
+  suite["suite"] = name;
   std::string began;
-  for (const test_case* c : s.cases) {
-    sum.add(*c);
-    const bool earlier = began.empty() || c->started_utc < began;
-    if (!c->started_utc.empty() && earlier) began = c->started_utc;
+  for (const test_case& c : cases) {
+    const bool earlier = began.empty() || c.started_utc < began;
+    if (!c.started_utc.empty() && earlier) began = c.started_utc;
   }
   // Older readers accept no time zone here; the time is UTC.
-  const std::string at =
-      began.empty() ? "" : fmt::format(" timestamp=\"{}\"", xml_text(began.substr(0, 19)));
-  std::string xml =
-      fmt::format("  <testsuite name=\"{}\" {}{}>\n", xml_text(s.name), sum.xml(), at);
-  const properties common = common_to(s);
-  xml += properties_xml(common, "    ");
-  for (const test_case* c : s.cases) xml += case_xml(s, *c, common);
-  return xml + "  </testsuite>\n";
+  suite["began"] = began.substr(0, 19);
+  const properties common = common_to(cases);
+  suite["properties"] = json_of(common);
+  for (const test_case& c : cases) suite["cases"].push_back(json_of(c, common));
+  return suite;
 }
 
 }  // namespace
@@ -179,17 +128,14 @@ test_case test_case_of(const recorded_run& run) {
   const row r = row_of(run);
   test_case c;
   c.scenario = r.scenario;
-  c.name = name_of(r);
-  try {
-    const json& about = run.content.at("run");
-    c.seconds = number_or_0(about.at("window_s")) + number_or_0(about.at("warmup_s"));
-    c.started_utc = text_of(about.at("started_utc"));
+  c.name = fmt::format("{} on {}", name_with_options(r), r.topology);
+  from_content(run, [&](const json& content) {
+    const json& about = content.at("run");
+    c.seconds = real_of(about.at("window_s")) + real_of(about.at("warmup_s"));
+    c.started_utc = shown(about.at("started_utc"), "");
     c.properties = provenance_of(run);
     judge(run, r, c);
-  } catch (const json::exception& e) {
-    throw usage_error(
-        fmt::format("run {}: its run.json is not as lockmark writes it: {}", run.name, e.what()));
-  }
+  });
   c.report = run_summary_terminal(run);
   return c;
 }
@@ -205,14 +151,14 @@ test_case unmeasured(std::string scenario, std::string name, std::string why) {
 }
 
 std::string junit_xml(const std::vector<test_case>& cases) {
-  totals sum;
-  std::string suites;
-  for (const test_case& c : cases) sum.add(c);
-  for (const suite& s : suites_of(cases)) suites += suite_xml(s);
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"lockmark\" "
-      "{}>\n{}</testsuites>\n",
-      sum.xml(), suites);
+  json all = totals_of(cases);
+  for (const std::string& name : distinct(cases, suite_of)) {
+    std::vector<test_case> its;
+    std::ranges::copy_if(cases, std::back_inserter(its),
+                         [&](const test_case& c) { return suite_of(c) == name; });
+    all["suites"].push_back(suite_json(name, its));
+  }
+  return templates::filled({templates, xml_text}, "junit", all) + "\n";
 }
 
 }  // namespace lockmark::report

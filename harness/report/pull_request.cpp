@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "harness/report/markdown.hpp"
 #include "harness/report/table.hpp"
@@ -88,12 +89,9 @@ std::size_t most_that_fit(std::size_t most, Text text) {
 
 std::string runs_markdown(const std::vector<row>& rows) {
   page p{rows, {}};
-  for (const row& r : rows) {
-    if (not_held(r)) p.to_look_at.push_back(r);
-  }
-  for (const row& r : rows) {
-    if (!not_held(r) && !r.valid) p.to_look_at.push_back(r);
-  }
+  const auto odd = [](const row& r) { return not_held(r) || !r.valid; };
+  std::ranges::copy_if(rows, std::back_inserter(p.to_look_at), odd);
+  std::ranges::stable_partition(p.to_look_at, not_held);
   const std::size_t looked_at =
       most_that_fit(p.to_look_at.size(), [&](std::size_t n) { return p.text(n, 0); });
   const std::size_t shown =

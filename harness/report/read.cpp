@@ -25,31 +25,31 @@ std::string text_in(const fs::path& file) {
   // A directory opens but cannot be read.
   if (in.is_open() && !in.bad()) return text;
   throw usage_error(
-      fmt::format("{}: cannot be read; expected the folder of a run that has begun to measure, "
-                  "or its run.json",
-                  file.string()));
+      "{}: cannot be read; expected the folder of a run that has begun to measure, "
+      "or its run.json",
+      file.string());
 }
 
 json parse(std::string_view text, const fs::path& file) {
   try {
     return json::parse(text);
   } catch (const json::parse_error& e) {
-    throw usage_error(fmt::format("{}: is not JSON: damaged at byte {}", file.string(), e.byte));
+    throw usage_error("{}: is not JSON: damaged at byte {}", file.string(), e.byte);
   } catch (const json::out_of_range&) {
-    throw usage_error(fmt::format("{}: holds a number that is too large", file.string()));
+    throw usage_error("{}: holds a number that is too large", file.string());
   }
 }
 
 void check_version(const fs::path& file, const json& content) {
   const json version = content.is_object() ? content.value("schema_version", json()) : json();
   if (!version.is_string()) {
-    throw usage_error(
-        fmt::format("{}: has no schema_version; expected what lockmark run writes", file.string()));
+    throw usage_error("{}: has no schema_version; expected what lockmark run writes",
+                      file.string());
   }
   const auto text = version.get<std::string>();
   if (text.substr(0, text.find('.')) != known_major) {
-    throw usage_error(fmt::format("{}: has schema_version {}; this lockmark reads {}.x",
-                                  file.string(), text, known_major));
+    throw usage_error("{}: has schema_version {}; this lockmark reads {}.x", file.string(), text,
+                      known_major);
   }
 }
 
@@ -66,6 +66,10 @@ recorded_run run_in(std::string_view text, const fs::path& file) {
   check_version(file, run.content);
   run.name = fs::weakly_canonical(file).parent_path().filename().string();
   return run;
+}
+
+void refuse_content(const recorded_run& run, const char* why) {
+  throw usage_error("run {}: its run.json is not as lockmark writes it: {}", run.name, why);
 }
 
 }  // namespace lockmark::report

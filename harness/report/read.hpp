@@ -1,6 +1,7 @@
 // Reads a run's folder.
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,5 +20,17 @@ recorded_run read_run(const std::filesystem::path& path);
 
 // The same from the text of a run.json; `file` only names it and is not read.
 recorded_run run_in(std::string_view text, const std::filesystem::path& file);
+
+[[noreturn]] void refuse_content(const recorded_run& run, const char* why);
+
+// What `read` makes of a run's content. Throws usage_error if it lacks something.
+template <std::invocable<const nlohmann::ordered_json&> Read>
+auto from_content(const recorded_run& run, Read read) {
+  try {
+    return read(run.content);
+  } catch (const nlohmann::ordered_json::exception& e) {
+    refuse_content(run, e.what());
+  }
+}
 
 }  // namespace lockmark::report

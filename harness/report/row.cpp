@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "harness/base/errors.hpp"
+#include "harness/base/lists.hpp"
 #include "harness/report/text.hpp"
 
 namespace lockmark::report {
@@ -57,15 +57,6 @@ std::vector<message> reasons_of(const json& content) {
   return reasons;
 }
 
-// The options that make it a different lock: " [indexed=false]".
-std::string options_of(const json& content) {
-  std::string text;
-  for (const auto& [name, value] : content.at("provenance").at("lock_options").items()) {
-    text += fmt::format("{}{}={}", text.empty() ? " [" : ", ", name, value.get<std::string>());
-  }
-  return text.empty() ? text : text + "]";
-}
-
 row read_row(const json& content) {
   const json& run = content.at("run");
   const json& verdict = content.at("verdict");
@@ -91,6 +82,19 @@ std::size_t place_of(std::string_view name) {
 
 }  // namespace
 
+std::string options_of(const json& content) {
+  std::vector<std::string> all;
+  for (const auto& [name, value] : content.at("provenance").at("lock_options").items()) {
+    all.push_back(fmt::format("{}={}", name, value.get<std::string>()));
+  }
+  return all.empty() ? "" : fmt::format(" [{}]", joined(all));
+}
+
+std::string name_with_options(const row& r) {
+  const auto options = r.implementation.rfind(" [");
+  return options == std::string::npos ? r.lock : r.lock + r.implementation.substr(options);
+}
+
 const reading& row::operator[](std::string_view name) const {
   return values[place_of(name)];
 }
@@ -107,33 +111,20 @@ std::uint64_t row::samples() const {
 }
 
 row row_of(const recorded_run& run) {
-  try {
-    row r = read_row(run.content);
-    r.run = run.name;
-    return r;
-  } catch (const json::exception& e) {
-    throw usage_error(
-        fmt::format("run {}: its run.json is not as lockmark writes it: {}", run.name, e.what()));
-  }
+  row r = from_content(run, read_row);
+  r.run = run.name;
+  return r;
 }
 
 std::vector<row> by_backend(std::vector<row> rows, std::span<const std::string_view> backends) {
-  std::vector<std::string> scenarios, topologies, locks;
-  const auto place_in = [](std::vector<std::string>& seen, const std::string& name) {
-    const auto at = std::find(seen.begin(), seen.end(), name);
-    if (at == seen.end()) seen.push_back(name);
-    return static_cast<std::size_t>(std::find(seen.begin(), seen.end(), name) - seen.begin());
-  };
-  for (const row& r : rows) {
-    place_in(scenarios, r.scenario);
-    place_in(topologies, r.topology);
-    place_in(locks, r.lock);
-  }
+  const auto scenarios = distinct(rows, &row::scenario);
+  const auto topologies = distinct(rows, &row::topology);
+  const auto locks = distinct(rows, &row::lock);
   const auto place = [&](const row& r) {
     const std::string_view backend = std::string_view(r.lock).substr(0, r.lock.find('/'));
-    const auto group = std::find(backends.begin(), backends.end(), backend) - backends.begin();
-    return std::tuple(place_in(scenarios, r.scenario), group, place_in(locks, r.lock),
-                      place_in(topologies, r.topology));
+    return std::tuple(std::ranges::find(scenarios, r.scenario),
+                      std::ranges::find(backends, backend), std::ranges::find(locks, r.lock),
+                      std::ranges::find(topologies, r.topology));
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const row& a, const row& b) { return place(a) < place(b); });
@@ -141,15 +132,10 @@ std::vector<row> by_backend(std::vector<row> rows, std::span<const std::string_v
 }
 
 std::vector<row> ranked(std::vector<row> rows) {
-  std::vector<std::string> scenarios;
-  for (const row& r : rows) {
-    if (std::find(scenarios.begin(), scenarios.end(), r.scenario) == scenarios.end()) {
-      scenarios.push_back(r.scenario);
-    }
-  }
+  const auto scenarios = distinct(rows, &row::scenario);
   const auto place = [&](const row& r) {
-    const auto group = std::find(scenarios.begin(), scenarios.end(), r.scenario);
-    return std::tuple(group, !r.valid, r.valid ? -r["tps"].value.value_or(0) : 0.0);
+    return std::tuple(std::ranges::find(scenarios, r.scenario), !r.valid,
+                      r.valid ? -r["tps"].value.value_or(0) : 0.0);
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const row& a, const row& b) { return place(a) < place(b); });

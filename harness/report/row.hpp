@@ -35,6 +35,12 @@ struct row {
   std::uint64_t samples() const;
 };
 
+// The options that make a run's lock a different one: " [indexed=false]", or nothing.
+std::string options_of(const nlohmann::ordered_json& content);
+
+// A lock with options counts as a separate lock: "memory/semaphore [places=2]".
+std::string name_with_options(const row& r);
+
 // Throws usage_error if run.json is incomplete.
 row row_of(const recorded_run& run);
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
+#include "harness/base/lists.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/text.hpp"
 
@@ -100,18 +102,6 @@ tone shade_of(const column& c, const row& r) {
   return alarms ? tone::bad : tone::plain;
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-std::string raw(const json& value) {
-  if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 using field = std::pair<std::string_view, json>;
 
 void add_csv(std::vector<field>& fields, const row& r, bool of_verdict) {
@@ -184,30 +174,21 @@ struct grid {
   }
 };
 
-// A lock with an option counts as a separate lock.
-std::string name_in_overview(const row& r) {
-  const auto option = r.implementation.rfind(" [");
-  return option == std::string::npos ? r.lock : r.lock + r.implementation.substr(option);
-}
-
 std::string overview_lines(const std::vector<row>& rows, const std::string& scenario,
                            const std::vector<std::string>& topologies) {
-  std::vector<std::string> locks;
-  for (const row& r : rows) {
-    const std::string name = name_in_overview(r);
-    const bool seen = std::find(locks.begin(), locks.end(), name) != locks.end();
-    if (r.scenario == scenario && !seen) locks.push_back(name);
-  }
+  std::vector<row> its;
+  std::ranges::copy_if(rows, std::back_inserter(its),
+                       [&](const row& r) { return r.scenario == scenario; });
   const figure& tps = known_figure("tps");
   std::string text;
-  for (const std::string& lock : locks) {
+  for (const std::string& lock : distinct(its, name_with_options)) {
     text += fmt::format("| {} |", markdown_text(lock));
     for (const std::string& topology : topologies) {
-      const auto cell = std::find_if(rows.begin(), rows.end(), [&](const row& r) {
-        return r.scenario == scenario && r.topology == topology && name_in_overview(r) == lock;
+      const auto cell = std::ranges::find_if(its, [&](const row& r) {
+        return r.topology == topology && name_with_options(r) == lock;
       });
-      text += fmt::format(
-          " {} |", cell == rows.end() ? "-" : cell_text(tps, (*cell)[tps.name], cell->bound));
+      text += fmt::format(" {} |",
+                          cell == its.end() ? "-" : cell_text(tps, (*cell)[tps.name], cell->bound));
     }
     text += "\n";
   }
@@ -246,15 +227,9 @@ std::string table_markdown(const std::vector<row>& rows, language in) {
 }
 
 std::string table_csv(const std::vector<row>& rows) {
-  std::string text;
-  for (const auto& [name, value] : csv_fields(row{})) text += fmt::format("{},", name);
-  text.back() = '\r';
-  text += '\n';
-  for (const row& r : rows) {
-    for (const auto& [name, value] : csv_fields(r)) text += csv_cell(raw(value)) + ",";
-    text.back() = '\r';
-    text += '\n';
-  }
+  std::string text = joined(csv_fields(row{}), &field::first, ",") + "\r\n";
+  const auto cell = [](const field& f) { return csv_cell(f.second); };
+  for (const row& r : rows) text += joined(csv_fields(r), cell, ",") + "\r\n";
   return text;
 }
 
@@ -275,16 +250,9 @@ std::string table_json(const std::vector<row>& rows) {
 }
 
 std::string overview_markdown(const std::vector<row>& rows, language in) {
-  std::vector<std::string> scenarios, topologies;
-  const auto once = [](std::vector<std::string>& seen, const std::string& name) {
-    if (std::find(seen.begin(), seen.end(), name) == seen.end()) seen.push_back(name);
-  };
-  for (const row& r : rows) {
-    once(scenarios, r.scenario);
-    once(topologies, r.topology);
-  }
+  const auto topologies = distinct(rows, &row::topology);
   std::string text;
-  for (const std::string& scenario : scenarios) {
+  for (const std::string& scenario : distinct(rows, &row::scenario)) {
     const std::string title = text_of({"tps_by_lock", {translated(scenario, in)}}, in);
     text += fmt::format("**{}**\n\n| {} |", title, translated("lock", in));
     for (const std::string& t : topologies) text += fmt::format(" {} |", t);

@@ -37,11 +37,14 @@ std::uint64_t whole_count(const nlohmann::ordered_json& value);
 std::optional<time_value> time_of(const nlohmann::ordered_json& value);
 std::string time_text(const nlohmann::ordered_json& value, bool bound = false);
 
+// As a cell of CSV (RFC 4180): in quotes where it must be, empty for null.
+std::string csv_cell(const nlohmann::ordered_json& value);
+
 // Lines of at most `width` columns, broken at spaces; longer words stay whole.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 // Untrusted text inside XML 1.0, for element content and for attributes in double quotes: markup is
 // escaped; control characters and invalid UTF-8, which XML cannot hold, become U+FFFD.
-std::string xml_text(std::string_view text);
+std::string xml_text(const std::string& text);
 
 }  // namespace lockmark::report

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/lists.hpp"
+#include "harness/report/text.hpp"
 #include "harness/run/tally.hpp"
 
 namespace lockmark::report {
@@ -33,9 +35,9 @@ std::vector<json> read_lines(const fs::path& folder) {
   std::ifstream in(file);
   if (!in) {
     throw usage_error(
-        fmt::format("{}: has no timeline.jsonl that can be read; expected the folder "
-                    "of a run that has begun to measure",
-                    folder.string()));
+        "{}: has no timeline.jsonl that can be read; expected the folder "
+        "of a run that has begun to measure",
+        folder.string());
   }
   std::vector<json> lines;
   for (std::string text; std::getline(in, text);) {
@@ -43,8 +45,7 @@ std::vector<json> read_lines(const fs::path& folder) {
     if (line.is_object()) {
       lines.push_back(std::move(line));
     } else if (whole) {
-      throw usage_error(
-          fmt::format("{}: line {} is not a JSON object", file.string(), lines.size() + 1));
+      throw usage_error("{}: line {} is not a JSON object", file.string(), lines.size() + 1);
     }
   }
   return lines;
@@ -65,17 +66,10 @@ std::vector<value_name> columns_of(const std::vector<json>& lines) {
   return all;
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string all = "\"";
-  for (const char c : text) all += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return all + "\"";
-}
-
 std::string cell(const json& line, const value_name& c) {
   const auto value = line.find(c.name);
   if (value == line.end() || value->is_null()) return c.counts ? "0" : "";
-  return quoted(value->is_string() ? value->get<std::string>() : value->dump());
+  return csv_cell(*value);
 }
 
 }  // namespace
@@ -84,16 +78,12 @@ std::string timeline_csv(const fs::path& path) {
   const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
   const std::vector<json> lines = read_lines(folder);
   const std::vector<value_name> columns = columns_of(lines);
-  std::string text;
-  for (const value_name& c : columns) {
-    text += fmt::format("{}{}", text.empty() ? "" : ",", quoted(c.name));
-  }
-  text += "\r\n";
+  const auto head = [](const value_name& c) { return csv_cell(c.name); };
+  std::string text = joined(columns, head, ",") + "\r\n";
   for (const json& line : lines) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      text += fmt::format("{}{}", c == 0 ? "" : ",", cell(line, columns[c]));
-    }
-    text += "\r\n";
+    text += joined(
+                columns, [&](const value_name& c) { return cell(line, c); }, ",") +
+            "\r\n";
   }
   return text;
 }

@@ -22,20 +22,20 @@ std::uint32_t workers_for(const config::job& job) {
 void check_fit(const config::job& job, const lock_kind& lock, const workload_kind& workload) {
   const features missing = workload.needs.without(lock.has);
   if (!missing.empty()) {
-    throw usage_error(fmt::format("workload {} needs what lock {} does not have: {}", workload.name,
-                                  lock.name, to_string(missing)));
+    throw usage_error("workload {} needs what lock {} does not have: {}", workload.name, lock.name,
+                      to_string(missing));
   }
   const features common = workload.opposes.without(workload.opposes.without(lock.has));
   if (!common.empty()) {
-    throw usage_error(fmt::format("workload {} does not go with lock {}, which is {}",
-                                  workload.name, lock.name, to_string(common)));
+    throw usage_error("workload {} does not go with lock {}, which is {}", workload.name, lock.name,
+                      to_string(common));
   }
   if (job.reentrancy > 1 && !lock.has.has(feature::reentrant)) {
-    throw usage_error(fmt::format("reentrancy: {} needs a reentrant lock, and {} is none",
-                                  job.reentrancy, lock.name));
+    throw usage_error("reentrancy: {} needs a reentrant lock, and {} is none", job.reentrancy,
+                      lock.name);
   }
   if (job.renew && lock.has.has(feature::lease) && !lock.has.has(feature::renewable)) {
-    throw usage_error(fmt::format("renew: lock {} has a lease that cannot be renewed", lock.name));
+    throw usage_error("renew: lock {} has a lease that cannot be renewed", lock.name);
   }
 }
 

@@ -23,21 +23,20 @@ constexpr std::size_t history_block = 1 << 18;
 void create_empty(const fs::path& path) {
   std::error_code failed;
   if (fs::exists(path, failed) && !fs::is_directory(path, failed)) {
-    throw usage_error(fmt::format("run folder {}: is not a folder", path.string()));
+    throw usage_error("run folder {}: is not a folder", path.string());
   }
   try {
     create_private_folders(path);
   } catch (const file_error& e) {
-    throw usage_error(fmt::format("run folder {}: cannot be created: {}", path.string(), e.why()));
+    throw usage_error("run folder {}: cannot be created: {}", path.string(), e.why());
   }
   const bool empty = fs::is_empty(path, failed);
   if (failed) {
-    throw usage_error(
-        fmt::format("run folder {}: cannot be read: {}", path.string(), failed.message()));
+    throw usage_error("run folder {}: cannot be read: {}", path.string(), failed.message());
   }
   if (!empty) {
-    throw usage_error(fmt::format(
-        "run folder {}: is not empty; a run is written once, so name a new folder", path.string()));
+    throw usage_error("run folder {}: is not empty; a run is written once, so name a new folder",
+                      path.string());
   }
 }
 

@@ -7,15 +7,14 @@ namespace lockmark::run {
 void check_guard(const config::job& job, const lock_kind& lock, std::uint32_t holders) {
   if (job.guard == config::guard_kind::none) return;
   if (lock.has.has(feature::optimistic)) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "guard: register needs a lock that is held, and nobody holds {}, which is optimistic",
-        lock.name));
+        lock.name);
   }
   if (holders == 1) return;
   const std::string admitted = holders == 0 ? "any number" : fmt::format("{}", holders);
-  throw usage_error(
-      fmt::format("guard: register needs a lock with one holder at a time, and {} admits {}",
-                  lock.name, admitted));
+  throw usage_error("guard: register needs a lock with one holder at a time, and {} admits {}",
+                    lock.name, admitted);
 }
 
 own_guard::own_guard(const config::job& job, const lock_kind& lock, std::uint32_t holders)

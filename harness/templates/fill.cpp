@@ -121,7 +121,9 @@ std::string filled(const kind& of, std::string_view name, const json& content) {
   std::ostringstream text;
   if (page.is_valid()) page.render(found, text);
   if (!page.is_valid()) throw std::logic_error(fmt::format("{}: {}", name, page.error_message()));
-  return text.str();
+  std::string lines = text.str();
+  std::erase(lines, '\1');  // where lines begin; see embed.cmake
+  return lines;
 }
 
 std::string in_markup(const std::string& text) {
