@@ -19,8 +19,9 @@ namespace lockmark::templates {
 
 using json = nlohmann::ordered_json;
 
-using texts =
-    std::map<std::string_view, std::string_view>;  // by the file's name, without .mustache
+// By name: the file's, without .mustache, or that of a line {{!> NAME}} within it, with which another
+// template begins.
+using texts = std::map<std::string_view, std::string_view>;
 
 // The value of a name where the template stands; null if there is none.
 using lookup = std::function<json(const std::string& name)>;

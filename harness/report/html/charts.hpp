@@ -29,7 +29,7 @@ class chart_sheet {
 // JSON that can neither end its <script> element nor begin a comment there.
 std::string safe_json(const json& value);
 
-// A row of a table (row.mustache): its name, then numbers as text.
+// A row of a table (the template row): its name, then numbers as text.
 json numbers_row(std::string name, std::vector<std::string> cells);
 
 // The charts of one run. Response, service, the harness's floor and its timer lag:
