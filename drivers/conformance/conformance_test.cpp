@@ -107,6 +107,14 @@ class flawed_driver final : public driver {
   sessions left_open_;
 };
 
+// Threads need not meet in every one of some hundred rounds.
+bool is_found_by_threads(const subject& s, std::string_view case_name) {
+  for (int n = 0; n < 50; ++n) {
+    if (!findings(s, case_name).empty()) return true;
+  }
+  return false;
+}
+
 template <flaw f>
 lock_kind flawed_reader() {
   lock_kind kind = memory_kind("memory/read");
@@ -190,7 +198,7 @@ TEST(broken_reader, that_ignores_writers_is_caught) {
   EXPECT_THAT(findings(s, "readers_after_writer"), Not(IsEmpty()));
   EXPECT_THAT(findings(s, "readers_after_a_lost_writer"), Not(IsEmpty()));
   EXPECT_THAT(findings(s, "readers_and_writers_hammered"), Not(IsEmpty()));
-  EXPECT_THAT(findings(s, "readers_and_writers_hammered_by_two_threads"), Not(IsEmpty()));
+  EXPECT_TRUE(is_found_by_threads(s, "readers_and_writers_hammered_by_two_threads"));
 }
 
 // A writer that believes it is alone although a reader holds the lock.
@@ -203,7 +211,7 @@ TEST(broken_writer, that_ignores_readers_is_caught) {
   EXPECT_THAT(findings(s, "wait_timeout_is_kept"), Not(IsEmpty()));
   EXPECT_THAT(findings(s, "release_by_a_stranger"), Not(IsEmpty()));
   EXPECT_THAT(findings(s, "readers_and_writers_hammered"), Not(IsEmpty()));
-  EXPECT_THAT(findings(s, "readers_and_writers_hammered_by_two_threads"), Not(IsEmpty()));
+  EXPECT_TRUE(is_found_by_threads(s, "readers_and_writers_hammered_by_two_threads"));
 }
 
 // Readers must not exclude each other.

@@ -138,10 +138,11 @@ task<void> link::read_answers() {
   const auto room = std::make_unique<std::array<char, 16 * 1024>>();
   for (int reads = 1; !dead_; ++reads) {
     if (reads % reads_per_turn == 0) co_await loop_.yield();
+    const bool is_over = child_.status() || given_up_;  // asked before: then nothing follows
     const long got = child::read_now(child_.out(), room->data(), room->size());
     if (got == 0) break;
     if (got < 0) {
-      if (child_.status() || given_up_) break;  // others may hold it open for ever
+      if (is_over) break;  // others may hold it open for ever
       co_await out_.wait(fd_watch::readable, time_point::max());
       continue;
     }
@@ -238,6 +239,7 @@ task<void> link::read_errors() {
   const auto room = std::make_unique<std::array<char, 4096>>();
   for (int reads = 1;; ++reads) {
     if (reads % reads_per_turn == 0) co_await loop_.yield();
+    const bool is_over = child_.status() || given_up_;
     const long got = child::read_now(child_.err(), room->data(), room->size());
     if (got == 0) co_return;
     if (got > 0) {
@@ -245,7 +247,7 @@ task<void> link::read_errors() {
       if (errors_.size() > 2 * errors_kept) errors_.erase(0, errors_.size() - errors_kept);
       continue;
     }
-    if (child_.status() || given_up_) co_return;
+    if (is_over) co_return;
     co_await err_.wait(fd_watch::readable, time_point::max());
   }
 }

@@ -209,6 +209,16 @@ TEST(Link, AProgramThatIsNotThereIsASentence) {
   }(l));
 }
 
+// The last line of a child may come, with its end, between a look at the pipe and one at the child.
+TEST(Link, WhatAChildSaysLastIsRead) {
+  for (int n = 0; n < 200; ++n) {
+    play("read hello; echo '{\"failed\":\"no server\"}'", [](loop& l, link& talk) -> task<void> {
+      const std::string why = co_await refused_greeting(l, talk, patience);
+      EXPECT_EQ(why, "exec/test on nowhere: no server");
+    });
+  }
+}
+
 TEST(Link, ASilentChildIsASentenceInTime) {
   play("read hello; exec sleep 60", [](loop& l, link& talk) -> task<void> {
     const time_point start = l.now();

@@ -19,8 +19,8 @@ namespace lockmark::templates {
 
 using json = nlohmann::ordered_json;
 
-// By name: the file's, without .mustache, or that of a line {{!> NAME}} within it, with which another
-// template begins.
+// By name: the file's, without .mustache, or that of a line {{!> NAME}} within it, with which
+// another template begins.
 using texts = std::map<std::string_view, std::string_view>;
 
 // The value of a name where the template stands; null if there is none.
