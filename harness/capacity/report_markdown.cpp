@@ -96,7 +96,8 @@ void add_to_sweep(json& data) {
 
 std::string to_markdown(const findings& r) {
   json data = to_json(r);
-  data["all_objectives"] = fmt::format("{}", fmt::join(data.at("objectives"), " and "));
+  const auto text = [](const json& objective) { return objective.get<std::string>(); };
+  data["all_objectives"] = joined(data.at("objectives"), text, " and ");
   data["fair"] = r.what.fair;
   data["optimistic"] = r.what.optimistic;
   if (r.rate) data["operate_at"] = 0.8 * r.rate->value;
