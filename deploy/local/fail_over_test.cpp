@@ -54,7 +54,7 @@ TEST(fail_over, of_the_master_of_a_key_in_a_cluster) {
 // No acknowledged write of the master is lost, and it is read-only afterwards.
 TEST(fail_over, of_mariadb_that_lives) {
   auto servers = cluster::start("mysql-replicated");
-  const server_info& master = named(servers, "mariadb-1");
+  const server_info master = named(servers, "mariadb-1");
   ASSERT_FALSE(
       ask_mariadb(servers.info(), master, "CREATE DATABASE told; CREATE TABLE told.rows_of (n INT)")
           .empty());

@@ -12,9 +12,9 @@ task<void> cycles(loop& l, driver& d, benchmark::State& state) {
   const auto s = co_await d.open(l, who, l.now() + std::chrono::seconds{1});
   const request r{.lease = std::chrono::hours{1}, .deadline = time_point::max()};
   for (auto _ : state) {
-    const auto got = co_await s->acquire(r);
+    auto got = co_await s->acquire(r);
     benchmark::DoNotOptimize(got);
-    const auto gone = co_await s->release(r);
+    auto gone = co_await s->release(r);
     benchmark::DoNotOptimize(gone);
   }
   co_await s->close();

@@ -72,7 +72,7 @@ void merge_two_threads(benchmark::State& state) {
     }
     a.publish(at_ns);
     b.publish(at_ns);
-    m.drain([](const event& e) { benchmark::DoNotOptimize(e.at_ns); });
+    m.drain([](event e) { benchmark::DoNotOptimize(e.at_ns); });
   }
   state.SetItemsProcessed(state.iterations() * events);
 }

@@ -180,7 +180,7 @@ TEST(result_json, unknown_is_null_and_never_left_out) {
 TEST(result_json, bytes_that_are_no_text) {
   sample_run s;
   s.r.arguments = {"lockmark", "\xff\xfe"};
-  EXPECT_NO_THROW(json::parse(dump(to_json(s.r))));
+  EXPECT_TRUE(json::accept(dump(to_json(s.r))));
 }
 
 }  // namespace
