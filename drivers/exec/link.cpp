@@ -67,10 +67,11 @@ task<answer> link::greet(std::string hello, time_point limit) {
     const std::string begun = line.empty() ? "" : fmt::format("; it began a line: {}", line);
     died(fmt::format("did not answer hello within {:.3g} s{}", seconds, begun));
   }
-  if (dead_) throw no_server(sentence());
-  if (hello_.said->what == answer::kind::failed) {
+  // A child that has failed may have ended already; what it said is why.
+  if (hello_.said && hello_.said->what == answer::kind::failed) {
     throw no_server(fmt::format("{}: {}", what_, last_words(without_secrets(hello_.said->text))));
   }
+  if (dead_) throw no_server(sentence());
   co_return *hello_.said;
 }
 
