@@ -12,69 +12,87 @@ void waiter::ring(loop& from) {
   home.post([this] { bell.set(); });
 }
 
+void rings::add(waiter& w) {
+  w.rung_next = nullptr;
+  (last_ == nullptr ? first_ : last_->rung_next) = &w;
+  last_ = &w;
+}
+
+inline grant key_lock::let_in(owner who, std::uint32_t places, duration lease, time_point now) {
+  inside_.push_back({who, places, ++token_, now + lease});
+  return {token_, now + lease};
+}
+
+inline key_lock::hold* key_lock::latest_of(owner who, time_point now) {
+  for (auto h = inside_.end(); h != inside_.begin();) {
+    --h;
+    if (h->who == who && now < h->runs_out) return &*h;
+  }
+  return nullptr;
+}
+
 std::optional<grant> key_lock::try_take(owner who, std::uint32_t places, duration lease,
                                         time_point now, bool reentrant) {
   const std::lock_guard guard(mutex_);
   ++calls_;
-  if (inside_.empty() && line_.empty()) return let_in(who, places, lease, now);
-  std::erase_if(inside_, [&](const hold& h) { return h.runs_out <= now; });
-  if (hold* const mine = reentrant ? latest_of(who, now) : nullptr) {
-    ++mine->depth;
-    mine->token = ++token_;
-    mine->runs_out = now + lease;
-    return grant{mine->token, mine->runs_out};
+  if (!inside_.empty() || !line_.empty()) {
+    std::erase_if(inside_, [&](const hold& h) { return h.runs_out <= now; });
+    if (hold* const mine = reentrant ? latest_of(who, now) : nullptr) {
+      ++mine->depth;
+      mine->token = ++token_;
+      mine->runs_out = now + lease;
+      return grant{mine->token, mine->runs_out};
+    }
+    if (!line_.empty() || free_places() < places) return std::nullopt;
   }
-  if (!line_.empty() || free_places() < places) return std::nullopt;
   return let_in(who, places, lease, now);
 }
 
-key_lock::rings key_lock::join(waiter& w, time_point now) {
+void key_lock::join(waiter& w, time_point now, rings& to_ring) {
   const std::lock_guard guard(mutex_);
   w.in_line = line_.insert(line_.end(), &w);
-  rings to_ring = settle(now);
+  settle(now, to_ring);
   w.looks_again = std::min(w.deadline, next_to_run_out());
-  return to_ring;
 }
 
-key_lock::look key_lock::look_again(waiter& w, bool was_rung, time_point now) {
+bool key_lock::look_again(waiter& w, bool was_rung, time_point now, rings& to_ring) {
   const std::lock_guard guard(mutex_);
   if (was_rung) w.ringing = false;
-  look seen{.to_ring = settle(now)};
-  if (!w.granted && now >= w.deadline) {
+  settle(now, to_ring);
+  const bool gives_up = !w.granted && now >= w.deadline;
+  if (gives_up) {
     line_.erase(w.in_line);
-    seen.over = true;
-    const rings more = settle(now);  // for the waiters behind it
-    seen.to_ring.insert(seen.to_ring.end(), more.begin(), more.end());
+    settle(now, to_ring);  // for the waiters behind it
   }
-  if (w.granted) seen.over = true;
   w.looks_again = std::min(w.deadline, next_to_run_out());
-  return seen;
+  return w.granted || gives_up;
 }
 
-key_lock::change key_lock::extend(owner who, duration lease, time_point now) {
+std::optional<grant> key_lock::extend(owner who, duration lease, time_point now, rings& to_ring) {
   const std::lock_guard guard(mutex_);
   ++calls_;
   hold* const mine = latest_of(who, now);
-  if (mine == nullptr) return {};
+  if (mine == nullptr) return std::nullopt;
   mine->runs_out = now + lease;
   const grant held{mine->token, mine->runs_out};
-  return {held, settle(now)};
+  settle(now, to_ring);
+  return held;
 }
 
-key_lock::change key_lock::give_back(owner who, time_point now) {
+bool key_lock::give_back(owner who, time_point now, rings& to_ring) {
   const std::lock_guard guard(mutex_);
   ++calls_;
   hold* const mine = latest_of(who, now);
-  if (mine == nullptr) return {};
-  const grant held{mine->token, mine->runs_out};
+  if (mine == nullptr) return false;
   if (--mine->depth == 0) inside_.erase(inside_.begin() + (mine - inside_.data()));
-  return {held, settle(now)};
+  settle(now, to_ring);
+  return true;
 }
 
-key_lock::rings key_lock::give_back_for(const void* session, time_point now) {
+void key_lock::give_back_for(const void* session, time_point now, rings& to_ring) {
   const std::lock_guard guard(mutex_);
   std::erase_if(inside_, [&](const hold& h) { return h.who.session == session; });
-  return settle(now);
+  settle(now, to_ring);
 }
 
 void key_lock::reset() {
@@ -99,21 +117,14 @@ time_point key_lock::next_to_run_out() const {
   return first;
 }
 
-grant key_lock::let_in(owner who, std::uint32_t places, duration lease, time_point now) {
-  inside_.push_back({who, places, ++token_, now + lease});
-  return {token_, now + lease};
-}
-
 // Lets in waiters from the head of the line while they fit, rather than letting them compete: this
 // makes the lock fair. Wakes the first that does not fit if it sleeps past the end of a hold:
 // leases may differ. A ring that is under way is not repeated: once it has arrived, the waiter may
 // be gone.
-key_lock::rings key_lock::settle(time_point now) {
-  rings to_ring;
-  if (line_.empty()) return to_ring;
+void key_lock::serve_line(time_point now, rings& to_ring) {
   std::erase_if(inside_, [&](const hold& h) { return h.runs_out <= now; });
   const auto ring = [&](waiter* w) {
-    if (!std::exchange(w->ringing, true)) to_ring.push_back(w);
+    if (!std::exchange(w->ringing, true)) to_ring.add(*w);
   };
   while (!line_.empty() && line_.front()->places <= free_places()) {
     waiter* const first = line_.front();
@@ -122,13 +133,6 @@ key_lock::rings key_lock::settle(time_point now) {
     ring(first);
   }
   if (!line_.empty() && line_.front()->looks_again > next_to_run_out()) ring(line_.front());
-  return to_ring;
-}
-
-key_lock::hold* key_lock::latest_of(owner who, time_point now) {
-  const auto found = std::find_if(inside_.rbegin(), inside_.rend(),
-                                  [&](const hold& h) { return h.who == who && now < h.runs_out; });
-  return found == inside_.rend() ? nullptr : &*found;
 }
 
 key_locks new_keys(std::size_t count, std::uint32_t places) {

@@ -24,16 +24,18 @@ class lock_session final : public session {
 
   task<outcome<grant>> renew(request r) override {
     count_call();
-    const auto [held, to_ring] = keys_[r.key].extend(owner_of(r), r.lease, loop_.now());
-    ring(to_ring);
+    rings to_ring;
+    const auto held = keys_[r.key].extend(owner_of(r), r.lease, loop_.now(), to_ring);
+    to_ring.ring_all(loop_);
     if (!held) co_return refusal::not_owner;
     co_return *held;
   }
 
   task<outcome<nothing>> release(request r) override {
     count_call();
-    const auto [held, to_ring] = keys_[r.key].give_back(owner_of(r), loop_.now());
-    ring(to_ring);
+    rings to_ring;
+    const bool held = keys_[r.key].give_back(owner_of(r), loop_.now(), to_ring);
+    to_ring.ring_all(loop_);
     if (!held) co_return refusal::not_owner;
     --holds_;
     co_return nothing{};
@@ -58,19 +60,17 @@ class lock_session final : public session {
     ++sent_.round_trips;
   }
 
-  void ring(const key_lock::rings& all) {
-    for (waiter* const w : all) w->ring(loop_);
-  }
-
   task<outcome<grant>> wait_in_line(request r) {
     key_lock& key = keys_[r.key];
     waiter me{loop_, owner_of(r), r, manner_.places};
-    ring(key.join(me, loop_.now()));
-    while (true) {
+    rings to_ring;
+    key.join(me, loop_.now(), to_ring);
+    to_ring.ring_all(loop_);
+    for (bool over = false; !over;) {
       const bool rung = co_await me.bell.wait_until(me.looks_again);
-      const auto [over, to_ring] = key.look_again(me, rung, loop_.now());
-      ring(to_ring);
-      if (over) break;
+      rings next_to_ring;
+      over = key.look_again(me, rung, loop_.now(), next_to_ring);
+      next_to_ring.ring_all(loop_);
     }
     if (me.ringing) co_await me.bell.wait();  // the ring may come after the deadline
     if (!me.granted) co_return refusal::deadline;
@@ -82,7 +82,11 @@ class lock_session final : public session {
   // Lost holds stay counted, so this may search without finding any, but it never misses one.
   void give_all_back() {
     if (holds_ == 0) return;
-    for (key_lock& key : keys_) ring(key.give_back_for(this, loop_.now()));
+    for (key_lock& key : keys_) {
+      rings to_ring;
+      key.give_back_for(this, loop_.now(), to_ring);
+      to_ring.ring_all(loop_);
+    }
     holds_ = 0;
   }
 

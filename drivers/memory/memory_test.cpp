@@ -120,10 +120,14 @@ TEST_F(memory_lock, nobody_is_rung_twice) {
   const request r{.client = 1, .lease = 1s, .deadline = time_point{1h}};
   EXPECT_TRUE(key.try_take(holder, 1, 30s, l.now(), false));
   waiter w{l, next, r, 1};
-  EXPECT_TRUE(key.join(w, l.now()).empty());
-  EXPECT_EQ(key.extend(holder, 1s, l.now()).to_ring, key_lock::rings{&w});
-  EXPECT_TRUE(key.give_back(holder, l.now()).to_ring.empty());
-  EXPECT_TRUE(key.look_again(w, true, l.now()).over);
+  rings of_join, of_extend, of_give_back, of_look;
+  key.join(w, l.now(), of_join);
+  EXPECT_EQ(of_join.first(), nullptr);
+  EXPECT_TRUE(key.extend(holder, 1s, l.now(), of_extend));
+  EXPECT_EQ(of_extend.first(), &w);
+  EXPECT_TRUE(key.give_back(holder, l.now(), of_give_back));
+  EXPECT_EQ(of_give_back.first(), nullptr);
+  EXPECT_TRUE(key.look_again(w, true, l.now(), of_look));
   EXPECT_TRUE(w.granted);
 }
 
