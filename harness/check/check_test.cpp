@@ -185,7 +185,7 @@ TEST(exclusion, touching_holds_and_reentry_are_no_violation) {
 }
 
 TEST(token_order, a_token_that_does_not_grow_is_stale) {
-  token_order t(2);
+  token_order t(2, 3, 1);
   t.granted({1, 5, 0, 1, granted});
   t.granted({2, 5, 1, 1, granted});
   t.granted({3, 6, 0, 2, granted});
@@ -198,9 +198,23 @@ TEST(token_order, a_token_that_does_not_grow_is_stale) {
   EXPECT_EQ(t.stale(), 2U);
 }
 
+// Two of a semaphore's holders, on different threads, read their grants in the other order than the
+// server gave them; a third one asks afterwards and is given an old number.
+TEST(token_order, holders_at_once_learn_their_tokens_in_any_order) {
+  token_order t(1, 3, 2);
+  t.began({1, 0, 0, 0, began});
+  t.began({2, 0, 0, 1, began});
+  t.granted({3, 6, 0, 1, granted});
+  t.granted({4, 5, 0, 0, granted});
+  EXPECT_EQ(t.stale(), 0U);
+  t.began({5, 0, 0, 2, began});
+  t.granted({6, 6, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 1U);
+}
+
 // A user's lock client may give no tokens; one that has given some must go on doing so.
 TEST(token_order, no_tokens_at_all_are_in_order) {
-  token_order t(1);
+  token_order t(1, 3, 1);
   t.granted({1, 0, 0, 1, granted});
   t.granted({2, 0, 0, 2, granted});
   EXPECT_EQ(t.stale(), 0U);

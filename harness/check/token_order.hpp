@@ -1,7 +1,12 @@
 // Fencing tokens must grow with every grant of a key; otherwise the resource cannot tell old from
 // new.
+//
+// Clients that hold a key at once may learn of their grants in any order, whatever the server's
+// was. So where several may hold, a token need only exceed those that were known when its request
+// began.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,24 +16,29 @@ namespace lockmark::check {
 
 class token_order {
  public:
-  explicit token_order(std::size_t keys) : last_(keys) {}
+  // `holders`: how many clients may hold a key at once; 0: any number.
+  token_order(std::size_t keys, std::size_t clients, std::uint32_t holders)
+      : last_(keys), known_(holders == 1 ? 0 : clients) {}
+
+  void began(const event& e) {
+    if (!known_.empty()) known_[e.client] = last_[e.key];
+  }
 
   // Tokens begin at 1. A key whose grants carry none (0) has no order to check: a user's lock
   // client may or may not have tokens.
   void granted(const event& e) {
-    if (e.token == 0 && last_[e.key] == 0) return;
-    if (e.token <= last_[e.key]) {
-      ++stale_;
-    } else {
-      last_[e.key] = e.token;
-    }
+    const std::uint64_t before = known_.empty() ? last_[e.key] : known_[e.client];
+    if (e.token == 0 && before == 0) return;
+    if (e.token <= before) ++stale_;
+    last_[e.key] = std::max(last_[e.key], e.token);
   }
 
-  // Grants whose token was not higher than all earlier ones of its key.
+  // Grants whose token was too low.
   std::uint64_t stale() const { return stale_; }
 
  private:
-  std::vector<std::uint64_t> last_;
+  std::vector<std::uint64_t> last_;   // by key
+  std::vector<std::uint64_t> known_;  // by client, when its request began; empty: one may hold
   std::uint64_t stale_ = 0;
 };
 

@@ -12,7 +12,7 @@ history_checker::history_checker(const shape& s, const window& w)
       lock_has_(s.lock_has),
       keeps_grants_(s.keeps_grants),
       exclusion_(s.keys, s.clock_error_ns, s.holders),
-      tokens_(s.keys),
+      tokens_(s.keys, s.clients, s.holders),
       updates_(s.keys),
       handoffs_(s.keys),
       began_ns_(s.clients) {
@@ -60,6 +60,7 @@ void history_checker::see(const event& e) {
 void history_checker::began(const event& e) {
   began_ns_[e.client] = e.at_ns;
   handoffs_.began(e);
+  tokens_.began(e);
   change_in_flight(e.at_ns, +1);
 }
 
