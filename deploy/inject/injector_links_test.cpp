@@ -48,10 +48,10 @@ TEST(link_shim, goes_another_way_to_who_is_there) {
   suffering s("redis-independent", {});
   const auto ask = [&s](int dialled) {
     const auto said = local::run_shell(
-        fmt::format("LD_PRELOAD={} LOCKMARK_WAYS='1>2,{}>{}' timeout 1 redis-cli -p {} "
+        fmt::format("LD_PRELOAD={} LOCKMARK_WAYS='1>2,{}>{}' timeout 20 redis-cli -p {} "
                     "CONFIG GET port 2>&1",
                     link_shim_path(), dialled, s.port(1), dialled),
-        5s);
+        30s);
     return said.output;
   };
   EXPECT_THAT(ask(s.port(0)), HasSubstr(fmt::format("{}", s.port(1))));
