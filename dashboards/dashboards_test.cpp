@@ -187,7 +187,7 @@ TEST_P(watched_runs, count_what_run_json_counts) {
   EXPECT_EQ(run().last("lockmark_dropped_total"), counts.at("dropped").get<double>());
   const double window_s = told.at("run").at("window_s");
   EXPECT_NEAR(run().last("lockmark_grants_total"), told.at("tps").get<double>() * window_s, 0.5);
-  EXPECT_EQ(run().last("lockmark_transfers_total"),
+  EXPECT_EQ(run().last("lockmark_chances_total"),
             told.at("verdict").at("exposure").at("chances").get<double>());
   EXPECT_EQ(told.at("verdict").at("violations"), 0);
   EXPECT_EQ(run().seen_by().value("sum(last_over_time(lockmark_violations_total[2m]))",

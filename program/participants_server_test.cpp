@@ -34,6 +34,7 @@ class participants_on_redis : public testing::Test {
                      "--out", (dir_ / "runs").string(),
                      "--set", "lock=redis/lua",
                      "--set", "participants=4",
+                     "--set", "hold=2ms",
                      "--set", fmt::format("stop.duration={}", seconds),
                      "--set", "stop.at_most=1m",
                      "--set", "stop.samples=0",

@@ -160,7 +160,7 @@ struct meddled : public testing::TestWithParam<const char*> {
     const ended e = p.wait(60s);
     EXPECT_THAT(e.status, AnyOf(0, 3)) << e.out << e.err;
     EXPECT_EQ(told()["run"]["status"], "complete");
-    EXPECT_EQ(told()["verdict"]["held"], true);
+    EXPECT_EQ(told()["verdict"]["violations"], 0);
     std::vector<std::string> parts;
     for (const auto& f : fs::directory_iterator(only_folder(runs))) {
       if (f.path().extension() == ".part") parts.push_back(f.path());

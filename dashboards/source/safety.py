@@ -31,11 +31,12 @@ def headline():
     ]
     found = [number(title, "none", what, [now(counted(kind), kind)], thresholds=BAD_IF_ANY)
              for title, kind, what in shown]
-    chances = total(last("lockmark_transfers_total"))
+    chances = total(last("lockmark_chances_total"))
     return [*found, number(
-        "Chances to go wrong", "short", "Times that a key went from one client to another. After n "
-        "of them without a violation, fewer than 3 in n go wrong, with 95 % confidence.",
-        [now(chances, "owner changes")])]
+        "Chances to go wrong", "short", "Requests that met another client's hold, at which a wrong "
+        "grant would have been seen. After n of them without a violation, fewer than 3 in n go "
+        "wrong, with 95 % confidence; after none, the lock was not tested.",
+        [now(chances, "requests that met a hold")])]
 
 
 def violations():
@@ -54,6 +55,7 @@ def violations():
             ("violations", "none",
              now(total(last("lockmark_violations_total", 'kind!="possible"'), ROW), "")),
             ("owner changes", "short", now(total(last("lockmark_transfers_total"), ROW), "")),
+            ("chances", "short", now(total(last("lockmark_chances_total"), ROW), "")),
             ("longest gap", "s", now(f"max by ({ROW}) ({last('lockmark_longest_gap_seconds')})",
                                      ""))], width=8, height=8),
     ]

@@ -21,6 +21,7 @@ void cut_history::see(const event& e) {
     case event_kind::committed:
     case event_kind::answered:
     case event_kind::died: s.what = doing::nothing; return;
+    case event_kind::refused: return;
   }
 }
 

@@ -26,7 +26,8 @@ void edn_history::append(const event& e, std::string& to) {
       who.process += clients_;
       return;
     case event_kind::committed:
-    case event_kind::doubtful: break;
+    case event_kind::doubtful:
+    case event_kind::refused: break;
   }
 }
 

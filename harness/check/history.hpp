@@ -20,6 +20,7 @@ enum class event_kind : std::uint8_t {
   committed,  // optimistic: the commit was confirmed; token = the version it replaced
   doubtful,   // optimistic: a commit in doubt; token = the version it would replace
   answered,   // a release was answered; token = the answer; noted only for a history of the run
+  refused,    // a try was answered without a grant; token = the refusal
 };
 
 // How a call ended; the token of some events.
@@ -31,6 +32,9 @@ struct event {
   std::uint32_t key = 0;
   std::uint32_t client = 0;  // counts over all instances of the run
   event_kind kind = event_kind::began;
+  // Of a release: the client's loop turned since the grant, so that the answers of others could be
+  // read during the hold.
+  bool lasted = false;
 };
 
 class event_writer;  // event_ring.hpp

@@ -167,6 +167,10 @@ void add_safety(page& p, const moment& m) {
   p.counter("lockmark_transfers_total",
             "Times that a key went from one client to another since the load began.");
   p.add({}, m.found.transfers);
+  p.counter("lockmark_chances_total",
+            "Requests that met another client's hold, at which a wrong grant would have been seen, "
+            "since the load began.");
+  p.add({}, m.found.chances);
   p.counter("lockmark_violations_total", "Proofs that the lock is none, since the load began.");
   p.add({{"kind", "certain"}}, m.found.certain_violations);
   p.add({{"kind", "possible"}}, m.found.possible_violations);

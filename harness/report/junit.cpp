@@ -62,6 +62,7 @@ void judge(const recorded_run& run, const row& r, test_case& c) {
     return end(outcome::error, "invalid",
                fmt::format("INVALID: {}", fmt::join(texts_of(r.reasons), "; ")));
   }
+  if (r.untested) return end(outcome::skipped, "untested", text_of(*r.untested));
 }
 
 json json_of(const properties& all) {

@@ -68,8 +68,17 @@ TEST(junit, a_violation_is_a_failure) {
   const test_case c = case_of(s.r);
   EXPECT_EQ(c.how, outcome::failed);
   EXPECT_EQ(c.type, "violation");
-  EXPECT_THAT(c.message, HasSubstr("NOT HELD: 7 violations in 5000 owner changes"));
+  EXPECT_THAT(c.message, HasSubstr("NOT HELD: 7 violations"));
   EXPECT_THAT(junit_xml({c}), HasSubstr("<failure message=\"NOT HELD: 7 violations"));
+}
+
+TEST(junit, a_lock_that_was_not_tested_is_skipped) {
+  run::sample_run s;
+  s.r.found.chances = 0;
+  const test_case c = case_of(s.r);
+  EXPECT_EQ(c.how, outcome::skipped);
+  EXPECT_EQ(c.type, "untested");
+  EXPECT_THAT(c.message, HasSubstr("not tested: no client asked for a key while another one"));
 }
 
 // INVALID figures, a lost server, a killed run: errors, each with its reason.

@@ -17,6 +17,11 @@ std::string text_or_empty(const json& value) {
   return value.is_null() ? "" : value.get<std::string>();
 }
 
+message message_of(const json& m) {
+  if (m.at("id").is_null()) return m.at("values").at(0).get<std::string>();
+  return {m.at("id").get<std::string>(), m.at("values")};
+}
+
 // Older runs have the sentences only.
 std::vector<message> reasons_of_verdict(const json& verdict) {
   std::vector<message> reasons;
@@ -26,10 +31,14 @@ std::vector<message> reasons_of_verdict(const json& verdict) {
     }
     return reasons;
   }
-  for (const json& m : verdict.at("messages")) {
-    reasons.emplace_back(text_or_empty(m.at("id")), m.at("values"));
-  }
+  for (const json& m : verdict.at("messages")) reasons.push_back(message_of(m));
   return reasons;
+}
+
+// Runs before version 1.4 do not say it.
+std::optional<message> why_untested(const json& verdict) {
+  if (!verdict.contains("untested") || verdict.at("untested").is_null()) return std::nullopt;
+  return message_of(verdict.at("untested"));
 }
 
 std::vector<message> reasons_of(const json& content) {
@@ -73,6 +82,9 @@ row read_row(const json& content) {
   r.valid = r.complete && verdict.at("valid") == true;
   r.bound = r.valid && !verdict.at("bound").is_null();
   r.reasons = reasons_of(content);
+  r.untested = why_untested(verdict);
+  // If nothing was measured, the figures have that reason already.
+  if (r.untested && r.untested->id != "untested_nothing") r.reasons.push_back(*r.untested);
   return r;
 }
 

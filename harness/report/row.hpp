@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +27,8 @@ struct row {
   bool complete = false;
   bool valid = false;  // false for an incomplete run
   bool bound = false;  // the harness was the limit: rates are lower, times upper bounds
-  std::vector<message> reasons;
+  std::optional<message> untested;  // why the lock's verdict could not have been another one
+  std::vector<message> reasons;     // of both verdicts
   std::vector<reading> values = std::vector<reading>(figures().size());  // as figures() has them
 
   // REQUIRES: a figure's name.

@@ -26,18 +26,17 @@ struct line {
 
 std::string verdict_text(const json& content, const row& r) {
   const json& verdict = content.at("verdict");
+  if (r.untested) return text_of(*r.untested);
   if (verdict.at("held").is_null()) {
-    const auto& reasons = r.reasons;
-    if (reasons.empty()) return "unknown";
-    return (r.complete ? "not tested: " : "unknown: ") + text_of(reasons.front());
+    return r.reasons.empty() ? "unknown" : "unknown: " + text_of(r.reasons.front());
+  }
+  if (!verdict.at("held").get<bool>()) {
+    const std::string violations = verdict.at("violations").dump();
+    return fmt::format("NOT HELD: {} violation{}", violations, violations == "1" ? "" : "s");
   }
   const json& exposure = verdict.at("exposure");
   const auto chances = whole_count(exposure.at("chances"));
   const std::string of = exposure.at("of");
-  if (!verdict.at("held").get<bool>()) {
-    return fmt::format("NOT HELD: {} violations in {} {}", verdict.at("violations").dump(), chances,
-                       of);
-  }
   if (chances == 0) return fmt::format("held, but there were no {} that could have gone wrong", of);
   const double below = exposure.at("violation_share_below_95");
   if (below > 0.5) {
@@ -100,7 +99,9 @@ json data_of(const json& content, const row& r) {
   json data = content;
   data["verdict_says"] = verdict_text(content, r);
   data["figures_are"] = figures_text(content, r);
-  data["reasons"] = texts_of(r.reasons);
+  std::vector<message> of_figures = r.reasons;
+  if (r.untested) std::erase(of_figures, *r.untested);
+  data["reasons"] = texts_of(of_figures);
   data["found"] = findings(content.at("safety"));
   json examples = content.at("safety").at("examples");
   while (examples.size() > examples_shown) examples.erase(examples.size() - 1);
@@ -115,8 +116,7 @@ json data_of(const json& content, const row& r) {
 // A line of the template is one of the text.
 std::string on_one_line(const std::string& text) {
   std::string line = text;
-  std::ranges::replace_if(
-      line, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return line;
 }
 

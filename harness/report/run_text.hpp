@@ -14,7 +14,7 @@ namespace lockmark::report {
 std::string run_summary_terminal(const recorded_run& run, std::size_t width = 100,
                                  const style& look = {});
 
-// The verdict in one sentence: "held: no violation in 5000 owner changes (...)".
+// The verdict in one sentence: "held: no violation in 5000 requests that met a hold (...)".
 std::string verdict_sentence(const recorded_run& run);
 
 // The report of a single run as Markdown, for a comment on a pull request: under

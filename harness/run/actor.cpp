@@ -60,7 +60,7 @@ void actor::end() {
 void actor::give_up() {
   if (!in_attempt_) return;
   const time_point now = stage_.where.now();
-  if (holding_) note(check::event_kind::released, now, token_);
+  if (holding_) note_release(now);
   if (ending_ != ending::granted) missed(doubt::connection_lost);
   if (stage_.lock_has.has(feature::optimistic)) note(check::event_kind::doubtful, now, token_);
   finish(now);
@@ -79,6 +79,11 @@ void actor::hurry() {
 
 void actor::note(check::event_kind kind, time_point at, std::uint64_t token) {
   stage_.journal.note({to_ns(at), token, plan_.key, number_, kind});
+}
+
+void actor::note_release(time_point at) {
+  stage_.journal.note({to_ns(at), token_, plan_.key, number_, check::event_kind::released,
+                       stage_.where.turn() != turn_of_grant_});
 }
 
 void actor::note(check::event_kind kind, time_point at, check::answer how) {
@@ -117,6 +122,7 @@ bool actor::answered(const outcome<grant>& answer) {
     token_ = answer.value().token;
     lease_ends_ = answer.value().valid_until;
     got_it(granted_, answer.value().pipe);
+    turn_of_grant_ = stage_.where.turn();
     holding_ = true;
     gauges::add(stage_.gauges.holding, 1);
     note(check::event_kind::granted, granted_, token_);
@@ -146,6 +152,7 @@ void actor::missed(refusal r) {
   } else {
     reached(now);
   }
+  note(check::event_kind::refused, now, static_cast<std::uint64_t>(r));
 }
 
 void actor::missed(doubt d) {
@@ -207,7 +214,7 @@ request actor::giving_back() {
   if (stage_.guard != nullptr) stage_.guard->write(plan_.key, token_, had_read_);
   release_sent_ = stage_.where.now();
   record(series::hold, release_sent_ - granted_);
-  note(check::event_kind::released, release_sent_, token_);
+  note_release(release_sent_);
   leave();
   return prompt_request(release_sent_);
 }

@@ -84,6 +84,7 @@ class actor final : public client {
   void draw_plan();
   void note(check::event_kind kind, time_point at, std::uint64_t token = 0);
   void note(check::event_kind kind, time_point at, check::answer how);
+  void note_release(time_point at);
   void got_it(time_point at, duration pipe = {});
   void missed(refusal r);
   void missed(doubt d);
@@ -134,7 +135,8 @@ class actor final : public client {
   doubt doubt_ = doubt::deadline;
   std::uint32_t failures_ = 0;
   std::uint64_t token_ = 0;
-  std::uint64_t had_read_ = 0;  // in the guarded register
+  std::uint64_t turn_of_grant_ = 0;  // of the loop
+  std::uint64_t had_read_ = 0;       // in the guarded register
   time_point intended_, sent_, granted_, release_sent_, finished_;
   time_point due_ = time_point::max();
   time_point lease_ends_ = time_point::max();  // at the earliest

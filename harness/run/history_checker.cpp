@@ -12,6 +12,7 @@ history_checker::history_checker(const shape& s, const window& w)
       lock_has_(s.lock_has),
       keeps_grants_(s.keeps_grants),
       exclusion_(s.keys, s.clock_error_ns, s.holders),
+      exposure_(s.keys, s.clients, s.competitors, s.holders),
       tokens_(s.keys, s.clients, s.holders),
       updates_(s.keys),
       handoffs_(s.keys),
@@ -54,6 +55,7 @@ void history_checker::see(const event& e) {
       return count_grant(e);
     case event_kind::doubtful: return updates_.doubtful(e);
     case event_kind::answered: return;
+    case event_kind::refused: return exposure_.refused(e);
   }
 }
 
@@ -61,11 +63,13 @@ void history_checker::began(const event& e) {
   began_ns_[e.client] = e.at_ns;
   handoffs_.began(e);
   tokens_.began(e);
+  exposure_.began(e);
   change_in_flight(e.at_ns, +1);
 }
 
 void history_checker::ended(const event& e) {
   handoffs_.ended(e);
+  exposure_.ended(e);
   change_in_flight(e.at_ns, -1);
   if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - began_ns_[e.client]);
 }
@@ -76,6 +80,7 @@ bool history_checker::counts(std::uint32_t client) const {
 }
 
 void history_checker::granted(const event& e) {
+  exposure_.granted(e);
   exclusion_.granted(e);
   if (lock_has_.has(feature::fencing_token)) tokens_.granted(e);
   const check::handoff h = handoffs_.granted(e);
@@ -91,6 +96,7 @@ void history_checker::granted(const event& e) {
 }
 
 void history_checker::released(const event& e) {
+  exposure_.released(e);
   exclusion_.released(e);
   const std::int64_t held_ns = handoffs_.released(e);
   change_in_flight(e.at_ns, -1);
@@ -100,6 +106,7 @@ void history_checker::released(const event& e) {
 // The hold ends with its client, though the server may keep the lock until the lease expires.
 void history_checker::died(const event& e) {
   ++found_.orphaned;
+  exposure_.released(e);
   exclusion_.released(e);
   const std::int64_t held_ns = handoffs_.died(e);
   change_in_flight(e.at_ns, -1);
@@ -163,6 +170,8 @@ findings history_checker::result() const {
   f.stale_tokens = tokens_.stale();
   f.lost_updates = updates_.found();
   f.transfers = exclusion_.transfers();
+  f.chances = exposure_.chances() + updates_.found();
+  f.lasting_holds = exposure_.lasting_holds();
   return f;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/check/exclusion.hpp"
+#include "harness/check/exposure.hpp"
 #include "harness/check/guard.hpp"
 #include "harness/check/handoff.hpp"
 #include "harness/check/lost_update.hpp"
@@ -37,7 +38,9 @@ struct findings {
   std::optional<check::guard_counts> guard;  // of a job with a guarded resource
   std::uint64_t orphaned = 0;                // holds whose client died
   std::int64_t longest_orphaned_ns = 0;      // from such a death to the next grant of the key
-  std::uint64_t transfers = 0;  // changes of owner in the whole history: chances of a violation
+  std::uint64_t transfers = 0;               // changes of owner in the whole history
+  std::uint64_t chances = 0;        // at which a wrong grant would have been seen; see exposure
+  std::uint64_t lasting_holds = 0;  // during which others could have been answered
 
   // In the window:
   std::uint64_t grants = 0;    // optimistic: commits
@@ -95,6 +98,7 @@ class history_checker {
   features lock_has_;
   bool keeps_grants_;
   check::exclusion exclusion_;
+  check::exposure exposure_;
   check::token_order tokens_;
   check::lost_updates updates_;
   check::handoffs handoffs_;

@@ -33,6 +33,18 @@ std::string nothing_measured(const result& r) {
 
 }  // namespace
 
+std::optional<message> result::untested() const {
+  if (violations() > 0 || (answered() && found.chances > 0)) return std::nullopt;
+  if (!answered()) return message{"untested_nothing", {nothing_measured(*this)}};
+  const auto because = [](std::string id) { return message{"untested_" + id, {}}; };
+  if (lock_has.has(feature::optimistic)) return because("no_conflict");
+  if (job.clients_in_all() == 1) return because("one_client");
+  if (holders == 0) return because("shared");
+  if (job.keys.kind == config::key_choice::shape::own) return because("own_keys");
+  if (grants_in_all == 0) return because("no_grant");
+  return because(found.lasting_holds == 0 ? "no_hold" : "no_meeting");
+}
+
 void judge_run(result& r, double cores) {
   self_measurement& m = r.self;
   m.closed_loop = !r.job.arrives_by_rate();

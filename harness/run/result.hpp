@@ -133,8 +133,11 @@ struct result {
     return {totals[series::response], static_cast<std::int64_t>(totals.counts.not_granted()),
             job.wait.count()};
   }
-  // Whether the lock has answered at all: only then can it be said to have held.
-  bool tested() const { return grants_in_all > 0 || totals.counts.answered() > 0; }
+  // Whether the lock has answered at all.
+  bool answered() const { return grants_in_all > 0 || totals.counts.answered() > 0; }
+  // Why the verdict could not have been another one; none: a violation was found, or there were
+  // chances to find one. Only a lock that was tested can be said to have held.
+  std::optional<message> untested() const;
   // Times that the lock was proved not to be one.
   std::uint64_t violations() const {
     // A grant to a second holder usually shows more than once: as an overlap, by its token, and in

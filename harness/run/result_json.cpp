@@ -47,32 +47,37 @@ json run_section(const result& r) {
 }
 
 // The rule of three: after n opportunities without a failure, its probability is below 3/n with
-// 95 % confidence. An optimistic lock can fail at each commit, other locks at each change of owner.
+// 95 % confidence.
 json exposure(const result& r) {
   const bool optimistic = r.lock_has.has(feature::optimistic);
-  const std::uint64_t chances = optimistic ? r.grants_in_all : r.found.transfers;
+  const std::uint64_t chances = r.found.chances;
   json j;
-  j["of"] = optimistic ? "commits" : "owner changes";
+  j["of"] = optimistic ? "commits that met another" : "requests that met a hold";
   j["chances"] = chances;
+  j["owner_changes"] = optimistic ? json() : json(r.found.transfers);
   j["violation_share_below_95"] = r.violations() == 0 && chances > 0
                                       ? json(std::min(1.0, 3.0 / static_cast<double>(chances)))
                                       : json();
   return j;
 }
 
+json message_json(const message& m) {
+  return {{"id", text(m.id)}, {"values", m.values}};
+}
+
 json verdict_section(const result& r) {
   const bool bound = r.verdict.valid && r.verdict.bound;
+  const std::optional<message> untested = r.untested();
   json j;
-  j["held"] = r.violations() == 0 && !r.tested() ? json() : json(r.violations() == 0);
+  j["held"] = untested ? json() : json(r.violations() == 0);
+  j["untested"] = untested ? message_json(*untested) : json();
   j["violations"] = r.violations();
   j["valid"] = r.verdict.valid;
   j["bound"] = bound ? json(">=") : json();
   j["saturated"] = r.verdict.saturated;
   j["reasons"] = texts_of(r.verdict.reasons);
   json messages = json::array();
-  for (const message& m : r.verdict.reasons) {
-    messages.push_back({{"id", text(m.id)}, {"values", m.values}});
-  }
+  for (const message& m : r.verdict.reasons) messages.push_back(message_json(m));
   j["messages"] = std::move(messages);
   j["safety_class"] = lockmark::name_of(r.promises);
   j["exposure"] = exposure(r);
@@ -339,7 +344,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.3";
+  j["schema_version"] = "1.4";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);
@@ -367,6 +372,7 @@ json to_json_while_running(const result& known) {
   j["run"]["why"] = "the run has not ended yet, or was killed";
   j["run"]["window_s"] = json();
   j["verdict"]["held"] = json();
+  j["verdict"]["untested"] = json();
   j["verdict"]["violations"] = json();
   j["verdict"]["valid"] = json();
   return j;

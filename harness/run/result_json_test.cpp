@@ -24,7 +24,7 @@ json quantile(const json& content, const char* which, double q) {
 // Counts, rates and shares of the whole.
 TEST(result_json, counts_and_rates) {
   const json j = to_json(sample_run{}.r);
-  EXPECT_EQ(j["schema_version"], "1.3");
+  EXPECT_EQ(j["schema_version"], "1.4");
   EXPECT_EQ(j["samples"], 5'020);
   EXPECT_EQ(j["counts"]["granted"], 4'769);
   EXPECT_EQ(j["counts"]["refused_deadline"], 251);
@@ -97,7 +97,7 @@ TEST(result_json, cost_per_acquire) {
   EXPECT_EQ(j["server"]["cmd.evalsha"], 12'000);
 }
 
-// Zero violations in 5000 owner changes: less than 3 in 5000, with 95 % confidence.
+// Zero violations in 5000 requests that met a hold: less than 3 in 5000, with 95 % confidence.
 TEST(result_json, exposure_by_the_rule_of_three) {
   sample_run s;
   json j = to_json(s.r)["verdict"];
@@ -116,7 +116,7 @@ TEST(result_json, optimistic_locks) {
   s.r.found.lost_updates = 2;
   const json j = to_json(s.r);
   EXPECT_EQ(j["verdict"]["violations"], 2);
-  EXPECT_EQ(j["verdict"]["exposure"]["of"], "commits");
+  EXPECT_EQ(j["verdict"]["exposure"]["of"], "commits that met another");
   EXPECT_TRUE(j["handoff"]["transfer"].is_null());
   EXPECT_TRUE(j["handoff"]["held_share"].is_null());
 }

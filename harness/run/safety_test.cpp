@@ -176,7 +176,7 @@ TEST(untested_runs, are_not_said_to_have_held) {
   for (const result* r : {&silent, &unreachable}) {
     EXPECT_EQ(r->how, ending::complete) << r->why;
     EXPECT_GT(r->attempts(), 8u);
-    EXPECT_FALSE(r->tested());
+    EXPECT_FALSE(r->answered());
     EXPECT_FALSE(r->verdict.valid);
     ASSERT_FALSE(r->verdict.reasons.empty());
     EXPECT_EQ(text_of(r->verdict.reasons[0]).find("nothing was measured: not one of "), 0u);
@@ -190,8 +190,68 @@ TEST(untested_runs, are_not_those_with_refusals_alone) {
   result r;
   ++r.totals.counts[counter::refused_deadline];
   judge_run(r, 1);
-  EXPECT_TRUE(r.tested());
+  EXPECT_TRUE(r.answered());
   EXPECT_TRUE(r.verdict.valid);
+}
+
+// The reasons why no wrong grant could have been seen, from the first that applies to the last.
+TEST(untested_runs, say_why) {
+  result r;
+  r.job.instances = 2;
+  r.job.clients = 4;
+  r.grants_in_all = 100;
+  r.totals.counts[counter::granted] = 100;
+  const auto why = [&r] { return r.untested() ? r.untested()->id : std::string{}; };
+  r.found.chances = 1;
+  EXPECT_EQ(why(), "");
+  r.found.chances = 0;
+  EXPECT_EQ(why(), "untested_no_hold");
+  r.found.lasting_holds = 1;
+  EXPECT_EQ(why(), "untested_no_meeting");
+  r.grants_in_all = 0;
+  EXPECT_EQ(why(), "untested_no_grant");
+  r.job.keys.kind = config::key_choice::shape::own;
+  EXPECT_EQ(why(), "untested_own_keys");
+  r.holders = 0;
+  EXPECT_EQ(why(), "untested_shared");
+  r.job.instances = r.job.clients = 1;
+  EXPECT_EQ(why(), "untested_one_client");
+  r.lock_has = feature::optimistic;
+  EXPECT_EQ(why(), "untested_no_conflict");
+  EXPECT_TRUE(to_json(r)["verdict"]["held"].is_null());
+  EXPECT_EQ(to_json(r)["verdict"]["untested"]["id"], "untested_no_conflict");
+  r.found.lost_updates = 1;
+  EXPECT_EQ(why(), "");
+  EXPECT_EQ(to_json(r)["verdict"]["held"], false);
+}
+
+// A lock that grants every other client a key that is held. If holds last, it is found; if they end
+// within a turn of the one loop, nobody can see it, and nobody may say that it held.
+TEST(untested_runs, are_those_whose_holds_do_not_last) {
+  lock_kind broken = kind_of("faulty/lock");
+  broken.has = broken.has.without(feature::fencing_token);  // which would betray it
+  const std::string wrong = "options: {two_holders: 2, delay: 1ms}\n";
+  const result brief = simulate(broken, "hold: 0s\n" + wrong);
+  ASSERT_TRUE(brief.untested().has_value());
+  EXPECT_EQ(brief.untested()->id, "untested_no_hold");
+  EXPECT_GT(brief.grants_in_all, 100u);
+  const result lasting = simulate(broken, "hold: 2ms\n" + wrong);
+  EXPECT_FALSE(lasting.untested().has_value());
+  EXPECT_GT(lasting.violations(), 10u);
+  EXPECT_GE(lasting.found.chances, lasting.found.certain_violations);
+}
+
+// Locks that poll and locks that wait meet holds; readers alone exclude nobody.
+TEST(untested_runs, are_those_of_readers_alone) {
+  for (const char* lock : {"memory/lock", "memory/try_lock", "memory/optimistic"}) {
+    const result r = simulate(kind_of(lock), "");
+    EXPECT_FALSE(r.untested().has_value()) << lock;
+    EXPECT_GT(r.found.chances, 100u) << lock;
+    EXPECT_EQ(to_json(r)["verdict"]["held"], true);
+  }
+  const result readers = simulate(kind_of("memory/read"), "", 0);
+  ASSERT_TRUE(readers.untested().has_value());
+  EXPECT_EQ(readers.untested()->id, "untested_shared");
 }
 
 // Every commit was confirmed, but the server counts fewer: it lost some.

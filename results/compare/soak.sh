@@ -28,8 +28,8 @@ soak() {
       *) cat "$work/said" >&2 && die "lockmark run soak on $lock ended with exit status $status" ;;
     esac
     run_json=$(echo "$work"/runs/*/run.json)
-    printf '| %s | %s | %s | %s | %s | 1 in %.0f | %.0f |\n' "$lock" "$topology" \
-      "$(value_in exposure chances)" "$(value_in safety certain_violations)" \
+    printf '| %s | %s | %s | %s | %s | %s | 1 in %.0f | %.0f |\n' "$lock" "$topology" \
+      "$(value_in exposure owner_changes)" "$(value_in exposure chances)" "$(value_in safety certain_violations)" \
       "$(value_in guard lost_updates)" "$(calc 6 "1 / $(value_in exposure violation_share_below_95)")" \
       "$(value window_s)"
   done
@@ -39,8 +39,8 @@ soak() {
 echo '# Correct locks, left alone'
 echo
 environment
-echo '| lock | servers | owner changes | violations | lost updates | fewer violations than (95 %) | s |'
-echo '|---|---|---:|---:|---:|---:|---:|'
+echo '| lock | servers | owner changes | chances | violations | lost updates | fewer violations than (95 %) | s |'
+echo '|---|---|---:|---:|---:|---:|---:|---:|'
 soak redis 1000000 redis/set_nx_px redis/lua redis/redisson redis/redisson_spin \
   redis/redisson_fair redis/redisson_write redis/redisson_fenced redis/redisson_multi
 soak redis-independent 1000000 redis/redlock redis/redisson_red redis/sharded

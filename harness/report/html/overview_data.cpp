@@ -81,6 +81,7 @@ json counts_of(const std::vector<subject>& subjects) {
          {"held", 0},
          {"broken", 0},
          {"unknown", 0},
+         {"untested", 0},
          {"valid", 0},
          {"INVALID", 0},
          {"incomplete", 0},
@@ -99,9 +100,9 @@ json counts_of(const std::vector<subject>& subjects) {
 json overview_data(const std::vector<subject>& subjects, chart_sheet& sheet) {
   const json n = counts_of(subjects);
   json data{{"counts", n},
-            {"verdict", n["broken"] > 0    ? "broken"
-                        : n["unknown"] > 0 ? "unknown"
-                                           : "held"},
+            {"verdict", n["broken"] > 0         ? "broken"
+                        : n["held"] < n["runs"] ? "unknown"
+                                                : "held"},
             {"trust", n["with_figures"] < n["runs"] ? "bad"
                       : n["bound"] > 0              ? "doubtful"
                                                     : "good"},

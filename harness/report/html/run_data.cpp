@@ -61,6 +61,7 @@ void add_verdict(const subject& s, json& data) {
   const std::string verdict = verdict_of(s);
   data["verdict"] = verdict;
   data["verdict_is"][verdict] = true;
+  if (r.untested) data["untested"] = text_of(*r.untested);
   const double below = real_of(s.at({"verdict", "exposure", "violation_share_below_95"}));
   data["too_few"] = below > 0.5;
   const bool rare = below > 0 && below <= 0.5;

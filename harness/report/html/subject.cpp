@@ -129,13 +129,14 @@ void name_apart(std::vector<subject>& subjects) {
 
 std::string verdict_of(const subject& s) {
   const json& held = s.at({"verdict", "held"});
+  if (s.in_table.untested) return "untested";
   if (!held.is_boolean()) return "unknown";
   return held.get<bool>() ? "held" : "broken";
 }
 
 std::string held_word(const subject& s) {
   const std::string verdict = verdict_of(s);
-  return verdict == "broken" ? "NOT HELD" : verdict;
+  return verdict == "broken" ? "NOT HELD" : verdict == "untested" ? "not tested" : verdict;
 }
 
 std::string figures_word(const subject& s) {
