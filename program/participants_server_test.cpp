@@ -82,7 +82,7 @@ TEST_F(participants_on_redis, give_whole_figures) {
   EXPECT_GT(told["cost_per_acquire"]["client_commands_per_grant"].get<double>(), 1);
   EXPECT_GT(told["cost_per_acquire"]["server_commands_per_grant"].get<double>(), 1);
   EXPECT_GT(told["harness"]["cpu_cores_used"].get<double>(), 0.01);
-  EXPECT_TRUE(told["marks"].empty()) << told["marks"];
+  EXPECT_THAT(told["marks"].dump(), testing::Not(HasSubstr("participant_died")));
   EXPECT_TRUE(told["safety"]["guard"].is_null());
   EXPECT_THAT(state_of(*config::parse_target(redis_->target()), dir_.path()),
               testing::Not(HasSubstr("lockmark")));
@@ -104,11 +104,12 @@ TEST_F(participants_on_redis, a_dead_holders_lock_comes_back_with_its_lease) {
   EXPECT_EQ(r.violations(), 0u);
   EXPECT_EQ(r.found.guard->lost_updates, 0u);
   EXPECT_EQ(r.found.orphaned, 1u);
-  EXPECT_GE(r.found.longest_gap_ns, 1'300'000'000);
+  // Less the time for which a busy machine let nobody run.
+  EXPECT_GE(r.found.longest_gap_ns + r.self.frozen.longest_ns, 1'300'000'000);
   // On a busy machine, all clients also wait for a core.
   EXPECT_LE(r.found.longest_gap_ns, 2'100'000'000 + 2 * r.hiccup.max_ns());
   EXPECT_GT(r.found.longest_orphaned_ns, 1'100'000'000);
-  EXPECT_LE(r.found.longest_orphaned_ns, r.found.longest_gap_ns);
+  EXPECT_LE(r.found.longest_orphaned_ns, r.found.longest_gap_ns + r.self.frozen.longest_ns);
 }
 
 // A holder that is stopped past its lease and resumes unaware: detected by the intervals of the
@@ -160,7 +161,9 @@ TEST_F(participants_on_redis, a_short_sleep_is_none) {
   ASSERT_TRUE(asleep->has_value());
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
   EXPECT_EQ(r.violations(), 0u);
-  EXPECT_GE(r.found.longest_gap_ns, 200'000'000);
+  // No fault of the job stopped it, so that its sleep is no gap of the lock.
+  EXPECT_GE(r.self.frozen.longest_ns, 200'000'000);
+  EXPECT_LT(r.found.longest_gap_ns, r.self.frozen.longest_ns + 2 * r.hiccup.max_ns());
 }
 
 // A participant that cannot reach its server ends the run before the load, with a sentence.
@@ -223,8 +226,7 @@ TEST_F(participants_on_redis, a_death_stands_in_the_folder_and_the_report) {
   EXPECT_THAT(e.out, HasSubstr("was killed by signal 9"));
   const auto told = read_json(only_folder(dir_ / "runs") / "run.json");
   EXPECT_EQ(told["run"]["status"], "complete");
-  ASSERT_EQ(told["marks"].size(), 1u);
-  EXPECT_EQ(told["marks"][0]["kind"], "participant_died");
+  EXPECT_THAT(told["marks"].dump(), HasSubstr(R"("kind":"participant_died")"));
   EXPECT_EQ(told["verdict"]["held"], true);
 }
 

@@ -18,9 +18,10 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 using run::phase;
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 constexpr const char* own_keys =
     "load: {instances: 4, clients: 2}\nparticipants: 4\nkeys: own\nhold: 1ms\nwarmup: 50ms\n"
@@ -29,6 +30,11 @@ constexpr const char* own_keys =
 constexpr const char* one_key =
     "load: {instances: 4, clients: 1}\nparticipants: 4\nkeys: one\nhold: 1ms\nwarmup: 50ms\n"
     "stop: {duration: 500ms}\nfloor: 0s\nguard: register\n";
+
+// Beside it, the marks may tell of a machine that let nobody run for a moment.
+bool tells_of_a_death(const run::result& r) {
+  return std::ranges::find(r.marks, "participant_died", &run::mark::kind) != r.marks.end();
+}
 
 // Disturbs a participant once, in the middle of the window.
 interference once(std::function<void(run::process_worker_pool&)> how) {
@@ -59,7 +65,7 @@ TEST(participants, measure_what_threads_do) {
   EXPECT_GE(r.grants_in_all, r.found.grants);
   EXPECT_NEAR(r.found.clients_in_flight, 8, 1);
   EXPECT_EQ(r.absent_share, 0);
-  EXPECT_THAT(r.marks, IsEmpty());
+  EXPECT_FALSE(tells_of_a_death(r));
 }
 
 // Two holders in two processes: found by their intervals, and by the guarded register.
@@ -109,7 +115,7 @@ TEST(participants, can_be_killed) {
   EXPECT_GT(r.found.grants_by_client[4], 0u);
   EXPECT_GT(r.absent_share, 0.05);
   EXPECT_LE(r.absent_share, 0.25);
-  EXPECT_THAT(r.marks, IsEmpty()) << "who asked for a death tells of it himself";
+  EXPECT_FALSE(tells_of_a_death(r)) << "who asked for a death tells of it himself";
 }
 
 // An open loop owes the arrivals of the living; those that a dead participant never handed over are
@@ -131,6 +137,31 @@ TEST(participants, that_are_killed_owe_no_arrivals) {
   EXPECT_NEAR(r.self.achieved_per_s, r.self.offered_per_s, 0.05 * r.self.offered_per_s);
 }
 
+// lockmark with all its threads: the summary says who stood still, when and how long.
+TEST(lockmark_itself, that_is_stopped_unasked_spoils_the_figures) {
+  for (const char* loop : {"loop: closed", "loop: open, rate: 400/s"}) {
+    const scratch dir;
+    std::ofstream(dir / "job.yaml") << "lock: memory/lock\nload: {instances: 4, clients: 2, "
+                                    << loop << "}\nkeys: own\nhold: 1ms\nwarmup: 0s\n"
+                                    << "stop: {duration: 4s}\nfloor: 0s\n";
+    program p(lockmark({"run", (dir / "job.yaml").string(), "--on", "memory:", "--out",
+                        (dir / "runs").string()}),
+              dir.path());
+    ASSERT_TRUE(p.says("measuring")) << p.err();
+    p.signal(SIGSTOP);
+    poll(nullptr, 0, 2500);
+    p.signal(SIGCONT);
+    const ended e = p.wait(60s);
+    EXPECT_EQ(e.status, 3) << e.err;
+    EXPECT_THAT(e.out, AllOf(HasSubstr("INVALID"), HasSubstr("lockmark stood still for 2."),
+                             HasSubstr("by no fault of the job"), HasSubstr("meanwhile")))
+        << loop;
+    const auto told = read_json(only_folder(dir / "runs") / "run.json");
+    EXPECT_FALSE(told["verdict"]["valid"]);
+    EXPECT_LT(told["longest_gap"]["length_ns"], 2'000'000'000) << "it is not the lock's";
+  }
+}
+
 // Killed from outside: the result reports it.
 TEST(participants, that_die_unasked_are_told_of) {
   const run::result r = run_apart({.lock = "memory/lock",
@@ -141,11 +172,37 @@ TEST(participants, that_die_unasked_are_told_of) {
                                    })});
   EXPECT_EQ(r.how, run::ending::complete) << r.why;
   EXPECT_EQ(r.violations(), 0u);
-  ASSERT_EQ(r.marks.size(), 1u);
-  EXPECT_EQ(r.marks[0].kind, "participant_died");
-  EXPECT_THAT(r.marks[0].text, HasSubstr("participant 1 of 4 was killed by signal 9"));
-  EXPECT_GT(r.marks[0].at_s, 0.1);
-  EXPECT_LT(r.marks[0].at_s, r.window_s());
+  const auto death = std::ranges::find(r.marks, "participant_died", &run::mark::kind);
+  ASSERT_NE(death, r.marks.end());
+  EXPECT_THAT(death->text, HasSubstr("participant 1 of 4 was killed by signal 9"));
+  EXPECT_GT(death->at_s, 0.1);
+  EXPECT_LT(death->at_s, r.window_s());
+}
+
+// Stopped from outside for most of the window: its silence is not the lock's, and the figures are
+// those of three participants.
+TEST(participants, that_are_stopped_unasked_spoil_the_figures) {
+  for (const char* loop : {"loop: closed", "loop: open, rate: 400/s"}) {
+    const std::string job = std::string("load: {instances: 4, clients: 2, ") + loop +
+                            "}\nparticipants: 4\nkeys: own\nhold: 1ms\nwarmup: 50ms\n"
+                            "stop: {duration: 2s}\nfloor: 0s\n";
+    bool stopped = false, resumed = false;
+    const run::result r =
+        run_apart({.lock = "memory/lock",
+                   .job = job,
+                   .target = "memory:",
+                   .each_glance = [&](run::process_worker_pool& workers, const run::progress& p) {
+                     if (p.now != phase::measuring) return;
+                     if (!std::exchange(stopped, true)) ::kill(workers.pid(1), SIGSTOP);
+                     if (p.elapsed_s > 1.5 && !std::exchange(resumed, true))
+                       ::kill(workers.pid(1), SIGCONT);
+                   }});
+    EXPECT_EQ(r.how, run::ending::complete) << r.why;
+    EXPECT_FALSE(r.verdict.valid) << loop;
+    EXPECT_THAT(texts_of(r.verdict.reasons),
+                Contains(AllOf(HasSubstr("participant 2 stood still for 1."),
+                               HasSubstr("by no fault of the job"))));
+  }
 }
 
 // A participant dies at every glance, in the middle of a write: no hang, no violation.
@@ -190,7 +247,9 @@ TEST(participants, that_are_stopped_at_the_end_are_woken) {
   EXPECT_EQ(r.violations(), 0u);
   EXPECT_GT(r.found.grants_by_client[6], 0u);
   EXPECT_LT(r.found.grants_by_client[6], r.found.grants_by_client[0]);
-  EXPECT_THAT(r.marks, IsEmpty());
+  EXPECT_FALSE(r.verdict.valid) << "no fault of the job stopped it";
+  ASSERT_FALSE(r.marks.empty());
+  EXPECT_EQ(r.marks.back().kind, "stood_still");
 }
 
 // A ring overflows because nobody reads it for long: the run ends with a sentence and no figures.

@@ -29,6 +29,23 @@ constexpr std::array sentences{
     sentence{"hiccups", "idle threads were kept from running for {} ms at p99.9, longer than the "
              "reported p99 of {} ms",
              "空闲线程在 p99.9 处被推迟运行 {} ms，长于所报告的 p99（{} ms）"},
+    sentence{"hiccups_of_time", "for 1 % of the time, idle threads were kept from running "
+             "for {} ms or longer, longer than the reported p99 of {} ms",
+             "有 1 % 的时间空闲线程被推迟运行 {} ms 或更久，长于所报告的 p99（{} ms）"},
+    sentence{"lockmark_froze", "lockmark stood still for {} s of the {} s measured (longest: {} s, "
+             "from {} s on), by no fault of the job",
+             "lockmark 停顿 {} s（测量共 {} s；最长 {} s，始于第 {} s），并非作业注入的故障"},
+    sentence{"thread_froze", "load thread {} stood still for {} s of the {} s measured (longest: "
+             "{} s, from {} s on), by no fault of the job",
+             "负载线程 {} 停顿 {} s（测量共 {} s；最长 {} s，始于第 {} s），并非作业注入的故障"},
+    sentence{"participants_froze", "every participant stood still, for {} s of the {} s measured "
+             "(longest: {} s, from {} s on), by no fault of the job",
+             "所有参与进程停顿 {} s（测量共 {} s；最长 {} s，始于第 {} s），并非作业注入的故障"},
+    sentence{"participant_froze", "participant {} stood still for {} s of the {} s measured "
+             "(longest: {} s, from {} s on), by no fault of the job",
+             "参与进程 {} 停顿 {} s（测量共 {} s；最长 {} s，始于第 {} s），并非作业注入的故障"},
+    sentence{"machine_suspended", "the machine was suspended for {} s, {} s into the measurement",
+             "机器被挂起 {} s，始于测量的第 {} s"},
     sentence{"steal", "the hypervisor took {} % of the machine (limit {} %)",
              "虚拟机监控程序占用了机器的 {} %（上限 {} %）"},
     sentence{"throttled", "the CPU quota stopped the harness {} times",

@@ -3,6 +3,7 @@
 
 #include "harness/faults/injector.hpp"
 #include "harness/run/controller.hpp"
+#include "harness/run/freezes.hpp"
 #include "harness/stats/littles_law.hpp"
 #include "harness/stats/stationarity.hpp"
 
@@ -108,6 +109,7 @@ void run_controller::draw_conclusions(result& r) {
                           window_);
   if (pool_.guard() != nullptr) r.found.guard = pool_.guard()->counts();
   pool_.tell(r);
+  judge_freezes(r, faults_.all());
   const stats::trend trend = stats::find_trend(
       collector_->p50_series(), std::chrono::duration<double>(interval_length).count());
   r.steady.known = r.timeline.size() >= 4;

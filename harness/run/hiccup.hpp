@@ -3,29 +3,59 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "harness/run/phases.hpp"
+#include "harness/run/recorder.hpp"
 #include "harness/stats/histogram.hpp"
 #include "harness/time/clock.hpp"
+#include "harness/time/metronome.hpp"
 
 namespace lockmark::run {
 
+// What a thread saw that was to wake each millisecond. Only the window counts.
+struct hiccups {
+  // By beat of the fixed schedule, every missed one included: what arrivals at a constant rate
+  // meet.
+  stats::histogram by_beat;
+  // By waking: each stall once, however long, as a client of a closed loop meets it.
+  stats::histogram by_wake;
+  std::vector<freeze> freezes;  // the first 1,000, also outside the window
+  std::vector<freeze> asleep;   // times for which the machine was suspended; the first 1,000
+};
+
+// The part without a thread and a clock of its own.
+class hiccup_count {
+ public:
+  hiccup_count(time_point first, const window& w);
+  time_point next() const { return beat_.next(); }
+  // Awake at `now`; the machine has been suspended for `suspended_ns` in its life.
+  void awake(time_point now, std::int64_t suspended_ns);
+  const hiccups& seen() const { return seen_; }
+
+ private:
+  const window& window_;
+  metronome beat_;
+  hiccups seen_;
+  std::optional<std::int64_t> suspended_ns_;
+};
+
 class hiccup_meter {
  public:
-  // Starts a thread that sleeps 1 ms at a time. Only overshoots within the window count.
+  // Starts a thread that wakes each millisecond.
   hiccup_meter(const real_clock& clock, const window& w);
   ~hiccup_meter() { stop(); }
   void stop();
   // REQUIRES: stopped.
-  const stats::histogram& overshoot() const { return overshoot_; }
+  const hiccups& seen() const { return count_.seen(); }
 
  private:
   void measure();
 
   const real_clock& clock_;
-  const window& window_;
-  stats::histogram overshoot_;
+  hiccup_count count_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

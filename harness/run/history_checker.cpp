@@ -4,6 +4,12 @@
 
 namespace lockmark::run {
 
+namespace {
+
+constexpr std::size_t most_gaps = 32;
+
+}  // namespace
+
 using check::event;
 using check::event_kind;
 
@@ -119,7 +125,15 @@ void history_checker::see_gap(std::int64_t until_ns) {
     found_.longest_gap_ns = gap_ns;
     found_.gap_began_ns = last_grant_ns_;
   }
+  if (gap_ns > least_kept_gap_ns_) keep_gap({gap_ns, last_grant_ns_});
   last_grant_ns_ = until_ns;
+}
+
+void history_checker::keep_gap(const gap& g) {
+  std::vector<gap>& kept = found_.gaps;
+  if (kept.size() < most_gaps) return kept.push_back(g);
+  *std::ranges::min_element(kept, {}, &gap::length_ns) = g;
+  least_kept_gap_ns_ = std::ranges::min(kept, {}, &gap::length_ns).length_ns;
 }
 
 void history_checker::count_grant(const event& e) {

@@ -27,6 +27,12 @@ struct grant_stamp {
   std::uint32_t client = 0;
 };
 
+// A time in the window without a grant on any key.
+struct gap {
+  std::int64_t length_ns = 0;
+  std::int64_t began_ns = 0;
+};
+
 struct findings {
   std::uint64_t certain_violations = 0;
   std::uint64_t possible_violations = 0;
@@ -53,6 +59,7 @@ struct findings {
   std::vector<std::uint64_t> grants_by_client;
   std::int64_t longest_gap_ns = 0;  // without a grant on any key
   std::int64_t gap_began_ns = 0;
+  std::vector<gap> gaps;         // the 32 longest
   double clients_in_flight = 0;  // mean, from the stamps; 0 without a finished window
 };
 
@@ -91,6 +98,7 @@ class history_checker {
   void cross_edges(std::int64_t at_ns);
   bool counts(std::uint32_t client) const;
   void see_gap(std::int64_t until_ns);
+  void keep_gap(const gap& g);
   void change_in_flight(std::int64_t at_ns, int by);
   void integrate_until(std::int64_t at_ns);
 
@@ -111,6 +119,7 @@ class history_checker {
   __int128 in_flight_area_ns_ = 0;
   std::int64_t idle_before_window_ns_ = 0;
   std::int64_t last_grant_ns_ = 0;  // or the beginning of the window
+  std::int64_t least_kept_gap_ns_ = 0;
   bool in_window_ = false;
   bool past_window_ = false;
 };

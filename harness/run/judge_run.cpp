@@ -50,7 +50,9 @@ void judge_run(result& r, double cores) {
   m.closed_loop = !r.job.arrives_by_rate();
   m.reported_p99_ns = r.totals[series::response].value_at_quantile(0.99);
   m.timer_lag_p99_ns = r.totals[series::timer_lag].value_at_quantile(0.99);
-  m.hiccup_p999_ns = r.hiccup.value_at_quantile(0.999);
+  m.hiccup_p999_ns = r.late_wakes.value_at_quantile(0.999);
+  m.hiccup_p99_of_time_ns = r.hiccup.value_at_quantile(0.99);
+  m.attempts = r.attempts();
   m.dropped = r.totals.counts[counter::dropped];
   m.clients_all_busy = !r.totals[series::queue_lag].empty();
   m.offered_per_s = offered_per_s(r.job) * (1 - r.absent_share);

@@ -34,12 +34,24 @@ inline constexpr std::array<std::string_view, 9> series_names{"response",  "serv
                                                               "queue_lag", "hold",    "release",
                                                               "loop_lag",  "pipe",    "renewal"};
 
+// A time in which a worker did nothing, though it was to wake every few milliseconds.
+struct freeze {
+  std::int64_t from_ns = 0;
+  std::int64_t for_ns = 0;
+  std::uint64_t worker = 0;
+
+  std::int64_t until_ns() const { return from_ns + for_ns; }
+};
+// Shorter stalls are hiccups. A busy machine has some of a tenth of a second.
+inline constexpr duration least_freeze = std::chrono::milliseconds{100};
+
 struct interval {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::array<stats::histogram, series_names.size()> durations;
   tally counts;
   traffic sent;  // during the interval, for any attempt
+  std::vector<freeze> freezes;
 
   stats::histogram& operator[](series s) { return durations[static_cast<std::size_t>(s)]; }
   const stats::histogram& operator[](series s) const {
@@ -50,11 +62,13 @@ struct interval {
     for (std::size_t i = 0; i < durations.size(); ++i) durations[i].merge(other.durations[i]);
     counts += other.counts;
     sent += other.sent;
+    freezes.insert(freezes.end(), other.freezes.begin(), other.freezes.end());
   }
   void reset() {
     for (stats::histogram& h : durations) h.reset();
     counts = tally{};
     sent = traffic{};
+    freezes.clear();
   }
 };
 
@@ -62,7 +76,10 @@ class recorder {
  public:
   recorder() : current_(std::make_unique<interval>()) {}
 
-  void record(series s, std::int64_t ns) { (*current_)[s].record(ns); }
+  void record(series s, std::int64_t ns, std::int64_t times = 1) {
+    (*current_)[s].record(ns, times);
+  }
+  void froze(const freeze& f) { current_->freezes.push_back(f); }
   void count(counter c, std::uint64_t n = 1) { current_->counts[c] += n; }
   void sent(const traffic& meanwhile) { current_->sent += meanwhile; }
 

@@ -97,7 +97,8 @@ struct result {
   std::vector<fault_finding> faults;  // the effect of each fault on the lock
   stats::interval_bootstrap bootstrap;
   std::optional<floor_measurement> floor;
-  stats::histogram hiccup;
+  stats::histogram hiccup;      // hiccups::by_beat
+  stats::histogram late_wakes;  // hiccups::by_wake
 
   // The cost, over the whole life of the load (warm-up to drain).
   std::uint64_t grants_in_all = 0;

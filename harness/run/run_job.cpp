@@ -1,6 +1,7 @@
 #include "harness/run/run_job.hpp"
 
 #include "harness/run/controller.hpp"
+#include "harness/run/freezes.hpp"
 #include "harness/run/guarding.hpp"
 #include "harness/run/participants/process_worker_pool.hpp"
 #include "harness/run/thread_worker_pool.hpp"
@@ -53,7 +54,10 @@ result run_job(const setup& s, const real_clock& clock) {
   hiccup_meter meter(clock, measured);
   const auto judge = [&meter](result& of) {
     meter.stop();
-    of.hiccup = meter.overshoot();
+    const hiccups& seen = meter.seen();
+    of.hiccup = seen.by_beat;
+    of.late_wakes = seen.by_wake;
+    judge_own_freezes(of, seen.freezes, seen.asleep);
 #ifndef NDEBUG
     of.self.debug_build = true;
 #endif

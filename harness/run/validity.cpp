@@ -15,6 +15,10 @@ constexpr double least_achieved = 0.99;
 constexpr double most_of_floor = 0.5;
 constexpr std::int64_t tolerated_lag_ns = 200'000;
 constexpr double tolerated_lag_share = 0.05;
+// A p99 is made by one attempt in a hundred.
+constexpr double most_frozen = 0.01;
+// The throughput may then be more than twice what was measured.
+constexpr double most_frozen_of_a_bound = 0.5;
 
 std::string percent(double share, int decimals = 0) {
   return fmt::format("{:.{}f}", 100 * share, decimals);
@@ -24,12 +28,34 @@ std::string in_ms(std::int64_t ns) {
   return fmt::format("{:.2f}", static_cast<double>(ns) / 1e6);
 }
 
+std::string in_s(std::int64_t ns) {
+  return fmt::format("{:.2f}", static_cast<double>(ns) / 1e9);
+}
+
+// Whether freezes could have changed the throughput by more than 1 %, or the p99.
+bool frozen_too_long(const self_measurement& m) {
+  const freezing& f = m.frozen;
+  if (f.share > most_frozen || f.worst_share > most_frozen_of_a_bound) return true;
+  const double shown_ns = tolerated_lag_share * static_cast<double>(m.reported_p99_ns);
+  return m.closed_loop && f.attempts > most_frozen * static_cast<double>(m.attempts) &&
+         static_cast<double>(f.longest_ns) > shown_ns;
+}
+
+// Not even a bound is left.
+bool frozen_for_good(const self_measurement& m) {
+  return m.frozen.worst_share > most_frozen_of_a_bound || m.frozen.suspended_ns > 0;
+}
+
 // Why the harness was slow.
 std::vector<message> harness_limits(const self_measurement& m) {
   std::vector<message> limits;
   const auto add = [&limits](const char* id, std::vector<std::string> values) {
     limits.emplace_back(id, std::move(values));
   };
+  if (m.frozen.suspended_ns > 0) {
+    add("machine_suspended", {in_s(m.frozen.suspended_ns), in_s(m.frozen.suspended_at_ns)});
+  }
+  if (frozen_too_long(m)) limits.push_back(m.frozen.sentence);
   if (m.busiest_worker > most_busy_worker) {
     add("busy_worker", {percent(m.busiest_worker), percent(most_busy_worker)});
   }
@@ -43,6 +69,10 @@ std::vector<message> harness_limits(const self_measurement& m) {
   }
   if (m.reported_p99_ns > 0 && m.hiccup_p999_ns > m.reported_p99_ns) {
     add("hiccups", {in_ms(m.hiccup_p999_ns), in_ms(m.reported_p99_ns)});
+  }
+  // Arrivals at a rate meet a stall all the time that it lasts; a client of a closed loop, once.
+  if (!m.closed_loop && m.reported_p99_ns > 0 && m.hiccup_p99_of_time_ns > m.reported_p99_ns) {
+    add("hiccups_of_time", {in_ms(m.hiccup_p99_of_time_ns), in_ms(m.reported_p99_ns)});
   }
   if (m.steal > most_steal) add("steal", {percent(m.steal, 1), percent(most_steal)});
   if (m.times_throttled > 0) add("throttled", {fmt::format("{}", m.times_throttled)});
@@ -79,7 +109,7 @@ void judge_open_loop(const self_measurement& m, validity& v) {
 validity judge(const self_measurement& m) {
   validity v;
   v.reasons = defects(m);
-  v.valid = v.reasons.empty();
+  v.valid = v.reasons.empty() && !frozen_for_good(m);
   const auto limits = harness_limits(m);
   v.reasons.insert(v.reasons.end(), limits.begin(), limits.end());
   if (m.closed_loop) {

@@ -15,12 +15,26 @@
 
 namespace lockmark::run {
 
+// Times for which those who carry the load did not run, by no fault of the job (freezes.hpp).
+struct freezing {
+  double share = 0;        // of the window, mean over the workers: of the load that was not offered
+  double worst_share = 0;  // of the window, of the worker that stood longest
+  std::int64_t longest_ns = 0;
+  double attempts = 0;               // closed loops: at most so many met a freeze
+  message sentence{"", {}};          // who, how long, and when
+  std::int64_t suspended_ns = 0;     // the machine
+  std::int64_t suspended_at_ns = 0;  // since the window began
+};
+
 struct self_measurement {
   bool closed_loop = true;
   bool debug_build = false;
   std::int64_t reported_p99_ns = 0;   // response, granted attempts
   std::int64_t timer_lag_p99_ns = 0;  // late sends despite a free client
-  std::int64_t hiccup_p999_ns = 0;
+  std::int64_t hiccup_p999_ns = 0;    // of the wakings of an idle thread
+  std::int64_t hiccup_p99_of_time_ns = 0;
+  freezing frozen;
+  std::uint64_t attempts = 0;
   double offered_per_s = 0;   // open loops: the job's rate
   double achieved_per_s = 0;  // open loops: attempts begun
   double chance_per_s = 0;    // random arrivals: the shortfall that chance explains (3 sigma)

@@ -6,6 +6,7 @@
 
 #include "harness/async/lanes.hpp"
 #include "harness/run/driver_calls.hpp"
+#include "harness/time/metronome.hpp"
 
 namespace lockmark::run {
 namespace {
@@ -309,13 +310,17 @@ task<void> worker::make_attempts(client_slot& s, due first) {
 
 // The loop's own punctuality: how late a sleeping coroutine resumes.
 task<void> worker::heartbeat() {
+  metronome beat(loop_.now() + heartbeat_every, heartbeat_every);
   while (!over_) {
-    const time_point intended = loop_.now() + heartbeat_every;
+    const time_point intended = beat.next();
     co_await loop_.sleep_until(intended);
     const time_point now = loop_.now();
-    if (setup_.window.contains(to_ns(intended))) {
-      recorder_.record(series::loop_lag, (now - intended).count());
-    }
+    const duration late = now - intended;
+    if (late >= least_freeze) recorder_.froze({to_ns(intended), late.count(), mine_.worker});
+    beat.strike(now, [this](time_point at, duration by, std::int64_t beats) {
+      if (!setup_.window.contains(to_ns(at))) return;
+      recorder_.record(series::loop_lag, by.count(), beats);
+    });
   }
 }
 

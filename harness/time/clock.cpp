@@ -5,7 +5,7 @@
 namespace lockmark {
 namespace {
 
-std::int64_t cpu_ns(clockid_t which) {
+std::int64_t read_ns(clockid_t which) {
   timespec t{};
   clock_gettime(which, &t);
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
@@ -22,11 +22,15 @@ std::string format_utc(std::int64_t wall_ns, const char* pattern) {
 }  // namespace
 
 std::int64_t thread_cpu_ns() {
-  return cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+  return read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 std::int64_t process_cpu_ns() {
-  return cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+  return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+std::int64_t suspended_so_far_ns() {
+  return read_ns(CLOCK_BOOTTIME) - read_ns(CLOCK_MONOTONIC);
 }
 
 std::int64_t wall_time_ns() {

@@ -53,6 +53,10 @@ class simulated_clock final : public clock {
 std::int64_t thread_cpu_ns();
 std::int64_t process_cpu_ns();
 
+// How long the machine has been suspended since it started: CLOCK_BOOTTIME - CLOCK_MONOTONIC. The
+// monotonic clock stands still meanwhile; that of a server elsewhere does not.
+std::int64_t suspended_so_far_ns();
+
 // Nanoseconds since 1970 (UTC), by the system clock, which may jump.
 std::int64_t wall_time_ns();
 

@@ -90,6 +90,26 @@ void pass(byte_reader& in, histogram& h) {
   h.set_exact(e);
 }
 
+// At most a few: each took a fifth of an interval or longer.
+void pass(byte_writer& out, const std::vector<freeze>& freezes) {
+  out.number(freezes.size());
+  for (const freeze& f : freezes) {
+    out.count(f.from_ns);
+    out.count(f.for_ns);
+    out.number(f.worker);
+  }
+}
+
+void pass(byte_reader& in, std::vector<freeze>& freezes) {
+  for (std::uint64_t n = in.number(); n > 0; --n) {
+    freeze f;
+    f.from_ns = in.count();
+    f.for_ns = in.count();
+    f.worker = in.number();
+    freezes.push_back(f);
+  }
+}
+
 // The same numbers in the same order, for both directions.
 template <class Bytes, class Interval>
 void pass_all(Bytes& bytes, Interval& i) {
@@ -104,6 +124,7 @@ void pass_all(Bytes& bytes, Interval& i) {
                   &t.pipe_ns, &t.late_renewals}) {
     bytes.pass(*n);
   }
+  pass(bytes, i.freezes);
 }
 static_assert(sizeof(traffic) == 8 * sizeof(std::uint64_t), "a number of traffic is forgotten");
 
