@@ -48,7 +48,7 @@ class gate_command : public testing::Test {
 words short_runs(const std::string& on) {
   words all{"contended", "--on", on, "--block", "500ms", "--quiet"};
   for (const char* set : {"lock=redis/redisson_fair", "load.instances=2", "load.clients=1",
-                          "hold=5ms", "warmup=0s", "floor=0s"}) {
+                          "hold=5ms", "load.think=0s", "warmup=0s", "floor=0s"}) {
     all.insert(all.end(), {"--set", set});
   }
   return all;

@@ -154,7 +154,10 @@ TEST_F(survival, of_a_history_whose_writers_are_killed) {
   EXPECT_EQ(r["run"]["status"], "complete");
   EXPECT_EQ(r["verdict"]["untested"]["id"], "untested_own_keys");
   EXPECT_EQ(r["verdict"]["violations"], 0);
-  EXPECT_EQ(r["marks"].size(), 2u);
+  // A busy machine may stand still meanwhile, which is a mark, too.
+  EXPECT_EQ(
+      std::ranges::count(r["marks"], "participant_died", [](const auto& m) { return m["kind"]; }),
+      2);
   const int cut = count_cut(only_folder(runs_) / "history.edn");
   EXPECT_GT(cut, 0) << "all clients of a process that dies are in the middle of something";
   EXPECT_LE(cut, 8);

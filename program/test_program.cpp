@@ -160,6 +160,15 @@ nlohmann::json read_json(const fs::path& file) {
   return value.is_discarded() ? nlohmann::json::object() : value;
 }
 
+nlohmann::json marks_but_stalls(const nlohmann::json& run) {
+  nlohmann::json left = nlohmann::json::array();
+  for (const auto& mark : run.at("marks")) {
+    const std::string kind = mark.at("kind");
+    if (kind != "stood_still" && kind != "machine_suspended") left.push_back(mark);
+  }
+  return left;
+}
+
 std::vector<std::string> files_with(const fs::path& below, std::string_view text) {
   std::vector<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(below)) {

@@ -77,6 +77,8 @@ std::string output_of(std::vector<std::string> argv, const std::filesystem::path
 std::filesystem::path only_folder(const std::filesystem::path& runs);
 
 nlohmann::json read_json(const std::filesystem::path& file);
+// The marks of a run.json without stalls of lockmark or the machine, which a busy machine may have.
+nlohmann::json marks_but_stalls(const nlohmann::json& run);
 std::string read_text(const std::filesystem::path& file);
 
 // The files below a directory that contain the text.
