@@ -31,7 +31,5 @@ command_action down_command(CLI::App& app, const context& c);
 command_action status_command(CLI::App& app, const context& c);
 command_action completion_command(CLI::App& app, const context& c);
 command_action man_command(CLI::App& app, const context& c);
-// Internal: lockmark starts its proxies with it (harness/faults/proxy/serve.hpp).
-command_action proxy_command(CLI::App& app, const context& c);
 
 }  // namespace lockmark::cli

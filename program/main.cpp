@@ -1,5 +1,6 @@
 // lockmark: the command line. Messages for people go to stderr if stdout is data.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,11 +10,12 @@
 #include <utility>
 
 #include "deploy/local/error.hpp"
+#include "harness/base/process.hpp"
 #include "harness/base/redact.hpp"
 #include "harness/config/redaction.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/driver.hpp"
-#include "harness/run/descriptors.hpp"
+#include "harness/faults/proxy/serve.hpp"
 #include "program/commands.hpp"
 #include "program/participants.hpp"
 
@@ -40,7 +42,6 @@ constexpr row commands[] = {
     {"status", "show local servers that `up` started", status_command},
     {"completion", "print a completion script for a shell", completion_command},
     {"man", "print the manual page: lockmark man | man -l -", man_command},
-    {"proxy", "", proxy_command},
 };
 
 // The words of the command line with secrets redacted.
@@ -111,10 +112,13 @@ int main(int argc, char** argv) {
     lockmark::cli::hide_secrets(argc, argv);
     // Reaching the file size limit (ulimit -f) then fails like a full disk: with a sentence.
     std::signal(SIGXFSZ, SIG_IGN);
-    lockmark::run::raise_descriptor_limit();
+    lockmark::raise_descriptor_limit();
     // Internal commands, which appear in no help.
     if (words.size() == 2 && words[1] == "participant") {
       return lockmark::cli::be_participant(lockmark::cli::catalogue());
+    }
+    if (words.size() == 2 && words[1] == "proxy") {
+      return lockmark::faults::serve_proxies(STDIN_FILENO, STDOUT_FILENO);
     }
     return lockmark::cli::run(words);
   } catch (const lockmark::local::start_error& e) {

@@ -9,7 +9,7 @@
 #include "drivers/redis/replies.hpp"
 #include "drivers/redis/watchdog.hpp"
 #include "harness/async/scope.hpp"
-#include "harness/base/descriptors.hpp"
+#include "harness/base/process.hpp"
 
 namespace lockmark::redis {
 namespace {

@@ -13,7 +13,7 @@
 #include "drivers/zookeeper/preflight.hpp"
 #include "drivers/zookeeper/servers.hpp"
 #include "drivers/zookeeper/tree.hpp"
-#include "harness/base/descriptors.hpp"
+#include "harness/base/process.hpp"
 
 namespace lockmark::zookeeper {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/base/descriptors.hpp"
+#include "harness/base/process.hpp"
 
 namespace lockmark::zookeeper {
 namespace {

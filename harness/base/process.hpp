@@ -1,6 +1,7 @@
-// What everybody needs who starts processes.
+// This process and those that it starts.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace lockmark {
@@ -11,5 +12,12 @@ void restore_signals();
 
 // "ended with exit status 3" or "was killed by signal 9", of a status as waitpid gives it.
 std::string describe_status(int wait_status);
+
+// How many file descriptors this process may have; no limit: the largest number.
+std::uint64_t descriptor_limit();
+
+// Raises that limit as far as permitted: the lower default is meant for programs that use select(),
+// and was not chosen by anyone. Child processes inherit it.
+void raise_descriptor_limit();
 
 }  // namespace lockmark

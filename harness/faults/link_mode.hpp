@@ -8,13 +8,16 @@
 namespace lockmark::faults {
 
 enum class link_mode : std::uint8_t {
-  pass,   // transparent
-  cut,    // connections break, and new ones are refused
-  stall,  // no traffic and no errors; bytes that come meanwhile are delivered later
-  delay,  // every byte arrives later, in order
+  pass,        // transparent
+  cut,         // connections break, and new ones are refused
+  stall,       // no traffic and no errors; bytes that come meanwhile are delivered later
+  delay,       // every byte arrives later, in order
+  silent,      // bytes of either side are lost; what lost some breaks when this ends
+  hold_reply,  // requests pass; a connection is held at its next reply
 };
 
 // As in commands to the proxies.
-inline constexpr std::array<std::string_view, 4> link_mode_names{"pass", "cut", "stall", "delay"};
+inline constexpr std::array<std::string_view, 6> link_mode_names{"pass",  "cut",    "stall",
+                                                                 "delay", "silent", "hold_reply"};
 
 }  // namespace lockmark::faults

@@ -9,7 +9,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/config/quantity.hpp"
-#include "harness/time/thread.hpp"
+#include "harness/time/clock.hpp"
 
 namespace lockmark::metrics {
 namespace {

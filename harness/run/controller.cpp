@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/base/process.hpp"
 #include "harness/faults/injector.hpp"
 #include "harness/run/descriptors.hpp"
 #include "harness/stats/stationarity.hpp"

@@ -1,16 +1,8 @@
 #include "harness/run/descriptors.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 namespace lockmark::run {
-
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 std::optional<finding> judge_proxies(std::uint64_t connections, std::uint64_t limit) {
   constexpr std::uint64_t others = 64;  // doors, pipes, the servers' own connections

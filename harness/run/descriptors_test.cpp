@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "harness/base/process.hpp"
+
 namespace lockmark::run {
 namespace {
 

@@ -1,6 +1,6 @@
 #include "harness/run/hiccup.hpp"
 
-#include "harness/time/thread.hpp"
+#include "harness/time/clock.hpp"
 
 namespace lockmark::run {
 namespace {

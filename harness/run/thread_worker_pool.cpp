@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "harness/time/thread.hpp"
+#include "harness/time/clock.hpp"
 
 namespace lockmark::run {
 namespace {

@@ -1,5 +1,8 @@
 #include "harness/time/clock.hpp"
 
+#include <sys/prctl.h>
+
+#include <cerrno>
 #include <ctime>
 
 namespace lockmark {
@@ -31,6 +34,19 @@ std::int64_t process_cpu_ns() {
 
 std::int64_t suspended_so_far_ns() {
   return read_ns(CLOCK_BOOTTIME) - read_ns(CLOCK_MONOTONIC);
+}
+
+void punctual_thread() {
+  prctl(PR_SET_TIMERSLACK, 1UL);
+}
+
+void block_until(time_point when) {
+  const std::int64_t ns = to_ns(when);
+  timespec t{};
+  t.tv_sec = ns / 1'000'000'000;
+  t.tv_nsec = ns % 1'000'000'000;
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
+  }
 }
 
 std::int64_t wall_time_ns() {

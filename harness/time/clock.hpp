@@ -57,6 +57,13 @@ std::int64_t process_cpu_ns();
 // monotonic clock stands still meanwhile; that of a server elsewhere does not.
 std::int64_t suspended_so_far_ns();
 
+// Lets the calling thread's timed waits end on time: Linux otherwise adds up to 50 us to save power
+// (timer slack).
+void punctual_thread();
+
+// Blocks the calling thread until `when`, by an absolute timer. Not for event loops.
+void block_until(time_point when);
+
 // Nanoseconds since 1970 (UTC), by the system clock, which may jump.
 std::int64_t wall_time_ns();
 

@@ -13,7 +13,7 @@
 
 #include "harness/faults/proxy/command.hpp"
 #include "harness/faults/proxy/tcp_proxy.hpp"
-#include "harness/time/thread.hpp"
+#include "harness/time/clock.hpp"
 
 namespace lockmark::faults {
 namespace {

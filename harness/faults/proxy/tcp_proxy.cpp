@@ -142,11 +142,10 @@ void tcp_proxy::set(std::size_t number, link_mode mode, duration by) {
   const link_mode before = at.mode;
   at.mode = mode;
   at.by = by;
-  if (mode == link_mode::cut) {
-    cut_all(at);
-    if (before != link_mode::cut) keep_port(at);
-    return;
-  }
+  // First refuses new connections: who sees the old ones break may connect at once.
+  if (mode == link_mode::cut && before != link_mode::cut) keep_port(at);
+  if (mode == link_mode::cut || before == link_mode::silent) cut_all(at);
+  if (mode == link_mode::cut) return;
   if (before == link_mode::cut) listen(at);
   watch_door(at);
   for (connection* c : connections_of(at)) {
@@ -287,7 +286,9 @@ void tcp_proxy::carry(connection& c, half_connection& along, bool answers) {
 
 void tcp_proxy::receive(connection& c, half_connection& along, std::string_view bytes,
                         bool answers) {
-  if (answers && c.asked > 0 && is_awaited(c, bytes)) {
+  if (c.at->mode == link_mode::silent) return;
+  const bool any = c.at->mode == link_mode::hold_reply;
+  if (answers && (any || (c.asked > 0 && is_awaited(c, bytes)))) {
     c.at->word.clear();
     c.held = true;
     along.keep(bytes, time_point::min());

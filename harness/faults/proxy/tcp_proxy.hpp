@@ -24,7 +24,8 @@ namespace lockmark::faults {
 
 class tcp_proxy {
  public:
-  // `on_hit` gets the link of an awaited request once its reply has come and is held back.
+  // `on_hit` gets the link of an awaited request once its reply has come and is held back, as with
+  // link_mode::hold_reply.
   explicit tcp_proxy(std::function<void(std::size_t link)> on_hit);
   ~tcp_proxy();
   tcp_proxy(const tcp_proxy&) = delete;
@@ -36,7 +37,8 @@ class tcp_proxy {
   std::size_t links() const { return links_.size(); }
   std::uint16_t port(std::size_t link) const;
 
-  // In force when this returns. Held-back bytes are delivered when the mode becomes pass.
+  // In force when this returns. Held-back bytes are delivered when the mode becomes pass; a held
+  // connection only by go().
   void set(std::size_t link, link_mode mode, duration by = {});
 
   // Holds back the reply to the n-th request, counted from now, that contains `word` and whose

@@ -1,4 +1,4 @@
-# Writes OUTPUT, a .cpp that defines what assets.hpp declares: the texts of SOURCE (a folder) and of
+# Writes OUTPUT, a .cpp that defines what template.hpp declares: the texts of SOURCE (a folder) and of
 # CHART_JS (a file), and VERSION. Runs when one of them has changed.
 
 # embed(NAME TEXT): the text as an entry of `assets`.
@@ -39,7 +39,7 @@ foreach(name IN ITEMS report.css format.js charts.js heatmap.js report.js)
 endforeach()
 file(WRITE "${OUTPUT}"
 "// Made by embed.cmake.
-#include \"harness/report/html/assets.hpp\"
+#include \"harness/report/html/template.hpp\"
 
 namespace lockmark::report::html {
 using namespace std::string_view_literals;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "harness/report/html/assets.hpp"
 #include "harness/report/html/page_data.hpp"
 #include "harness/report/html/template.hpp"
 

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/report/html/assets.hpp"
 #include "harness/report/html/charts.hpp"
 
 namespace lockmark::report::html {

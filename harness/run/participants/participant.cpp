@@ -14,7 +14,7 @@
 #include "harness/run/participants/shared_memory.hpp"
 #include "harness/run/participants/spawn.hpp"
 #include "harness/run/worker.hpp"
-#include "harness/time/thread.hpp"
+#include "harness/time/clock.hpp"
 
 namespace lockmark::run {
 namespace {
@@ -172,8 +172,7 @@ void work_as(const assignment& a, const outfitter& equip, std::byte* common_memo
 
 // Only lockmark passes these descriptors, in this order.
 bool was_started_by_lockmark() {
-  struct stat control {
-  }, common{}, own{};
+  struct stat control{}, common{}, own{};
   return fstat(control_fd, &control) == 0 && fstat(common_memory_fd, &common) == 0 &&
          fstat(own_memory_fd, &own) == 0 && S_ISSOCK(control.st_mode) && S_ISREG(common.st_mode) &&
          S_ISREG(own.st_mode);
