@@ -1,10 +1,13 @@
 #!/bin/bash
 # Two builds of lockmark in turns: what redis.sh and memory.sh measure of one. Commands per second
 # and CPU per command on one Redis, and cycles per second of the memory lock. About 5 minutes;
-# prints Markdown. OTHER_BIN is the folder of the other build; PAIRS may be set.
+# prints Markdown. OTHER_BIN is the folder of the other build; PAIRS may be set, and LASTS, how long
+# each run is: on a machine whose speed changes from second to second, many short runs say more.
 . "$(dirname "$0")/common.sh"
 need redis-server redis-server
 pairs=${PAIRS:-9}
+length=()
+if [ -n "${LASTS:-}" ]; then length=(--set "stop.duration=$LASTS"); fi
 other=${OTHER_BIN:?the folder of the build to compare with, such as ../other/build/release/bin}
 [ -x "$other/lockmark" ] || die "$other/lockmark is missing"
 mine=$bin
@@ -14,13 +17,13 @@ target=$(up redis)
 measure() {
   local each grants user system
   bin=$1
-  run redis.yaml "$target"
+  run redis.yaml "$target" "${length[@]}"
   each=$(value client_commands_per_grant)
   grants=$(value_in cost_per_acquire grants)
   read -r _ user system <<<"$took"
   rate=$(calc 1 "$(value tps) * $each")
   cpu=$(calc 4 "($user + $system) * 1e6 / ($grants * $each)")
-  run memory.yaml memory:
+  run memory.yaml memory: "${length[@]}"
   cycles=$(value tps)
 }
 
