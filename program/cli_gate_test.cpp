@@ -189,7 +189,7 @@ TEST_F(gate_command, limits_fail_a_run) {
                   "--set",
                   "lock=memory/lock",
                   "--set",
-                  "hold=1ms",
+                  "hold=20ms",
                   "--quiet",
                   "--out",
                   out(),
