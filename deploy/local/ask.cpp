@@ -29,6 +29,13 @@ verdict judge_info(std::string_view answer) {
   return answer.find("second_repl_offset") == answer.npos ? verdict::more : verdict::ready;
 }
 
+verdict judge_replication(std::string_view answer) {
+  if (answer.find("second_repl_offset") == answer.npos) return verdict::more;
+  const bool is_master = answer.find("role:master") != answer.npos;
+  const bool is_linked = answer.find("master_link_status:up") != answer.npos;
+  return is_master || is_linked ? verdict::ready : verdict::not_yet;
+}
+
 verdict judge_line(std::string_view answer) {
   return answer.find("\r\n") == answer.npos ? verdict::more : verdict::ready;
 }

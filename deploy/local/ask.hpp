@@ -22,6 +22,8 @@ bool eventually(const std::function<bool()>& condition, duration limit = std::ch
 verdict judge_info(std::string_view answer);
 verdict judge_line(std::string_view answer);
 verdict judge_bulk(std::string_view answer);
+// Of INFO replication: a replica is ready once its link is up, a master always.
+verdict judge_replication(std::string_view answer);
 
 // A line of a Redis Cluster's CLUSTER NODES.
 struct cluster_node {

@@ -2,19 +2,12 @@
 // the master is gone for two seconds.
 #include <fmt/format.h>
 
+#include "deploy/local/ask.hpp"
 #include "deploy/local/servers.hpp"
 #include "deploy/local/settings.hpp"
 
 namespace lockmark::local {
 namespace {
-
-// A replica has joined once its link is up, a master always.
-verdict judge_replication(std::string_view answer) {
-  if (answer.find("second_repl_offset") == answer.npos) return verdict::more;
-  const bool is_master = answer.find("role:master") != answer.npos;
-  const bool is_linked = answer.find("master_link_status:up") != answer.npos;
-  return is_master || is_linked ? verdict::ready : verdict::not_yet;
-}
 
 server_spec replica_set_member(site& where, const std::string& name, int master) {
   server_spec server = redis_server(where, name);

@@ -125,6 +125,23 @@ TEST(redis_plan, joins_a_cluster_of_six) {
   }
 }
 
+// Killed before its replica has a copy, a master would have no successor.
+TEST(redis_plan, waits_until_replicas_have_a_copy) {
+  const probe joined = planned("redis-cluster").servers.at(0).joined;
+  const auto told = [&](std::string_view role) {
+    return joined.judge(
+        fmt::format("$9\r\ncluster_state:ok\r\ncluster_known_nodes:6\r\n"
+                    "cluster_size:3\r\n{}",
+                    role));
+  };
+  EXPECT_EQ(told(""), verdict::more);
+  EXPECT_EQ(told("role:master\r\nsecond_repl_offset:-1\r\n"), verdict::ready);
+  EXPECT_EQ(told("role:slave\r\nmaster_link_status:down\r\nsecond_repl_offset:-1\r\n"),
+            verdict::not_yet);
+  EXPECT_EQ(told("role:slave\r\nmaster_link_status:up\r\nsecond_repl_offset:-1\r\n"),
+            verdict::ready);
+}
+
 // Five servers, which are never introduced to each other.
 TEST(redis_plan, names_five_independent_masters) {
   const plan made = planned("redis-independent");
