@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -71,6 +72,35 @@ TEST_F(simulated, an_early_set_is_remembered_once) {
   run_to_end(l, wait_and_note(s, time_point{1s}, notes));
   run_to_end(l, wait_and_note(s, time_point{1s}, notes));
   EXPECT_EQ(notes, (std::vector{true, false}));
+}
+
+task<void> wait_for_all(signal& s, int number, std::vector<int>& order) {
+  co_await s.wait_until(time_point::max());
+  order.push_back(number);
+}
+
+task<void> set_together(loop& l, std::vector<std::unique_ptr<signal>>& all) {
+  for (int turns = 0; turns < 3; ++turns) co_await l.yield();  // all wait by now
+  for (const auto& each : all) each->set();
+}
+
+// Three that become ready in one turn: none of them is always the first.
+TEST(real_loop, runs_in_random_order_what_is_ready_together) {
+  const real_clock clock;
+  loop l{clock};
+  std::vector<int> firsts(3);
+  for (int round = 0; round < 90; ++round) {
+    std::vector<std::unique_ptr<signal>> all;
+    for (int n = 0; n < 3; ++n) all.push_back(std::make_unique<signal>(l));
+    std::vector<int> order;
+    scope s{l};
+    for (int n = 0; n < 3; ++n) s.spawn(wait_for_all(*all[static_cast<std::size_t>(n)], n, order));
+    s.spawn(set_together(l, all));
+    l.run();
+    ASSERT_EQ(order.size(), 3U);
+    ++firsts[static_cast<std::size_t>(order[0])];
+  }
+  for (const int times : firsts) EXPECT_GT(times, 10);
 }
 
 task<void> fail() {

@@ -1,5 +1,7 @@
 #include "harness/async/loop.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "harness/async/signal.hpp"
@@ -49,12 +51,16 @@ void loop::resume(resumption parked, bool value) {
 }
 
 // Coroutines that become ready meanwhile wait for the next round, so that sockets get their turn
-// too.
+// too. Those that are ready together run in random order: no client shall be the first to hear of a
+// release because its connection is the oldest. Simulated runs stay the same every time.
 void loop::run_ready() {
   running_.swap(ready_);
-  for (auto& [parked, value] : running_) {
+  order_.resize(running_.size());
+  std::iota(order_.begin(), order_.end(), 0U);
+  if (simulated_ == nullptr && order_.size() > 1) std::ranges::shuffle(order_, random_);
+  for (const std::uint32_t next : order_) {
     ++turn_;
-    std::move(parked)(value);
+    std::move(running_[next].first)(running_[next].second);
   }
   running_.clear();
 }

@@ -10,6 +10,7 @@
 #include <asio/post.hpp>
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,8 @@ class loop {
   // Asio's queue would cost two mutexes apiece.
   std::vector<std::pair<resumption, bool>> ready_;
   std::vector<std::pair<resumption, bool>> running_;
+  std::vector<std::uint32_t> order_;  // of running_
+  std::minstd_rand random_;
   std::size_t live_tasks_ = 0;
   std::uint64_t turn_ = 0;
 };
