@@ -71,6 +71,8 @@ struct request {
   // Extra time for the answer to a request sent before the deadline. Cutting off an acquire in
   // flight could leave behind a lock that nobody knows of.
   duration grace{};
+  // A reader of the key, beside whom other readers may hold it; only for locks with readers.
+  bool shared = false;
 
   // The call ends by this time whatever the server does.
   time_point answer_by() const { return deadline + grace; }
@@ -269,9 +271,11 @@ struct lock_kind {
   std::string_view topologies;
   std::string_view algorithm;  // where it comes from: the client whose protocol it speaks
   std::vector<lock_option> options;
-  std::unique_ptr<driver> (*make)(const driver_setup&);
+  std::function<std::unique_ptr<driver>(const driver_setup&)> make;
   // How many owners may hold a key at once; 0: any number (readers). Null: one.
   std::uint32_t (*holders)(const option_values&) = nullptr;
+  // The lock that readers of the same keys take, while this one excludes them; empty: none.
+  std::string_view readers{};
 };
 
 }  // namespace lockmark

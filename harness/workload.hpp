@@ -19,6 +19,7 @@ struct plan {
   duration hold{};          // length of the critical section; zero: none
   duration wait{};          // from the first try until it gives up
   std::uint32_t depth = 1;  // how many times a reentrant lock is taken
+  bool shared = false;      // a reader's
 };
 
 // One simulated thread, during one attempt. Each call below reports a fact that the harness

@@ -10,6 +10,7 @@
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "drivers/mysql/mysql.hpp"
+#include "drivers/read_write.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 #include "harness/base/glob.hpp"
@@ -17,6 +18,8 @@
 
 namespace lockmark::cli {
 namespace {
+
+constexpr std::string_view faulty_prefix = "faulty/";
 
 template <class Kinds>
 const auto& find(const Kinds& kinds, std::string_view what, std::string_view name) {
@@ -35,10 +38,41 @@ catalogue::catalogue() : workloads_{workloads::mutex(), workloads::commit()} {
                             memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
     locks_.insert(locks_.end(), kinds.begin(), kinds.end());
   }
+  add_versions();
+}
+
+void catalogue::add_versions() {
+  for (const lock_kind& kind : locks_) {
+    if (!kind.readers.empty()) {
+      with_readers_.emplace(kind.name, with_readers(kind, find(locks_, "lock", kind.readers)));
+    }
+    if (kind.name.starts_with(faulty_prefix)) continue;
+    const std::string& name =
+        faulty_names_.emplace_back(fmt::format("{}{}", faulty_prefix, kind.name));
+    faulty_.push_back(faulty::version_of(kind, name));
+    const auto both = with_readers_.find(kind.name);
+    if (both != with_readers_.end()) {
+      with_readers_.emplace(name, faulty::version_of(both->second, name));
+    }
+  }
 }
 
 const lock_kind& catalogue::lock(std::string_view name) const {
-  return find(locks_, "lock", name);
+  const auto worse = std::ranges::find(faulty_, name, &lock_kind::name);
+  return worse == faulty_.end() ? find(locks_, "lock", name) : *worse;
+}
+
+const lock_kind& catalogue::lock_for(const config::job& job) const {
+  const lock_kind& named = lock(job.lock);
+  if (job.read_share == 0) return named;
+  const auto both = with_readers_.find(named.name);
+  if (both != with_readers_.end()) return both->second;
+  std::vector<std::string_view> known;
+  for (const lock_kind& kind : locks_) {
+    if (!kind.readers.empty()) known.push_back(kind.name);
+  }
+  throw usage_error("read_share: lock {} has no readers beside it; known with readers are {}",
+                    named.name, fmt::join(known, ", "));
 }
 
 const workload_kind& catalogue::workload(std::string_view name) const {
@@ -50,15 +84,24 @@ std::string_view catalogue::natural_workload(const lock_kind& lock) const {
 }
 
 std::string_view catalogue::usual_lock(std::string_view form, const config::job& job) const {
-  static constexpr std::array usual{
-      "redis/lua",        "redis/redisson", "redis/redlock", "zookeeper/sequential",
-      "mysql/for_update", "mysql/get_lock", "memory/lock",   "exec/lock"};
+  static constexpr std::array usual{"redis/lua",
+                                    "redis/redisson",
+                                    "redis/redlock",
+                                    "redis/redisson_write",
+                                    "zookeeper/sequential",
+                                    "zookeeper/write",
+                                    "mysql/for_update",
+                                    "mysql/get_lock",
+                                    "memory/lock",
+                                    "memory/write",
+                                    "exec/lock"};
   features wanted;
   if (job.reentrancy > 1) wanted = feature::reentrant;
   for (const std::string_view name : usual) {
     const auto known =
         std::ranges::find_if(locks_, [&](const lock_kind& l) { return l.name == name; });
     if (known == locks_.end() || !runs_on(*known, form)) continue;
+    if (job.read_share > 0 && known->readers.empty()) continue;
     if (wanted.without(known->has).empty()) return known->name;
   }
   throw usage_error(

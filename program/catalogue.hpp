@@ -1,6 +1,9 @@
 // The visible tables: the locks and workloads of this program.
 #pragma once
 
+#include <deque>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +19,12 @@ class catalogue {
   const std::vector<lock_kind>& locks() const { return locks_; }
   const std::vector<workload_kind>& workloads() const { return workloads_; }
 
-  // Throws usage_error that lists the known names.
+  // Also faulty/NAME: the lock NAME with faults on purpose. Throws usage_error that lists the known
+  // names.
   const lock_kind& lock(std::string_view name) const;
+  // The job's lock, beside its readers' if the job has readers. Throws usage_error, too, if it has
+  // none.
+  const lock_kind& lock_for(const config::job& job) const;
   const workload_kind& workload(std::string_view name) const;
 
   // The meaning of the job's `workload: auto` for a lock.
@@ -28,7 +35,12 @@ class catalogue {
   std::string_view usual_lock(std::string_view form, const config::job& job) const;
 
  private:
+  void add_versions();
+
   std::vector<lock_kind> locks_;
+  std::deque<std::string> faulty_names_;
+  std::vector<lock_kind> faulty_;
+  std::map<std::string_view, lock_kind> with_readers_;  // by the writers' name
   std::vector<workload_kind> workloads_;
 };
 

@@ -79,6 +79,10 @@ capacity::settings settings_of(const capacity_options& g) {
 
 capacity::subject subject_of(const catalogue& known, const resolved_target& where,
                              const named_job& job) {
+  if (job.job.read_share > 0) {
+    throw usage_error(
+        "read_share: capacity has a model only of locks that one client holds at a time");
+  }
   const lock_kind& lock = known.lock(job.job.lock);
   capacity::subject what;
   what.lock = lock.name;

@@ -38,7 +38,7 @@ std::string folder_name(const std::string& run_id, const std::string& lock,
 
 const lock_kind& lock_for(const catalogue& known, const resolved_target& where, config::job& job) {
   if (job.lock.empty()) job.lock = known.usual_lock(where.form, job);
-  const lock_kind& lock = known.lock(job.lock);
+  const lock_kind& lock = known.lock_for(job);
   if (!runs_on(lock, where.form)) {
     throw usage_error("lock {} runs on {}, and {} is a target of the form {}", lock.name,
                       lock.topologies, where.redacted, where.form);
@@ -109,7 +109,11 @@ void refuse_hidden(const config::job& job) {
                     key, key);
 }
 
-void check_history(const lock_kind& lock) {
+void check_history(const lock_kind& lock, const config::job& job) {
+  if (job.read_share > 0) {
+    throw usage_error(
+        "--history: a history is of a mutex, and read_share lets readers in together");
+  }
   if (!lock.has.has(feature::optimistic)) return;
   throw usage_error("--history: lock {} excludes nobody; a history is of acquire and release",
                     lock.name);
@@ -203,7 +207,7 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
   run::check_fit(e.job, lock, workload);
   const std::uint32_t holders = lock.holders == nullptr ? 1 : lock.holders(options);
   run::check_guard(e.job, lock, holders);
-  if (e.history) check_history(lock);
+  if (e.history) check_history(lock, e.job);
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());

@@ -1,6 +1,10 @@
 // The exit status of a run, for scripts: each proof and each ending, one at a time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "program/execute.hpp"
 
 namespace lockmark::cli {
@@ -81,6 +85,44 @@ TEST(violations, are_not_counted_twice) {
   EXPECT_EQ(r.violations(), 5u);
   r.found.lost_updates = 10;
   EXPECT_EQ(r.violations(), 15u);
+}
+
+// Names that stand for a lock and something around it.
+TEST(locks_of_the_catalogue, have_versions_that_jobs_ask_for) {
+  const catalogue known;
+  EXPECT_EQ(known.lock("faulty/redis/lua").name, "faulty/redis/lua");
+  config::job job = config::default_job();
+  job.lock = "redis/redisson_write";
+  EXPECT_TRUE(known.lock_for(job).has.has(feature::reentrant));
+  job.read_share = 0.5;
+  EXPECT_EQ(known.lock_for(job).name, "redis/redisson_write");
+  job.lock = "faulty/zookeeper/write";
+  EXPECT_EQ(known.lock_for(job).name, "faulty/zookeeper/write");
+  EXPECT_FALSE(known.lock_for(job).has.has(feature::fencing_token));  // readers have none
+  job.lock.clear();
+  EXPECT_EQ(known.usual_lock("zookeeper-3", job), "zookeeper/write");
+  job.lock = "redis/lua";
+  try {
+    known.lock_for(job);
+    FAIL() << "it has no readers";
+  } catch (const usage_error& e) {
+    EXPECT_STREQ(e.what(),
+                 "read_share: lock redis/lua has no readers beside it; known with readers are "
+                 "redis/redisson_write, zookeeper/write, memory/write");
+  }
+}
+
+// An option of the lock itself must not be taken for a fault, nor the other way round.
+TEST(locks_of_the_catalogue, have_no_option_twice) {
+  const catalogue known;
+  for (const lock_kind& kind : known.locks()) {
+    if (kind.name.starts_with("faulty/")) continue;
+    std::vector<std::string_view> names;
+    for (const lock_option& o : known.lock("faulty/" + std::string(kind.name)).options) {
+      EXPECT_EQ(std::ranges::count(names, o.name), 0) << kind.name << " " << o.name;
+      names.push_back(o.name);
+    }
+  }
 }
 
 }  // namespace

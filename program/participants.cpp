@@ -45,7 +45,7 @@ std::unique_ptr<faults::participant_control> control_of(run::process_worker_pool
 
 int be_participant(const catalogue& known) {
   return run::be_participant([&known](const run::assignment& a) {
-    const lock_kind& lock = known.lock(a.lock);
+    const lock_kind& lock = known.lock_for(a.job);
     return run::equipment{lock, known.workload(a.workload),
                           lock.make({a.target, names_of(a.job, a.run_id), a.options})};
   });

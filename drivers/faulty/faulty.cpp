@@ -58,7 +58,7 @@ const lock_option stall_at{"stall_at", durations, "0", "when the stall begins, s
 const lock_option stall_for{"stall_for", durations, "0", "how long all calls then wait",
                             is_duration};
 const lock_option two_holders{"two_holders", counts, "0",
-                              "each n-th acquire that finds a holder is granted", is_count};
+                              "each n-th acquire that has to wait or to fail is granted", is_count};
 const lock_option stale_token{"stale_token", counts, "0",
                               "each n-th grant repeats the token before", is_count};
 const lock_option lost_updates{"lost_updates", counts, "0",
@@ -108,23 +108,29 @@ faults read_faults(const driver_setup& setup) {
   return f;
 }
 
-lock_kind memory_kind(std::string_view name) {
+const std::vector<lock_option>& all_options() {
+  static const std::vector<lock_option> all{delay,       lost_replies, stall_at,   stall_for,
+                                            two_holders, stale_token,  seed,       lost_updates,
+                                            breaks_in,   breaks_from,  breaks_how, breaks_instance};
+  return all;
+}
+
+// The options that make sense for the lock.
+std::vector<lock_option> options_for(const lock_kind& kind) {
+  const bool optimistic = kind.has.has(feature::optimistic);
+  std::vector<lock_option> some = all_options();
+  std::erase_if(some, [&](const lock_option& o) {
+    if (optimistic) return o.name == two_holders.name || o.name == stale_token.name;
+    return o.name == lost_updates.name;
+  });
+  return some;
+}
+
+lock_kind memory_version(std::string_view inside, std::string_view name) {
   for (const lock_kind& kind : memory::kinds()) {
-    if (kind.name == name) return kind;
+    if (kind.name == inside) return version_of(kind, name);
   }
-  throw std::logic_error(fmt::format("there is no lock '{}'", name));
-}
-
-std::unique_ptr<driver> wrapped(std::string_view name, const driver_setup& setup) {
-  const faults f = read_faults(setup);
-  return wrap(memory_kind(name).make(setup), setup.run_names.keys.size(), f);
-}
-
-std::unique_ptr<driver> make_lock(const driver_setup& setup) {
-  return wrapped("memory/lock", setup);
-}
-std::unique_ptr<driver> make_optimistic(const driver_setup& setup) {
-  return wrapped("memory/optimistic", setup);
+  throw std::logic_error(fmt::format("there is no lock '{}'", inside));
 }
 
 }  // namespace
@@ -149,21 +155,27 @@ bool read_duration(std::string_view text, duration& d) {
   return false;
 }
 
+lock_kind version_of(const lock_kind& inside, std::string_view name) {
+  lock_kind worse = inside;
+  worse.name = name;
+  worse.summary = "another lock with faults on purpose, to try the checks";
+  worse.promises = safety::none;
+  const std::vector<lock_option> more = options_for(inside);
+  worse.options.insert(worse.options.end(), more.begin(), more.end());
+  worse.make = [make = inside.make, most = inside.holders, more](const driver_setup& s) {
+    driver_setup own = s;
+    for (const lock_option& o : more) own.options.erase(std::string(o.name));
+    const std::uint32_t holders = most == nullptr ? 1 : most(own.options);
+    return wrap(make(own), s.run_names.keys.size(), read_faults(s), holders);
+  };
+  return worse;
+}
+
 std::vector<lock_kind> kinds() {
-  lock_kind lock = memory_kind("memory/lock");
-  lock.name = "faulty/lock";
+  lock_kind lock = memory_version("memory/lock", "faulty/lock");
   lock.summary = "memory/lock with faults on purpose, to try the checks";
-  lock.promises = safety::none;
-  lock.options = {delay, lost_replies, stall_at,    stall_for,  two_holders,    stale_token,
-                  seed,  breaks_in,    breaks_from, breaks_how, breaks_instance};
-  lock.make = make_lock;
-  lock_kind optimistic = memory_kind("memory/optimistic");
-  optimistic.name = "faulty/optimistic";
+  lock_kind optimistic = memory_version("memory/optimistic", "faulty/optimistic");
   optimistic.summary = "memory/optimistic with faults on purpose, to try the checks";
-  optimistic.promises = safety::none;
-  optimistic.options = {delay, lost_replies, stall_at,    stall_for,  lost_updates,
-                        seed,  breaks_in,    breaks_from, breaks_how, breaks_instance};
-  optimistic.make = make_optimistic;
   return {lock, optimistic};
 }
 

@@ -16,7 +16,8 @@ namespace {
 // The state of all sessions, for miscounting on purpose. One mutex: not made for speed.
 class bookkeeper {
  public:
-  bookkeeper(std::size_t keys, const faults& f) : faults_(f), keys_(keys) {}
+  bookkeeper(std::size_t keys, const faults& f, std::uint32_t holders)
+      : faults_(f), most_holders_(holders), keys_(keys) {}
 
   struct owner {
     const void* session = nullptr;
@@ -24,13 +25,19 @@ class bookkeeper {
     friend bool operator==(const owner&, const owner&) = default;
   };
 
+  enum class verdict : std::uint8_t { ask_inside, grant_taken, grant_wanted };
+
   // Whether to grant this acquire although it would be busy or wait.
-  bool shall_steal(std::uint32_t key, owner who) {
+  verdict judge(const request& r, owner who) {
     const std::lock_guard guard(mutex_);
-    const key_state& k = keys_[key];
+    const key_state& k = keys_[r.key];
+    if (most_holders_ == 0 || is_holder(k, who)) return verdict::ask_inside;
+    const bool is_taken = others_beside(k, r.shared) >= most_holders_;
     // A free key with waiters is about to be theirs.
-    const bool theirs = k.depth > 0 ? k.holder != who : k.waiting > 0;
-    return theirs && is_nth(found_held_, faults_.two_holders);
+    if (!is_taken && k.waiting == 0) return verdict::ask_inside;
+    if (!is_nth(found_taken_, faults_.two_holders)) return verdict::ask_inside;
+    ++stolen_;
+    return is_taken ? verdict::grant_taken : verdict::grant_wanted;
   }
 
   void waits(std::uint32_t key) {
@@ -44,11 +51,14 @@ class bookkeeper {
   }
 
   // The token to show for a grant that carried `token`.
-  std::uint64_t granted(std::uint32_t key, owner who, std::uint64_t token) {
+  std::uint64_t granted(const request& r, owner who, std::uint64_t token) {
     const std::lock_guard guard(mutex_);
-    key_state& k = keys_[key];
-    k.depth = k.holder == who ? k.depth + 1 : 1;
-    k.holder = who;
+    key_state& k = keys_[r.key];
+    if (hold* mine = hold_of(k, who)) {
+      ++mine->depth;
+    } else {
+      k.holds.push_back({who, 1, r.shared});
+    }
     const std::uint64_t before = std::exchange(k.last_token, token);
     return before != 0 && is_nth(grants_, faults_.stale_token) ? before : token;
   }
@@ -56,13 +66,16 @@ class bookkeeper {
   void released(std::uint32_t key, owner who) {
     const std::lock_guard guard(mutex_);
     key_state& k = keys_[key];
-    if (k.holder == who && k.depth > 0 && --k.depth == 0) k.holder = {};
+    hold* const mine = hold_of(k, who);
+    if (mine == nullptr || --mine->depth > 0) return;
+    *mine = k.holds.back();
+    k.holds.pop_back();
   }
 
   void forget(const void* session) {
     const std::lock_guard guard(mutex_);
     for (key_state& k : keys_) {
-      if (k.holder.session == session) k.holder = {}, k.depth = 0;
+      std::erase_if(k.holds, [&](const hold& h) { return h.who.session == session; });
     }
   }
 
@@ -73,25 +86,55 @@ class bookkeeper {
 
   bool shall_lose_update() {
     const std::lock_guard guard(mutex_);
-    return is_nth(conflicts_, faults_.lost_updates);
+    if (!is_nth(conflicts_, faults_.lost_updates)) return false;
+    ++lost_;
+    return true;
+  }
+
+  void count(server_counters& into) {
+    const std::lock_guard guard(mutex_);
+    into["faulty.two_holders"] = stolen_;
+    into["faulty.lost_updates"] = lost_;
   }
 
  private:
-  struct key_state {
-    owner holder{};
+  struct hold {
+    owner who{};
     std::uint32_t depth = 0;
+    bool shared = false;
+  };
+  struct key_state {
+    std::vector<hold> holds;    // one for each owner
     std::uint32_t waiting = 0;  // calls that are inside the lock's acquire
     std::uint64_t last_token = 0;
   };
 
+  static hold* hold_of(key_state& k, owner who) {
+    const auto mine = std::ranges::find(k.holds, who, &hold::who);
+    return mine == k.holds.end() ? nullptr : &*mine;
+  }
+
+  static bool is_holder(const key_state& k, owner who) {
+    return std::ranges::find(k.holds, who, &hold::who) != k.holds.end();
+  }
+
+  // How many holders exclude this one; readers do not exclude each other.
+  static std::uint32_t others_beside(const key_state& k, bool shared) {
+    return static_cast<std::uint32_t>(
+        std::ranges::count_if(k.holds, [&](const hold& h) { return !(h.shared && shared); }));
+  }
+
   static bool is_nth(std::uint64_t& count, std::uint64_t n) { return n != 0 && ++count % n == 0; }
 
   const faults faults_;
+  const std::uint32_t most_holders_;
   std::mutex mutex_;
   std::vector<key_state> keys_;
-  std::uint64_t found_held_ = 0;
+  std::uint64_t found_taken_ = 0;
+  std::uint64_t stolen_ = 0;
   std::uint64_t grants_ = 0;
   std::uint64_t conflicts_ = 0;
+  std::uint64_t lost_ = 0;
 };
 
 // Breaks the chosen calls. Shared by all sessions of a process.
@@ -132,8 +175,10 @@ class faulty_session final : public session {
   task<outcome<grant>> acquire(request r) override {
     co_await breaks_.meet(loop_, "acquire", number_);
     if (!co_await arrives(r.deadline)) co_return refusal::deadline;
-    if (books_.shall_steal(r.key, owner_of(r))) {
+    const auto judged = books_.judge(r, owner_of(r));
+    if (judged != bookkeeper::verdict::ask_inside) {
       stolen_.insert({r.key, r.client});
+      tell(r, judged == bookkeeper::verdict::grant_taken);
       co_return grant{books_.last_token(r.key), loop_.now() + r.lease};
     }
     books_.waits(r.key);
@@ -141,7 +186,7 @@ class faulty_session final : public session {
     books_.waits_no_more(r.key);
     if (got.done()) {
       grant shown = got.value();
-      shown.token = books_.granted(r.key, owner_of(r), shown.token);
+      shown.token = books_.granted(r, owner_of(r), shown.token);
       got = shown;
     }
     co_return lose(got);
@@ -163,7 +208,10 @@ class faulty_session final : public session {
     if (stolen_.erase({r.key, r.client}) != 0) co_return nothing{};
     books_.released(r.key, owner_of(r));
     const auto gone = co_await inside_->release(r);
-    if (gone.refused(refusal::conflict) && books_.shall_lose_update()) co_return nothing{};
+    if (gone.refused(refusal::conflict) && books_.shall_lose_update()) {
+      tell(r, true);
+      co_return nothing{};
+    }
     co_return lose(gone);
   }
 
@@ -179,6 +227,11 @@ class faulty_session final : public session {
 
  private:
   bookkeeper::owner owner_of(const request& r) const { return {this, r.client}; }
+
+  void tell(const request& r, bool was_taken) const {
+    if (!faults_.on_wrong_grant) return;
+    faults_.on_wrong_grant({number_, r.client, r.key, loop_.now(), was_taken});
+  }
 
   // Delays the call. False: the limit passed before it got through.
   task<bool> arrives(time_point limit) {
@@ -211,20 +264,27 @@ class faulty_session final : public session {
 
 class faulty_driver final : public driver {
  public:
-  faulty_driver(std::unique_ptr<driver> inside, std::size_t keys, const faults& f)
-      : inside_(std::move(inside)), faults_(f), books_(keys, f), breaks_(faults_) {}
+  faulty_driver(std::unique_ptr<driver> inside, std::size_t keys, const faults& f,
+                std::uint32_t holders)
+      : inside_(std::move(inside)), faults_(f), books_(keys, f, holders), breaks_(faults_) {}
 
   task<description> prepare(loop& l, time_point deadline) override {
     co_await breaks_.meet(l, "prepare");
     co_return co_await inside_->prepare(l, deadline);
   }
+  task<std::vector<finding>> preflight(loop& l, demand d, time_point deadline) override {
+    return inside_->preflight(l, d, deadline);
+  }
+  task<void> tidy(loop& l, time_point deadline) override { return inside_->tidy(l, deadline); }
   task<void> wipe(loop& l, time_point deadline) override {
     co_await breaks_.meet(l, "wipe");
     co_await inside_->wipe(l, deadline);
   }
   task<server_counters> counters(loop& l, time_point deadline) override {
     co_await breaks_.meet(l, "counters");
-    co_return co_await inside_->counters(l, deadline);
+    server_counters counted = co_await inside_->counters(l, deadline);
+    books_.count(counted);
+    co_return counted;
   }
   task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override {
     return inside_->commits(l, key, deadline);
@@ -248,8 +308,9 @@ class faulty_driver final : public driver {
 
 }  // namespace
 
-std::unique_ptr<driver> wrap(std::unique_ptr<driver> inside, std::size_t keys, const faults& f) {
-  return std::make_unique<faulty_driver>(std::move(inside), keys, f);
+std::unique_ptr<driver> wrap(std::unique_ptr<driver> inside, std::size_t keys, const faults& f,
+                             std::uint32_t holders) {
+  return std::make_unique<faulty_driver>(std::move(inside), keys, f, holders);
 }
 
 }  // namespace lockmark::faulty

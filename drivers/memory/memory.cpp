@@ -99,6 +99,7 @@ std::vector<lock_kind> shared_kinds() {
   lock_kind write = any;
   write.name = "memory/write";
   write.summary = "the writers' half of a fair lock for readers and writers, in this process";
+  write.readers = read.name;
   write.make = [](const driver_setup& s) {
     return lock_on(keys_of(s.run_names, all_places), {.places = all_places});
   };

@@ -249,6 +249,7 @@ lock_kind redisson_write() {
       .algorithm = "Redisson 3.52 to 4.7, RReadWriteLock.writeLock()",
       .options = {wait_option()},
       .make = make_driver_of<write_recipe>,
+      .readers = "redis/redisson_read",
   };
 }
 

@@ -73,6 +73,7 @@ lock_kind write() {
       .algorithm = "Curator 5.4, InterProcessReadWriteLock.writeLock",
       .options = {},
       .make = make_driver_of<queue_session<writer_queue>>,
+      .readers = "zookeeper/read",
   };
 }
 

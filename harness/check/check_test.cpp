@@ -77,6 +77,23 @@ exclusion sweep(const std::vector<operation>& ops) {
   return found;
 }
 
+// Readers overlap each other as they like, and a writer nobody.
+TEST(exclusion_check, keeps_writers_from_readers_and_readers_from_writers) {
+  const auto violations = [](bool first_reads, bool second_reads) {
+    exclusion judge(1);
+    judge.granted({10, 0, 0, 0, granted, false, first_reads});
+    judge.granted({20, 0, 0, 1, granted, false, second_reads});
+    judge.released({30, 0, 0, 0, released, true, first_reads});
+    judge.released({40, 0, 0, 1, released, true, second_reads});
+    judge.finish(50);
+    return judge.certain();
+  };
+  EXPECT_EQ(violations(true, true), 0U);
+  EXPECT_EQ(violations(true, false), 1U);
+  EXPECT_EQ(violations(false, true), 1U);
+  EXPECT_EQ(violations(false, false), 1U);
+}
+
 // The sweep over holds agrees exactly with trying every linearization.
 TEST(exclusion, agrees_with_brute_force_on_10000_random_histories) {
   std::mt19937 rng(7);

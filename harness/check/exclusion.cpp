@@ -18,7 +18,7 @@ void exclusion::granted(const event& e) {
   key_state& state = keys_[e.key];
   if (state.last_client != none && state.last_client != e.client) ++transfers_;
   state.last_client = e.client;
-  const hold entered{e.client, e.token, e.at_ns, 0, false};
+  const hold entered{e.client, e.token, e.at_ns, 0, false, e.shared};
   find_overlaps(state, entered, e.key);
   state.open.push_back(entered);
 }
@@ -29,7 +29,7 @@ void exclusion::find_overlaps(key_state& state, const hold& entered, std::uint32
   if (holders_ == 0) return;
   std::vector<std::uint32_t> others;
   for (const hold& other : state.open) {
-    if (other.client == entered.client) continue;
+    if (other.client == entered.client || (other.shared && entered.shared)) continue;
     if (holders_ == 1) {
       state.pairs.push_back({key, other, entered, 0, false});
     } else if (std::find(others.begin(), others.end(), other.client) == others.end()) {

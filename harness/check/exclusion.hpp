@@ -4,7 +4,8 @@
 // well-formed histories a mutex is linearizable if and only if the holds of different clients are
 // pairwise disjoint: put each acquire's effect at its answer and each release's at its sending.
 // An acquire in doubt never entered; a release in doubt ended when it was sent. A semaphore of N
-// leases is violated while more than N clients hold it; readers alone exclude nobody.
+// leases is violated while more than N clients hold it; readers exclude writers, but not each
+// other.
 //
 // Reads events in order of time (see merge.hpp); touches one key per event.
 #pragma once
@@ -22,6 +23,7 @@ struct hold {
   std::int64_t granted_ns = 0;
   std::int64_t release_sent_ns = 0;  // or the end of the run
   bool open_at_end = false;          // never released
+  bool shared = false;               // by a reader
 };
 
 struct violation {

@@ -9,46 +9,47 @@ namespace lockmark::check {
 exposure::exposure(std::size_t keys, std::size_t clients, std::size_t competitors,
                    std::uint32_t holders)
     : keys_(keys),
-      place_(clients, none),
-      counted_(clients),
+      requests_(clients),
       looks_(competitors > 1 && holders > 0),
       most_holders_(holders) {}
 
 bool exposure::taken_by_others(const key_state& key, std::uint32_t client) const {
   std::size_t others = 0;
   for (std::size_t n = 0; n < key.holders.size(); ++n) {
-    const std::uint32_t each = key.holders[n];
+    const holder& each = key.holders[n];
+    if (each.client == client || (each.shared && requests_[client].shared)) continue;
     const auto before = key.holders.begin() + static_cast<std::ptrdiff_t>(n);
-    if (each == client || std::find(key.holders.begin(), before, each) != before) continue;
+    const auto is_same = [&](const holder& h) { return h.client == each.client; };
+    if (std::any_of(key.holders.begin(), before, is_same)) continue;
     if (++others == most_holders_) return true;
   }
   return false;
 }
 
-void exposure::leave(key_state& key, std::uint32_t client) {
-  const std::uint32_t at = place_[client];
-  if (at == none) return;
-  const std::uint32_t last = key.under_way.back();
-  key.under_way[at] = last;
-  place_[last] = at;
-  key.under_way.pop_back();
-  place_[client] = none;
+void exposure::leave(std::uint32_t client) {
+  request& gone = requests_[client];
+  if (gone.place == none) return;
+  std::vector<std::uint32_t>& under_way = keys_[gone.key].under_way;
+  const std::uint32_t last = under_way.back();
+  under_way[gone.place] = last;
+  requests_[last].place = gone.place;
+  under_way.pop_back();
+  gone.place = none;
 }
 
 void exposure::count_answer(const event& e) {
-  key_state& key = keys_[e.key];
-  if (!counted_[e.client] && taken_by_others(key, e.client)) ++chances_;
-  counted_[e.client] = false;  // the next try is another request
-  leave(key, e.client);
+  request& answered = requests_[e.client];
+  if (!answered.counted && taken_by_others(keys_[e.key], e.client)) ++chances_;
+  answered.counted = false;  // the next try is another request
+  leave(e.client);
 }
 
 void exposure::began(const event& e) {
   if (!looks_) return;
-  key_state& key = keys_[e.key];
-  leave(key, e.client);  // a history that was cut may lack the end
-  counted_[e.client] = false;
-  place_[e.client] = static_cast<std::uint32_t>(key.under_way.size());
-  key.under_way.push_back(e.client);
+  leave(e.client);  // a history that was cut may lack the end
+  std::vector<std::uint32_t>& under_way = keys_[e.key].under_way;
+  requests_[e.client] = {e.key, static_cast<std::uint32_t>(under_way.size()), false, e.shared};
+  under_way.push_back(e.client);
 }
 
 // Where no server answered, none can have granted.
@@ -65,13 +66,13 @@ void exposure::refused(const event& e) {
 }
 
 void exposure::ended(const event& e) {
-  if (looks_) leave(keys_[e.key], e.client);
+  if (looks_) leave(e.client);
 }
 
 void exposure::granted(const event& e) {
   if (!looks_) return;
   count_answer(e);
-  keys_[e.key].holders.push_back(e.client);
+  keys_[e.key].holders.push_back({e.client, e.shared});
 }
 
 void exposure::released(const event& e) {
@@ -82,19 +83,20 @@ void exposure::released(const event& e) {
   if (lasted) {
     std::vector<std::uint32_t> uncounted;
     for (const std::uint32_t client : key.under_way) {
-      place_[client] = none;
+      requests_[client].place = none;
       const bool met = client != e.client && taken_by_others(key, client);
       if (met) {
         ++chances_;
-        counted_[client] = true;
+        requests_[client].counted = true;
       } else {
-        place_[client] = static_cast<std::uint32_t>(uncounted.size());
+        requests_[client].place = static_cast<std::uint32_t>(uncounted.size());
         uncounted.push_back(client);
       }
     }
     key.under_way.swap(uncounted);
   }
-  const auto mine = std::find(key.holders.begin(), key.holders.end(), e.client);
+  const auto mine = std::find_if(key.holders.begin(), key.holders.end(),
+                                 [&](const holder& h) { return h.client == e.client; });
   if (mine != key.holders.end()) key.holders.erase(mine);
 }
 

@@ -6,7 +6,8 @@
 //   - that was answered while the hold was open, or
 //   - that was under way during a hold over which the holder's loop turned, so that an answer could
 //     have been read meanwhile: a lock whose server wakes waiters answers nobody else in a hold.
-// Each request counts once. A semaphore's counts only while all its places are taken by others. A
+// Each request counts once. A semaphore's counts only while all its places are taken by others, a
+// reader's only during a writer's hold. A
 // hold that begins and ends in one turn of a loop gives no chance by itself: whatever else the
 // server granted is read afterwards, when the hold is over.
 //
@@ -41,20 +42,28 @@ class exposure {
   std::uint64_t lasting_holds() const { return lasting_; }
 
  private:
+  struct holder {
+    std::uint32_t client = 0;
+    bool shared = false;
+  };
   struct key_state {
-    std::vector<std::uint32_t> holders;    // a client as often as it holds
+    std::vector<holder> holders;           // a client as often as it holds
     std::vector<std::uint32_t> under_way;  // requests that were not counted yet
   };
   static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+  struct request {
+    std::uint32_t key = 0;
+    std::uint32_t place = none;  // in the key's `under_way`
+    bool counted = false;
+    bool shared = false;
+  };
 
   bool taken_by_others(const key_state& key, std::uint32_t client) const;
   void count_answer(const event& e);
-  void leave(key_state& key, std::uint32_t client);
+  void leave(std::uint32_t client);
 
   std::vector<key_state> keys_;
-  // By client: where its request stands in `under_way`, and whether it was counted.
-  std::vector<std::uint32_t> place_;
-  std::vector<char> counted_;
+  std::vector<request> requests_;  // by client: its last one
   bool looks_;
   std::uint32_t most_holders_;
   std::uint64_t chances_ = 0;

@@ -64,6 +64,43 @@ TEST(exposure, a_request_that_waits_through_holds_counts_once) {
   EXPECT_EQ(p.seen.lasting_holds(), 3U);
 }
 
+// Readers meet nobody in each other; a writer meets them, and they meet a writer.
+TEST(exposure, readers_are_a_chance_for_writers_only) {
+  exposure seen(1, 3, 3, 1);
+  auto tell = [&, at_ns = std::int64_t{0}](event_kind kind, std::uint32_t client,
+                                           bool shared) mutable {
+    const event e{++at_ns, 0, 0, client, kind, kind == released, shared};
+    if (kind == began) seen.began(e);
+    if (kind == granted) seen.granted(e);
+    if (kind == released) seen.released(e);
+  };
+  tell(began, 0, true);
+  tell(granted, 0, true);
+  tell(began, 1, true);
+  tell(granted, 1, true);
+  EXPECT_EQ(seen.chances(), 0U);
+  tell(began, 2, false);
+  tell(released, 0, true);
+  EXPECT_EQ(seen.chances(), 1U);  // the writer waited while a reader held
+  tell(released, 1, true);
+  tell(granted, 2, false);
+  tell(began, 0, true);
+  tell(released, 2, false);
+  EXPECT_EQ(seen.chances(), 2U);  // and then a reader while the writer did
+}
+
+// A commit, or a history that was cut, leaves a request without an answer; its client's next one
+// may be for another key.
+TEST(exposure, a_request_without_an_end_ends_with_the_next_one) {
+  exposure seen(2, 3, 3, 1);
+  for (const std::uint32_t client : {0U, 1U, 2U}) seen.began({1, 0, 0, client, began});
+  seen.began({2, 0, 1, 2, began});
+  seen.granted({3, 0, 0, 0, granted});
+  seen.granted({4, 0, 1, 2, granted});
+  seen.released({5, 0, 0, 0, released, true});
+  EXPECT_EQ(seen.chances(), 1U);  // client 1 waited for key 0; client 2 no longer did
+}
+
 // Whatever the server told the second client meanwhile is read when the hold is over.
 TEST(exposure, a_hold_within_one_turn_gives_no_chance) {
   played p;

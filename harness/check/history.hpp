@@ -35,6 +35,8 @@ struct event {
   // Of a release: the client's loop turned since the grant, so that the answers of others could be
   // read during the hold.
   bool lasted = false;
+  // Of a reader's attempt: beside its hold, other readers may hold the key.
+  bool shared = false;
 };
 
 class event_writer;  // event_ring.hpp

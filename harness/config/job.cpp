@@ -187,6 +187,8 @@ option_table<job> job_options() {
     declare("renew", &job::renew, "false", "renew every third of the lease while holding"),
     declare("retry", &job::retry, "jittered(1ms, 20ms)", "pause between tries of a polling lock"),
     declare("reentrancy", &job::reentrancy, "1", {1, 100}, "times a holder acquires its lock"),
+    declare("read_share", &job::read_share, "0", {0.0, 1.0},
+            "share of the attempts that are readers', of a lock that readers may hold together"),
     declare("session_timeout", &job::session_timeout, "10s", {1ms, 24h},
             "after this silence ZooKeeper takes a client for dead"),
     declare("guard", &job::guard, "none",

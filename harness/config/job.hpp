@@ -66,6 +66,7 @@ struct job {
   bool renew{};
   retry_policy retry;
   std::uint64_t reentrancy{};
+  double read_share{};  // of attempts, 0..1; 0: none
   duration session_timeout{};
   guard_kind guard{};
 

@@ -300,10 +300,10 @@ TEST(shipped_jobs, are_valid_and_explained) {
     std::getline(file, line);
     EXPECT_TRUE(line.starts_with("# ") && line.size() > 40) << path;
   }
-  const std::set<std::string> expected{"contended",         "herd",       "hot_lock",   "hotspot",
-                                       "long_hold_renewed", "one_client", "open_rate",  "outage",
-                                       "partly_open",       "reentrant",  "short_wait", "soak",
-                                       "uncontended"};
+  const std::set<std::string> expected{
+      "contended",  "herd",       "hot_lock", "hotspot",     "long_hold_renewed",
+      "one_client", "open_rate",  "outage",   "partly_open", "read_mostly",
+      "reentrant",  "short_wait", "soak",     "uncontended"};
   EXPECT_EQ(names, expected);
 }
 

@@ -63,6 +63,11 @@ struct text_form<std::uint64_t> : text_functions<parse_count, print_count> {
 };
 
 template <>
+struct text_form<double> : text_functions<parse_number, print_number> {
+  static constexpr std::string_view what = "a number";
+};
+
+template <>
 struct text_form<duration> : text_functions<parse_duration, print_duration> {
   static constexpr std::string_view what = "a duration";
 };

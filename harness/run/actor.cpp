@@ -36,6 +36,9 @@ void actor::draw_plan() {
   plan_.hold = stage_.job.hold.sample(random_);
   plan_.wait = stage_.job.wait;
   plan_.depth = static_cast<std::uint32_t>(stage_.job.reentrancy);
+  // Not drawn without need, so that all else is drawn as before.
+  const double read_share = stage_.job.read_share;
+  plan_.shared = read_share > 0 && random_.uniform01() < read_share;
 }
 
 void actor::begin(time_point intended, lateness why) {
@@ -78,12 +81,12 @@ void actor::hurry() {
 }
 
 void actor::note(check::event_kind kind, time_point at, std::uint64_t token) {
-  stage_.journal.note({to_ns(at), token, plan_.key, number_, kind});
+  stage_.journal.note({to_ns(at), token, plan_.key, number_, kind, false, plan_.shared});
 }
 
 void actor::note_release(time_point at) {
   stage_.journal.note({to_ns(at), token_, plan_.key, number_, check::event_kind::released,
-                       stage_.where.turn() != turn_of_grant_});
+                       stage_.where.turn() != turn_of_grant_, plan_.shared});
 }
 
 void actor::note(check::event_kind kind, time_point at, check::answer how) {
@@ -99,7 +102,8 @@ request actor::make_request(time_point deadline) {
   return due_by({plan_.key, within_, stage_.job.lease, deadline, stage_.job.command_timeout});
 }
 
-request actor::due_by(const request& r) {
+request actor::due_by(request r) {
+  r.shared = plan_.shared;
   due_ = r.answer_by();
   return r;
 }

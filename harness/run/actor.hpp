@@ -99,7 +99,7 @@ class actor final : public client {
   void finish(time_point at);
   request make_request(time_point deadline);
   request prompt_request(time_point now);
-  request due_by(const request& r);
+  request due_by(request r);
   void in_no_call() { due_ = time_point::max(); }
   void record(series s, duration d) {
     if (counted_) stage_.recorder.record(s, d.count());

@@ -35,6 +35,7 @@ history_checker::shape shape_of(const setup& s) {
   shape.competitors = s.job.keys.kind == config::key_choice::shape::own ? 1 : clients;
   shape.lock_has = s.lock.has;
   shape.holders = s.holders;
+  shape.mixes_readers = s.job.read_share > 0;
   shape.keeps_grants = !s.job.faults.empty();
   return shape;
 }

@@ -11,6 +11,9 @@ void check_guard(const config::job& job, const lock_kind& lock, std::uint32_t ho
         "guard: register needs a lock that is held, and nobody holds {}, which is optimistic",
         lock.name);
   }
+  if (job.read_share > 0) {
+    throw usage_error("guard: register is written by each holder, and readers write nothing");
+  }
   if (holders == 1) return;
   const std::string admitted = holders == 0 ? "any number" : fmt::format("{}", holders);
   throw usage_error("guard: register needs a lock with one holder at a time, and {} admits {}",

@@ -19,7 +19,7 @@ history_checker::history_checker(const shape& s, const window& w)
       keeps_grants_(s.keeps_grants),
       exclusion_(s.keys, s.clock_error_ns, s.holders),
       exposure_(s.keys, s.clients, s.competitors, s.holders),
-      tokens_(s.keys, s.clients, s.holders),
+      tokens_(s.keys, s.clients, s.mixes_readers ? 0 : s.holders),
       updates_(s.keys),
       handoffs_(s.keys),
       began_ns_(s.clients) {
@@ -57,6 +57,7 @@ void history_checker::see(const event& e) {
     case event_kind::died: return died(e);
     case event_kind::committed:
       updates_.committed(e);
+      exposure_.ended(e);
       change_in_flight(e.at_ns, -1);
       return count_grant(e);
     case event_kind::doubtful: return updates_.doubtful(e);

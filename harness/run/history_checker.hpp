@@ -72,7 +72,8 @@ class history_checker {
     features lock_has;
     std::uint32_t holders = 1;  // of a key at once; 0: any number
     std::int64_t clock_error_ns = 0;
-    bool keeps_grants = false;  // for jobs with faults, to find the next grant
+    bool mixes_readers = false;  // with writers, of whom one holds a key
+    bool keeps_grants = false;   // for jobs with faults, to find the next grant
   };
   history_checker(const shape& s, const window& w);
 

@@ -178,7 +178,8 @@ json durations_section(const result& r) {
 // X * (mean hold + mean hand-off) = 1: a check of the bookkeeping, not a finding.
 json handoff_section(const result& r) {
   // A lock with several concurrent holders is not handed from one to the next.
-  const bool has = !r.lock_has.has(feature::optimistic) && r.holders == 1;
+  const bool one_holds = r.holders == 1 && r.job.read_share == 0;
+  const bool has = !r.lock_has.has(feature::optimistic) && one_holds;
   const auto keys = static_cast<double>(keys_of(r));
   const double time_ns = static_cast<double>(r.window_ns) * keys;
   const auto held_ns = static_cast<double>(r.found.held_ns);

@@ -8,6 +8,7 @@
 
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
+#include "drivers/read_write.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/run_job.hpp"
 #include "workloads/workloads.hpp"
@@ -147,6 +148,38 @@ TEST(shared_runs, a_semaphore_is_held_to_its_number) {
   EXPECT_EQ(simulate(kind, places, 0).violations(), 0u);
   EXPECT_GT(simulate(kind, places, 2).violations(), 0u);
   EXPECT_GT(simulate(kind, places, 1).violations(), 0u);
+}
+
+// Readers and writers of one lock in one run: they exclude each other, and readers are together.
+TEST(shared_runs, readers_are_judged_beside_writers) {
+  const lock_kind both = with_readers(kind_of("memory/write"), kind_of("memory/read"));
+  const result r = simulate(both, "read_share: 0.8\nhold: 2ms\n");
+  EXPECT_EQ(r.violations(), 0u);
+  EXPECT_FALSE(r.untested().has_value());
+  EXPECT_GT(r.found.grants, 1'000u);  // of holds that exclude each other there were at most 500
+  EXPECT_TRUE(to_json(r)["handoff"]["held_share"].is_null());
+}
+
+// Readers who do not look for writers.
+TEST(shared_runs, a_reader_beside_a_writer_is_a_violation) {
+  lock_kind heedless = kind_of("memory/read");
+  heedless.make = [make = heedless.make](const driver_setup& s) {
+    driver_setup elsewhere = s;
+    elsewhere.run_names.run += "x";
+    return make(elsewhere);
+  };
+  const result r = simulate(with_readers(kind_of("memory/write"), heedless), "read_share: 0.5\n");
+  EXPECT_GT(r.found.certain_violations, 0u);
+  EXPECT_FALSE(r.untested().has_value());
+}
+
+// A wrapped lock lets in a writer beside readers, or a reader beside a writer.
+TEST(shared_runs, the_faulty_version_of_readers_and_writers_is_caught) {
+  const lock_kind both = with_readers(kind_of("memory/write"), kind_of("memory/read"));
+  const lock_kind worse = faulty::version_of(both, "faulty/memory/write");
+  const std::string job = "read_share: 0.8\nhold: 2ms\noptions: {two_holders: ";
+  EXPECT_GT(simulate(worse, job + "50}\n").found.certain_violations, 0u);
+  EXPECT_EQ(simulate(worse, job + "0}\n").violations(), 0u);
 }
 
 // A lock that falsely claims to be reentrant.

@@ -31,7 +31,8 @@ const std::vector<direction>& directions() {
        .except = {},
        .forbidden = {"drivers/", "workloads/", "deploy/", "program/"},
        .allowed = {},
-       .allowed_in_tests = {"drivers/memory/", "drivers/faulty/", "workloads/"},
+       .allowed_in_tests = {"drivers/memory/", "drivers/faulty/", "drivers/read_write.hpp",
+                            "workloads/"},
        .instead = "the harness knows no backend and no workload: go through harness/driver.hpp or "
                   "harness/workload.hpp; only the program names them"},
       {.in = {"harness/time/", "harness/pace/", "harness/stats/", "harness/check/",
