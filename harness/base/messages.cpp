@@ -62,6 +62,8 @@ constexpr std::array sentences{
              "每秒 {} 次的负载超过压测程序不带锁时（每秒 {} 次）的一半"},
     sentence{"drifting", "not stationary: p50 changed by {} over the run",
              "不平稳：p50 在运行期间变化 {}"},
+    sentence{"runs_left_out", "{} of {} runs were INVALID or incomplete, and are left out",
+             "{}/{} 次运行无效或不完整，未计入"},
     sentence{"untested_nothing", "not tested: {}", "未检验：{}"},
     sentence{"untested_shared",
              "not tested: any number of clients may hold it at once, and nobody whom they exclude "

@@ -24,6 +24,7 @@ constexpr std::array phrases{
     phrase{"incomplete", "未完成"},
     phrase{"contended", "竞争"},
     phrase{"uncontended", "无竞争"},
+    phrase{"rank", "名次"},
     phrase{"none", "无"},
     phrase{"best-effort", "尽力而为"},
     phrase{"lease+token", "租约+令牌"},
@@ -35,6 +36,11 @@ constexpr std::array phrases{
            "to the grant of another client. Fairness: Jain's index in short windows, 1 is even.",
            "获取时间是全部尝试的响应时间；> T：在 T 内未获得；-：样本太少或未知；>= 与 <=：压测程序本身"
            "是瓶颈。交接：从释放到另一客户端获得锁。公平性：短时间窗内的 Jain 指数，1 为完全均等。"},
+    phrase{"A row is the median of its runs, with the lowest and the highest.",
+           "每行为多次运行的中位数，括号内为最低与最高值。"},
+    phrase{"A row is the median of its runs, with the lowest and the highest. Equal ranks: no row "
+           "is faster beyond these intervals.",
+           "每行为多次运行的中位数，括号内为最低与最高值。名次相同：区间重叠，无法分出快慢。"},
 };
 // clang-format on
 

@@ -88,6 +88,46 @@ row read_row(const json& content) {
   return r;
 }
 
+// Censored readings are known to be more than they say.
+bool is_less(const reading& a, const reading& b) {
+  return std::pair(a.censored, *a.value) < std::pair(b.censored, *b.value);
+}
+
+std::vector<reading> known_of(const std::vector<row>& repeats, std::size_t figure) {
+  std::vector<reading> known;
+  for (const row& r : repeats) {
+    if (r.values[figure].value) known.push_back(r.values[figure]);
+  }
+  std::ranges::sort(known, is_less);
+  return known;
+}
+
+void merge_figure(row& into, const std::vector<row>& repeats, std::size_t at) {
+  const std::vector<reading> known = known_of(repeats, at);
+  if (figures()[at].in == unit::count) {
+    double sum = 0;
+    for (const reading& r : known) sum += *r.value;
+    into.values[at] = known.empty() ? reading{} : reading{sum};
+    return;
+  }
+  // Without half of the runs, a median is of the lucky ones.
+  if (2 * known.size() <= repeats.size()) {
+    into.values[at].value.reset();
+    return;
+  }
+  into.values[at] = known[known.size() / 2];
+  if (!known.back().censored) into.intervals[at] = {*known.front().value, *known.back().value};
+}
+
+void add_reasons(std::vector<message>& to, const std::vector<message>& from) {
+  for (const message& m : from) {
+    const auto same = [&](const message& other) {
+      return other.id == m.id && (!m.id.empty() || other.values == m.values);
+    };
+    if (std::ranges::none_of(to, same)) to.push_back(m);
+  }
+}
+
 std::size_t place_of(std::string_view name) {
   return static_cast<std::size_t>(&known_figure(name) - figures().data());
 }
@@ -105,6 +145,11 @@ std::string options_of(const json& content) {
 std::string name_with_options(const row& r) {
   const auto options = r.implementation.rfind(" [");
   return options == std::string::npos ? r.lock : r.lock + r.implementation.substr(options);
+}
+
+const std::optional<interval>& row::interval_of(const figure& f) const {
+  static const std::optional<interval> none;
+  return intervals.empty() ? none : intervals[place_of(f.name)];
 }
 
 const reading& row::operator[](std::string_view name) const {
@@ -143,14 +188,67 @@ std::vector<row> by_backend(std::vector<row> rows, std::span<const std::string_v
   return rows;
 }
 
+row merged(std::vector<row> repeats) {
+  const std::size_t all = repeats.size();
+  std::vector<std::string> names;
+  for (const row& r : repeats) names.push_back(r.run);
+  if (std::ranges::any_of(repeats, &row::valid)) {
+    std::erase_if(repeats, [](const row& r) { return !r.valid; });
+  }
+  const auto speed = [](const row& r) { return r["tps"].value.value_or(0); };
+  std::ranges::stable_sort(repeats, {}, speed);
+  row one = repeats[repeats.size() / 2];
+  if (all == 1) return one;
+  one.runs = std::move(names);
+  one.intervals.resize(one.values.size());
+  for (std::size_t i = 0; i < one.values.size(); ++i) merge_figure(one, repeats, i);
+  one.bound = std::ranges::any_of(repeats, &row::bound);
+  one.reasons.clear();
+  for (const row& r : repeats) add_reasons(one.reasons, r.reasons);
+  // One run that could have shown a violation is enough.
+  if (!std::ranges::all_of(repeats, [](const row& r) { return r.untested.has_value(); })) {
+    one.untested.reset();
+    std::erase_if(one.reasons, [](const message& m) { return m.id.starts_with("untested_"); });
+  }
+  if (repeats.size() < all) {
+    one.reasons.push_back(
+        {"runs_left_out", {fmt::format("{}", all - repeats.size()), fmt::format("{}", all)}});
+  }
+  return one;
+}
+
+namespace {
+
+// Without an interval for each of the rows of a scenario there are no ranks.
+void rank_scenario(std::vector<row*> rows) {
+  std::erase_if(rows, [](const row* r) { return !r->valid || r->bound; });
+  const figure& tps = known_figure("tps");
+  if (std::ranges::any_of(rows, [&](const row* r) { return !r->interval_of(tps); })) return;
+  for (row* r : rows) {
+    const double highest = r->interval_of(tps)->high;
+    r->rank = 1 + static_cast<std::size_t>(std::ranges::count_if(rows, [&](const row* other) {
+                return other->interval_of(tps)->low > highest;
+              }));
+  }
+}
+
+}  // namespace
+
 std::vector<row> ranked(std::vector<row> rows) {
   const auto scenarios = distinct(rows, &row::scenario);
   const auto place = [&](const row& r) {
-    return std::tuple(std::ranges::find(scenarios, r.scenario), !r.valid,
+    return std::tuple(std::ranges::find(scenarios, r.scenario), !r.valid, r.bound,
                       r.valid ? -r["tps"].value.value_or(0) : 0.0);
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const row& a, const row& b) { return place(a) < place(b); });
+  for (const std::string& scenario : scenarios) {
+    std::vector<row*> its;
+    for (row& r : rows) {
+      if (r.scenario == scenario) its.push_back(&r);
+    }
+    rank_scenario(std::move(its));
+  }
   return rows;
 }
 

@@ -21,6 +21,13 @@ constexpr std::string_view legend =
     "not known; >= and <=: the harness was the limit. Hand-off: from a release to the grant of "
     "another client. Fairness: Jain's index in short windows, 1 is even.";
 
+constexpr std::string_view legend_without_ranks =
+    "A row is the median of its runs, with the lowest and the highest.";
+constexpr std::string_view legend_with_ranks =
+    "A row is the median of its runs, with the lowest and the highest. Equal ranks: no row is "
+    "faster "
+    "beyond these intervals.";
+
 // Reasons against rows, numbered in the order of the first of each kind.
 class footnotes {
  public:
@@ -59,16 +66,34 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-void add_figures(std::vector<column>& columns, bool of_verdict, language in) {
+// " (165–180)" for a row of several runs.
+std::string interval_text(const figure& f, const row& r) {
+  const std::optional<interval>& all = r.interval_of(f);
+  if (!all || r.bound) return "";
+  return fmt::format(" ({}–{})", cell_text(f, {all->low}), cell_text(f, {all->high}));
+}
+
+// The figures that a reader compares rows by, and on a terminal the first of them.
+bool has_interval(const figure& f, bool narrow) {
+  if (narrow) return f.name == "tps";
+  return !f.column.head.empty() && (f.in == unit::rate || f.in == unit::time);
+}
+
+void add_figures(std::vector<column>& columns, bool of_verdict, language in, bool narrow) {
   for (const figure& f : figures()) {
     if (f.column.head.empty() || f.of_verdict != of_verdict) continue;
     const std::string_view head = in == language::chinese ? f.column.chinese : f.column.head;
     columns.push_back({std::string(head), f.column.keep, false,
-                       [&f](const row& r) { return cell_text(f, r[f.name], r.bound); }, &f});
+                       [&f, shows = has_interval(f, narrow)](const row& r) {
+                         return cell_text(f, r[f.name], r.bound) +
+                                (shows ? interval_text(f, r) : "");
+                       },
+                       &f});
   }
 }
 
-std::vector<column> columns(language in) {
+// `ranks`: some row has one. `narrow`: for a terminal.
+std::vector<column> columns(language in, bool ranks, bool narrow = false) {
   const auto head = [in](std::string_view english) { return translated(english, in); };
   std::vector<column> all{
       {head("lock"), always_shown, true, [](const row& r) { return r.lock; }},
@@ -76,18 +101,23 @@ std::vector<column> columns(language in) {
       {head("implementation"), 1, true, [](const row& r) { return or_dash(r.implementation); }},
       {head("scenario"), always_shown, true,
        [in](const row& r) { return translated(or_dash(r.scenario), in); }}};
-  add_figures(all, false, in);
+  if (ranks) {
+    all.insert(all.begin(), {head("rank"), always_shown, false, [](const row& r) {
+                               return r.rank ? fmt::format("{}", *r.rank) : "-";
+                             }});
+  }
+  add_figures(all, false, in, narrow);
   all.push_back(
       {head("safety"), 4, true, [in](const row& r) { return translated(r.safety_class, in); }});
-  add_figures(all, true, in);
+  add_figures(all, true, in, narrow);
   all.push_back({head("valid"), always_shown, true,
                  [in](const row& r) { return translated(state_text(r), in); }, nullptr, true});
   return all;
 }
 
 // A terminal is narrow, and has a heading for each scenario.
-std::vector<column> columns_for_terminal(language in) {
-  std::vector<column> all = columns(in);
+std::vector<column> columns_for_terminal(language in, bool ranks) {
+  std::vector<column> all = columns(in, ranks, true);
   std::erase_if(all, [in](const column& c) { return c.head == translated("scenario", in); });
   for (column& c : all) {
     const bool is_short = c.of != nullptr && !c.of->column.narrow.empty();
@@ -100,6 +130,17 @@ tone shade_of(const column& c, const row& r) {
   if (c.has_notes) return r.valid ? tone::plain : tone::doubtful;
   const bool alarms = c.of != nullptr && c.of->of_verdict && r[c.of->name].value.value_or(0) > 0;
   return alarms ? tone::bad : tone::plain;
+}
+
+bool has_ranks(const std::vector<row>& rows) {
+  return std::ranges::any_of(rows, [](const row& r) { return r.rank.has_value(); });
+}
+
+// What the intervals and ranks mean; empty without them.
+std::string_view legend_of_repeats(const std::vector<row>& rows) {
+  const bool repeated = std::ranges::any_of(rows, [](const row& r) { return !r.runs.empty(); });
+  if (!repeated) return "";
+  return has_ranks(rows) ? legend_with_ranks : legend_without_ranks;
 }
 
 using field = std::pair<std::string_view, json>;
@@ -124,6 +165,11 @@ std::vector<field> csv_fields(const row& r) {
   fields.emplace_back("complete", r.complete);
   fields.emplace_back("reasons", fmt::format("{}", fmt::join(texts_of(r.reasons), "; ")));
   fields.emplace_back("run", r.run);
+  fields.emplace_back("runs", r.runs.empty() ? 1 : r.runs.size());
+  const std::optional<interval>& tps = r.interval_of(known_figure("tps"));
+  fields.emplace_back("tps_low", tps ? json(tps->low) : json());
+  fields.emplace_back("tps_high", tps ? json(tps->high) : json());
+  fields.emplace_back("rank", r.rank ? json(*r.rank) : json());
   return fields;
 }
 
@@ -131,6 +177,16 @@ void add_json(json& one, const row& r, bool of_verdict) {
   for (const figure& f : figures()) {
     if (f.json.empty() || f.of_verdict != of_verdict) continue;
     one[json::json_pointer(std::string(f.json))] = value_json(f, r[f.name]);
+  }
+}
+
+void add_repeats(json& one, const row& r) {
+  one["runs"] = r.runs;
+  one["rank"] = r.rank ? json(*r.rank) : json();
+  json& all = one["intervals"] = json::object();
+  for (const figure& f : figures()) {
+    const std::optional<interval>& i = r.interval_of(f);
+    if (i && !f.csv.empty()) all[std::string(f.csv)] = {i->low, i->high};
   }
 }
 
@@ -205,7 +261,7 @@ std::string paragraph(std::string_view text, std::size_t width) {
 
 std::string table_markdown(const std::vector<row>& rows, language in) {
   footnotes notes(in);
-  const std::vector<column> shown = columns(in);
+  const std::vector<column> shown = columns(in, has_ranks(rows));
   std::string head = "|", rule = "|", body;
   for (const column& c : shown) {
     head += fmt::format(" {} |", c.head);
@@ -219,6 +275,8 @@ std::string table_markdown(const std::vector<row>& rows, language in) {
     body += "\n";
   }
   std::string text = fmt::format("{}\n{}\n{}\n{}\n", head, rule, body, translated(legend, in));
+  const std::string_view repeats = legend_of_repeats(rows);
+  if (!repeats.empty()) text += fmt::format("{}\n", translated(repeats, in));
   if (!notes.all().empty()) text += "\n";
   for (std::size_t n = 0; n < notes.all().size(); ++n) {
     text += fmt::format("{}. {}\n", n + 1, markdown_text(notes.all()[n]));
@@ -244,6 +302,7 @@ std::string table_json(const std::vector<row>& rows) {
     one["reasons"] = texts_of(r.reasons);
     one["bound"] = r.bound;
     one["run"] = r.run;
+    if (!r.runs.empty()) add_repeats(one, r);
     all.push_back(std::move(one));
   }
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
@@ -266,7 +325,7 @@ std::string overview_markdown(const std::vector<row>& rows, language in) {
 std::string table_terminal(const std::vector<row>& rows, std::size_t width, language in,
                            const style& look) {
   footnotes notes(in);
-  grid g{columns_for_terminal(in), {}};
+  grid g{columns_for_terminal(in, has_ranks(rows)), {}};
   for (const row& r : rows) {
     std::vector<std::string>& cells = g.cells.emplace_back();
     for (const column& c : g.shown) cells.push_back(c.text(r));
@@ -293,6 +352,8 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width, lang
   }
   text += "\n";
   text += paragraph(translated(legend, in), width);
+  const std::string_view repeats = legend_of_repeats(rows);
+  if (!repeats.empty()) text += paragraph(translated(repeats, in), width);
   if (!left_out.empty()) {
     text += paragraph(fmt::format("Not shown for lack of width: {}.", left_out), width);
   }

@@ -99,16 +99,16 @@ TEST(table, csv) {
   EXPECT_EQ(lines[0],
             "lock,topology,implementation,scenario,success_rate,tps,samples,p50_ns,p90_ns,p99_ns,"
             "p999_ns,max_ns,handoff_p50_ns,fairness,commands_per_acquire,safety_class,violations,"
-            "valid,bound,complete,reasons,run\r");
+            "valid,bound,complete,reasons,run,runs,tps_low,tps_high,rank\r");
   EXPECT_EQ(lines[1],
             "redis/lua,redis,two scripts,contended,0.9998,1234.4,20000,1200000,3456000,12340000,,> "
-            "1000000000,853000,0.876,2.0,best-effort,0,true,false,true,,first\r");
+            "1000000000,853000,0.876,2.0,best-effort,0,true,false,true,,first,1,,,\r");
   EXPECT_THAT(lines[2], HasSubstr("\"the \"\"first\"\", and best\""));
   EXPECT_THAT(lines[2], HasSubstr(",true,true,true,a load thread"));
   EXPECT_EQ(
       lines[3],
       "redis/setnx,redis,,contended,,,0,,,,,,,,,none,,false,false,false,\"incomplete: the run has "
-      "not ended yet, or was killed; debug build\",fourth\r");
+      "not ended yet, or was killed; debug build\",fourth,1,,,\r");
 }
 
 // The keys are a contract: exactly these, in every row.

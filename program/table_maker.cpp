@@ -1,0 +1,353 @@
+#include "program/table_maker.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <random>
+
+#include "deploy/local/topology.hpp"
+#include "harness/base/files.hpp"
+#include "harness/base/glob.hpp"
+#include "harness/config/settings.hpp"
+#include "harness/config/target.hpp"
+#include "harness/report/html/page.hpp"
+#include "harness/report/table.hpp"
+#include "program/jobs.hpp"
+#include "program/progress.hpp"
+#include "program/terminal.hpp"
+#include "program/trial.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+constexpr const char* index_name = "table_runs.json";
+
+// The order of the published articles; real clients in processes of their own come last.
+constexpr std::array<std::string_view, 4> in_the_article{"mysql", "zookeeper", "redis", "exec"};
+
+// Those of a table for which nobody has named locks.
+constexpr std::array<std::string_view, 7> usual_locks{"redis/setnx",
+                                                      "redis/set_nx_px",
+                                                      "redis/lua",
+                                                      "redis/redisson",
+                                                      "zookeeper/sequential",
+                                                      "mysql/for_update",
+                                                      "mysql/optimistic_version"};
+
+// Options that change a lock so much that they get a row of their own in the full table.
+struct variant {
+  std::string_view lock;
+  std::string_view option;
+};
+constexpr std::array variants{
+    variant{"redis/set_nx_px", "release=del"},
+    variant{"redis/set_nx_px", "release=compare_then_del"},
+    variant{"redis/lua", "watchdog=true"},
+    variant{"mysql/for_update", "wait=nowait"},
+    variant{"mysql/for_update", "wait=skip_locked"},
+    variant{"mysql/for_update", "indexed=false"},
+    variant{"mysql/optimistic_update_time", "precision=0"},
+};
+
+bool wanted(const table_options& g, const lock_kind& lock) {
+  if (!g.locks.empty()) return matches_any(g.locks, lock.name);
+  if (!g.full) return std::ranges::count(usual_locks, lock.name) > 0;
+  return lock.name != "exec/lock" && backend_of(lock.name) != "memory" &&
+         backend_of(lock.name) != "faulty";
+}
+
+// A quick table needs one server of each kind. TLS is no topology of its own: only on request.
+bool wanted(const table_options& g, const std::string& topology) {
+  if (!g.topologies.empty()) return matches_any(g.topologies, topology);
+  if (!g.targets_file.empty()) return true;
+  if (g.full) return !topology.ends_with("-tls");
+  return topology.find('-') == std::string::npos;
+}
+
+std::vector<named_target> read_targets(const table_options& g) {
+  std::vector<named_target> all;
+  if (g.targets_file.empty()) {
+    for (const local::topology& t : local::topologies()) {
+      all.push_back({t.name, fmt::format("local:{}", t.name)});
+    }
+  } else {
+    if (!std::ifstream(g.targets_file)) {
+      throw usage_error("--targets: cannot read {}", g.targets_file);
+    }
+    const std::string text = readable_text(g.targets_file);
+    for (const config::setting& s : config::read_settings(text, g.targets_file)) {
+      const auto target = config::parse_target(s.text);
+      if (!target) {
+        throw usage_error("{}:{}: {}: {}", g.targets_file, s.line, s.key, target.error().sentence);
+      }
+      all.push_back({s.key, s.text});
+    }
+  }
+  std::erase_if(all, [&](const named_target& t) { return !wanted(g, t.name); });
+  if (all.empty()) throw usage_error("--topologies: no target matches");
+  return all;
+}
+
+// The samples of one run. The article took 10,000 to 30,000 a row, and 100,000 for Redisson. A p99
+// needs 368; a quick run ends with 400, or after five seconds.
+std::vector<std::string> depth_of(const table_options& g, const lock_kind& lock) {
+  std::vector<std::string> set;
+  if (g.full) {
+    const bool most = lock.name.find("redisson") != std::string_view::npos;
+    set = {fmt::format("stop.samples={}", most ? 33'400 : 10'000), "stop.duration=5s",
+           "stop.at_most=15s"};
+  } else if (g.scenarios.empty()) {
+    set = {"stop.samples=400", "stop.duration=1s", "stop.at_most=5s", "warmup=300ms",
+           "floor=200ms"};
+  }
+  set.insert(set.end(), g.set.begin(), g.set.end());
+  return set;
+}
+
+std::vector<std::string> scenarios_of(const table_options& g) {
+  if (!g.scenarios.empty()) return g.scenarios;
+  if (g.full) return {"contended", "one_client", "uncontended"};
+  return {"contended", "one_client"};
+}
+
+// A finished run's part in the table's exit status.
+int status_of(const report::row& r) {
+  if (r["violations"].value.value_or(0) > 0) return 1;
+  return r.valid ? 0 : 3;
+}
+
+}  // namespace
+
+int table_maker::make() {
+  const std::vector<named_target> targets = read_targets(given_);
+  resume();
+  for (const named_target& t : targets) {
+    runs_in_all_ += given_.runs_a_row() * lines_on(expected_form(t.target)).size();
+  }
+  // Servers of one machine that nobody asks anything cost the others little, but not nothing.
+  const std::size_t at_once = given_.full ? 1 : targets.size();
+  for (std::size_t i = 0; i < targets.size() && interrupts() == 0; i += at_once) {
+    measure_group(std::span(targets).subspan(i, at_once));
+  }
+  if (subjects_.empty()) {
+    throw usage_error("no lock matches --locks on these topologies; see lockmark list");
+  }
+  if (interrupts() > 0) remember(3);
+  save();
+  if (junit_) junit_.write(report::junit_xml(cases_));
+  fmt::print("{}", format(given_.format));
+  save_html();
+  if (!given_.quiet) fmt::print(stderr, "table and run folders: {}\n", out_.string());
+  return status_;
+}
+
+// Sorted as asked for, of what there is so far.
+std::vector<report::row> table_maker::rows() const {
+  std::vector<report::row> all;
+  for (const subject& s : subjects_) {
+    std::vector<report::row> runs;
+    for (const auto& [repetition, run] : s.runs) runs.push_back(run);
+    if (!runs.empty()) all.push_back(report::merged(std::move(runs)));
+  }
+  all = report::ranked(std::move(all));
+  if (given_.order == "article") return report::by_backend(std::move(all), in_the_article);
+  return all;
+}
+
+// The faults of all scenarios: they share their servers.
+std::vector<faults::fault_plan> table_maker::faults_of_all() const {
+  std::vector<faults::fault_plan> all;
+  for (const std::string& scenario : scenarios_of(given_)) {
+    const auto plans = faults::read_faults(find_job(scenario, {"stop.duration=1s"}).job.faults);
+    all.insert(all.end(), plans.begin(), plans.end());
+  }
+  return all;
+}
+
+void table_maker::tell_why_not(const char* why) {
+  if (!junit_) return;
+  cases_.push_back(report::unmeasured("", "lockmark table", why));
+  junit_.write(report::junit_xml(cases_));
+}
+
+std::vector<line> table_maker::lines_on(std::string_view form) const {
+  std::vector<line> lines;
+  for (const std::string& scenario : scenarios_of(given_)) {
+    const bool has_readers = find_job(scenario, {"stop.duration=1s"}).job.read_share > 0;
+    for (const lock_kind& lock : context_.known.locks()) {
+      if (!runs_on(lock, form) || !wanted(given_, lock)) continue;
+      if (has_readers && lock.readers.empty()) continue;
+      lines.push_back({&lock, scenario, ""});
+      for (const variant& v : variants) {
+        if (given_.full && v.lock == lock.name)
+          lines.push_back({&lock, scenario, std::string(v.option)});
+      }
+    }
+  }
+  return lines;
+}
+
+// All of them at once, so that their rows are measured in turns.
+void table_maker::measure_group(std::span<const named_target> group) {
+  std::deque<place> places;
+  std::vector<std::pair<place*, subject*>> all;
+  for (const named_target& t : group) {
+    progress_display display(t.name, given_.quiet);
+    if (t.target.starts_with("local:")) display.announce("starting servers");
+    place& at =
+        places.emplace_back(place{t, resolve_target(t.target, inject::needs_of(faults_of_all()))});
+    display.clear();
+    at.where.topology = t.name;
+    const std::vector<line> lines = lines_on(at.where.form);
+    runs_in_all_ += given_.runs_a_row() * lines.size();
+    runs_in_all_ -= given_.runs_a_row() * lines_on(expected_form(t.target)).size();
+    for (const line& l : lines) all.emplace_back(&at, &subjects_.emplace_back(subject{&t, l, {}}));
+  }
+  for (std::uint64_t repetition = 0; repetition < given_.runs_a_row(); ++repetition) {
+    for (const auto& [at, row] : all) {
+      if (interrupts() > 0) return;
+      if (!row->failed) measure(*at, *row, repetition);
+    }
+    std::ranges::shuffle(all, std::mt19937_64{repetition});
+  }
+}
+
+// A failing row does not stop the others.
+void table_maker::measure(place& at, subject& row, std::uint64_t repetition) {
+  ++runs_begun_;
+  if (is_known(row, repetition)) return;
+  std::vector<std::string> set{fmt::format("lock={}", row.of.lock->name), seed_of(repetition)};
+  if (!row.of.option.empty()) set.push_back(fmt::format("options.{}", row.of.option));
+  for (std::string& more : depth_of(given_, *row.of.lock)) set.push_back(std::move(more));
+  progress_display display(fmt::format("{}/{} {}", runs_begun_, runs_in_all_, row.name()),
+                           given_.quiet);
+  display.rows_to_come(rest_s());
+  try {
+    const named_job job = find_job(row.of.scenario, set);
+    run_request e{job.job, job.name, out_, context_.arguments, {}, {}, exporter_};
+    e.on_progress = [&display](const run::progress& p) { display.show(p); };
+    const executed done = execute(context_.known, at.where, std::move(e));
+    remember(exit_status(done.result));
+    keep(row, repetition, done.written);
+    index_["runs"].push_back(
+        {{"row", row.name()}, {"repetition", repetition}, {"run", done.written.name}});
+    display.clear();
+    if (!given_.quiet) {
+      fmt::print(stderr, "{}: {:.0f}/s, {} samples{}\n", row.name(), done.result.tps(),
+                 done.result.attempts(), done.result.why.empty() ? "" : ", " + done.result.why);
+    }
+    save();
+  } catch (const no_server& failure) {
+    display.clear();
+    fail(row, failure.what());
+  } catch (const usage_error& failure) {
+    // A job that cannot run on this target; on the very first row it is a usage error.
+    display.clear();
+    if (runs_begun_ == 1) throw;
+    fail(row, failure.what());
+  }
+}
+
+void table_maker::keep(subject& row, std::uint64_t repetition, const report::recorded_run& run) {
+  row.runs.emplace(repetition, report::row_of(run));
+  cases_.push_back(report::test_case_of(run));
+}
+
+// What was measured before --resume, and can be read.
+bool table_maker::is_known(subject& row, std::uint64_t repetition) {
+  for (const nlohmann::json& one : index_["runs"]) {
+    if (one.at("row") != row.name() || one.at("repetition") != repetition) continue;
+    const report::recorded_run run = report::read_run(out_ / one.at("run").get<std::string>());
+    const report::row known = report::row_of(run);
+    if (!known.complete) return false;
+    keep(row, repetition, run);
+    remember(status_of(known));
+    return true;
+  }
+  return false;
+}
+
+// The table must be the same one: its rows are compared.
+void table_maker::resume() {
+  const std::vector<std::string> settings = given_.set;
+  const nlohmann::json fresh{
+      {"full", given_.full}, {"set", settings}, {"runs", nlohmann::json::array()}};
+  index_ = fresh;
+  if (given_.resume.empty()) return;
+  const std::filesystem::path file = out_ / index_name;
+  const std::string text = std::filesystem::exists(file) ? readable_text(file) : "";
+  index_ = nlohmann::json::parse(text, nullptr, false);
+  if (!index_.is_object() || !index_.contains("runs")) {
+    throw usage_error("--resume: {} has no {} of a table that was interrupted", given_.resume,
+                      index_name);
+  }
+  if (index_["full"] != fresh["full"] || index_["set"] != fresh["set"]) {
+    throw usage_error("--resume: the table in {} was begun with other settings (--full or --set)",
+                      given_.resume);
+  }
+}
+
+// Estimates the remaining runs from those so far, including the start of their servers.
+std::optional<double> table_maker::rest_s() const {
+  if (runs_begun_ < 2) return std::nullopt;
+  const std::chrono::duration<double> so_far = real_clock{}.now() - began_;
+  const auto done = static_cast<double>(runs_begun_ - 1);
+  const std::uint64_t left = std::max(runs_in_all_, runs_begun_) - runs_begun_;
+  return so_far.count() / done * static_cast<double>(left);
+}
+
+void table_maker::fail(subject& row, const char* why) {
+  fmt::print(stderr, "lockmark: {}: {}\n", row.name(), why);
+  cases_.push_back(report::unmeasured(row.of.scenario, row.name(), why));
+  row.failed = true;
+  ++failures_;
+  remember(2);
+}
+
+// A failed lock is worst, then a missing row, then an unreliable one.
+void table_maker::remember(int status) {
+  const auto gravity = [](int s) { return s == 1 ? 3 : s == 2 ? 2 : s == 3 ? 1 : 0; };
+  if (gravity(status) > gravity(status_)) status_ = status;
+}
+
+void table_maker::save() {
+  const std::vector<report::row> all = rows();
+  const std::pair<const char*, std::string> files[] = {
+      {"table.md", whole_page(language::english)},
+      {"table.zh.md", whole_page(language::chinese)},
+      {"table.csv", report::table_csv(all)},
+      {"table.json", report::table_json(all)},
+      {index_name, index_.dump(1)},
+  };
+  for (const auto& [name, text] : files) {
+    if (!cli::save(out_ / name, text)) remember(2);
+  }
+}
+
+// Only at the end: it reads run folders again, and no row is measured meanwhile. Of each row it has
+// the run with the median throughput.
+void table_maker::save_html() const {
+  std::vector<std::filesystem::path> runs;
+  for (const report::row& r : rows()) runs.push_back(out_ / r.run);
+  if (runs.empty()) return;
+  output_file("--out", out_ / "report.html")
+      .write(report::html::page(runs, report::html::order::as_given));
+}
+
+std::string table_maker::whole_page(language in) const {
+  const std::vector<report::row> all = rows();
+  const std::string table = report::table_markdown(all, in);
+  return given_.full ? fmt::format("{}\n{}", table, report::overview_markdown(all, in)) : table;
+}
+
+std::string table_maker::format(const std::string& how) const {
+  const auto words = given_.language == "zh" ? language::chinese : language::english;
+  if (how == "md") return whole_page(words);
+  if (how == "csv") return report::table_csv(rows());
+  if (how == "json") return report::table_json(rows());
+  return report::table_terminal(rows(), width_of(stdout), words, style_of(screen_of(stdout)));
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,123 @@
+// Makes the comparison table: starts the servers, measures the rows in turns, and writes what it
+// has after every run.
+//
+// Every row is measured several times, and all rows of a round, in an order of its own, before any
+// is measured again: what changes on the machine meanwhile meets them all.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/report/junit.hpp"
+#include "harness/report/row.hpp"
+#include "program/commands.hpp"
+#include "program/execute.hpp"
+#include "program/output_file.hpp"
+#include "program/watching.hpp"
+
+namespace lockmark::cli {
+
+struct table_options {
+  bool quick = false;
+  bool full = false;
+  std::uint64_t repeats = 0;            // 0: as the depth has it
+  std::vector<std::string> locks;       // empty: the usual ones, or with --full all
+  std::vector<std::string> topologies;  // empty: those of the chosen depth
+  std::vector<std::string> scenarios;   // empty: those of the chosen depth
+  std::vector<std::string> set;
+  std::string targets_file;
+  std::string format = "text";
+  std::string out = "runs";
+  std::string language = "en";
+  std::string order;
+  std::string junit;
+  std::string resume;
+  bool quiet = false;
+  watching watched;
+
+  std::uint64_t runs_a_row() const { return repeats > 0 ? repeats : full ? 3 : 5; }
+};
+
+struct named_target {
+  std::string name;  // the topology shown in the table
+  std::string target;
+};
+
+struct line {
+  const lock_kind* lock = nullptr;
+  std::string scenario;
+  std::string option;  // "indexed=false", if it differs from its preset; or empty
+};
+
+struct place {
+  named_target what;
+  resolved_target where;
+};
+
+// A row in the making.
+struct subject {
+  const named_target* target = nullptr;
+  line of;
+  std::map<std::uint64_t, report::row> runs;  // by repetition
+  bool failed = false;                        // it could not be measured, and is not tried again
+
+  std::string name() const {
+    return fmt::format("{}{}{} {} on {}", of.lock->name, of.option.empty() ? "" : " ", of.option,
+                       of.scenario, target->name);
+  }
+};
+
+class table_maker {
+ public:
+  // `exporter` (or null) shows the rows while they are measured.
+  table_maker(const context& c, const table_options& g, metrics::exporter* exporter)
+      : context_(c),
+        given_(g),
+        exporter_(exporter),
+        out_(std::filesystem::path(g.out)),
+        junit_("--junit", g.junit) {}
+
+  int make();
+  // Writes the error that ended the table early to the JUnit file.
+  void tell_why_not(const char* why);
+
+ private:
+  std::vector<faults::fault_plan> faults_of_all() const;
+  std::vector<line> lines_on(std::string_view form) const;
+  void measure_group(std::span<const named_target> group);
+  void measure(place& at, subject& row, std::uint64_t repetition);
+  bool is_known(subject& row, std::uint64_t repetition);
+  void keep(subject& row, std::uint64_t repetition, const report::recorded_run& run);
+  void resume();
+  std::vector<report::row> rows() const;
+  std::optional<double> rest_s() const;
+  void fail(subject& row, const char* why);
+  void remember(int status);
+  void save();
+  void save_html() const;
+  std::string format(const std::string& how) const;
+  std::string whole_page(language in) const;
+
+  const context& context_;
+  const table_options& given_;
+  metrics::exporter* exporter_;
+  std::filesystem::path out_;
+  output_file junit_;
+  std::deque<subject> subjects_;
+  nlohmann::json index_;  // of the runs in `out_`: what --resume needs to know
+  std::vector<report::test_case> cases_;
+  int status_ = 0;
+  int failures_ = 0;
+  time_point began_ = real_clock{}.now();
+  std::uint64_t runs_begun_ = 0;
+  std::uint64_t runs_in_all_ = 0;  // as far as target names tell
+};
+
+}  // namespace lockmark::cli
