@@ -31,14 +31,6 @@ std::vector<std::filesystem::path> runs_at(const std::filesystem::path& path) {
   return all;
 }
 
-std::string reasons_of(const report::recorded_run& run) {
-  std::string all;
-  for (const auto& reason : run.content.at("verdict").at("reasons")) {
-    all += fmt::format("{}{}", all.empty() ? "" : "; ", reason.get<std::string>());
-  }
-  return all.empty() ? "no reason given" : all;
-}
-
 // Whether the machine made even idle threads wait for a tenth of the run. Those threads have
 // nothing to do with servers and locks, so this favours neither side.
 bool stood_still(const report::recorded_run& run) {
@@ -106,7 +98,7 @@ void gate_bench::check_stored() const {
         throw usage_error("--against: run {} is incomplete", run.name);
       }
       if (!run.content.at("verdict").at("valid").get<bool>()) {
-        throw usage_error("--against: run {} is INVALID: {}", run.name, reasons_of(run));
+        throw usage_error("--against: run {} is INVALID: {}", run.name, gate::reasons_of(run));
       }
       const std::string difference = gate::other_job(run, candidate_.job.job);
       if (!difference.empty()) {
@@ -194,7 +186,7 @@ report::recorded_run gate_bench::run(const used_side& side) {
 // too few attempts.
 std::string gate_bench::flaw_of(const report::recorded_run& run, const used_side& side) const {
   if (!run.content.at("verdict").at("valid").get<bool>()) {
-    return fmt::format("INVALID: {}", reasons_of(run));
+    return fmt::format("INVALID: {}", gate::reasons_of(run));
   }
   const std::string who = fmt::format("the {}", side.what.name);
   try {
@@ -244,10 +236,14 @@ void gate_bench::take_pair() {
   if (!session_) begin_session(*baseline, *candidate);
   gate::pair p{gate::block_of(metrics_, *baseline, "the baseline"),
                gate::block_of(metrics_, *candidate, "the candidate")};
+  const bool bound = gate::is_bound(*baseline) || gate::is_bound(*candidate);
+  const gate::pair told = p;
+  gate::session next = *session_;
+  next.add(std::move(p));
+  if (bound && is_to_repeat(next)) return;
+  session_ = std::move(next);
   outcome_.order += order_[number];
   outcome_.runs.emplace_back(baseline->name, candidate->name);
-  const gate::pair told = p;
-  session_->add(std::move(p));
   tell(told.baseline.values, told.candidate.values);
   judge_limits(*candidate);
 }
@@ -258,13 +254,27 @@ void gate_bench::take_run() {
   if (!candidate) return;
   if (!session_) begin_session(stored_.front(), *candidate);
   gate::block b = gate::block_of(metrics_, *candidate, "the candidate");
-  outcome_.runs.emplace_back("", candidate->name);
   const std::vector<double> values = b.values;
-  session_->add(std::move(b));
+  gate::session next = *session_;
+  next.add(std::move(b));
+  if (gate::is_bound(*candidate) && is_to_repeat(next)) return;
+  session_ = std::move(next);
+  outcome_.runs.emplace_back("", candidate->name);
   std::vector<double> usual;
   for (const gate::finding& f : session_->conclude().metrics) usual.push_back(f.baseline);
   tell(usual, values);
   judge_limits(*candidate);
+}
+
+// A pair with a bound is taken again, unless it decides all the same, or bounds are the rule here.
+// Which runs are bounds is the harness's finding about itself, so leaving them out favours no side.
+// `next`: the session with this pair.
+bool gate_bench::is_to_repeat(const gate::session& next) {
+  const bool decides = next.planned() == 1 || next.conclude().how == gate::decision::regression;
+  if (decides || repeated_ > session_->pairs() + 1) return false;
+  ++repeated_;
+  if (!plan_.quiet) fmt::print(stderr, "{}: only a bound, once more\n", place_text(next.pairs()));
+  return true;
 }
 
 // A limit is broken if more than half of the candidate's runs break it; the session stops once that
@@ -323,6 +333,13 @@ gate::outcome gate_bench::conclude(double took_s) const {
   if (elsewhere_) {
     o.found.notes.push_back(
         "the stored baseline is from another machine, so it can warn, but not fail");
+  }
+  if (repeated_ > 0) {
+    o.found.notes.push_back(
+        fmt::format("lockmark or the machine slowed {} {}{} down, which {} made "
+                    "again",
+                    repeated_, stored_.empty() ? "pair" : "run", repeated_ == 1 ? "" : "s",
+                    repeated_ == 1 ? "was" : "were"));
   }
   if (!stored_.empty() && stored_.size() < gate::least_stored) {
     o.found.notes.push_back(

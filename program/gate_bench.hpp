@@ -52,6 +52,7 @@ class gate_bench {
   void begin_session(const report::recorded_run& baseline, const report::recorded_run& candidate);
   void take_pair();
   void take_run();
+  bool is_to_repeat(const gate::session& next);
   std::string place_text(std::size_t pair) const;
   report::recorded_run run(const used_side& side);
   std::string flaw_of(const report::recorded_run& run, const used_side& side) const;
@@ -67,6 +68,7 @@ class gate_bench {
   std::vector<report::recorded_run> stored_;
   bool elsewhere_ = false;  // the stored runs are from another machine
   std::string order_;
+  std::size_t repeated_ = 0;  // pairs, for a bound
   std::optional<gate::session> session_;
   std::vector<gate::metric> metrics_;
   std::optional<std::string> spoiled_;

@@ -55,7 +55,7 @@ gate() {
 
 # Two clients in turns, each for 2 ms: restless machines hardly show in this.
 gate timings contended "$depth" --on local:redis --set lock=redis/redisson_fair \
-  --set load.instances=2 --set load.clients=1 --set hold=2ms
+  --set load.instances=2 --set load.clients=1 --set load.think=0s --set hold=2ms
 
 # Commands do not depend on the machine: one pair of short runs for each lock.
 locks='redis/lua zookeeper/sequential mysql/for_update'

@@ -1,13 +1,21 @@
-// One metric: the direction of its differences, and what pairs can and cannot show.
+// One metric: the direction of its differences, what pairs can and cannot show, and their order.
 #include "harness/gate/decision.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
+
+#include "harness/gate/session.hpp"
+#include "harness/stats/random.hpp"
 
 namespace lockmark::gate {
 namespace {
+
+using testing::ElementsAre;
 
 TEST(gate_direction, is_turned_where_more_is_better) {
   metric throughput{"throughput"};
@@ -74,6 +82,68 @@ TEST(gate_bounds, are_as_wide_as_the_pairs_are_few) {
   EXPECT_FALSE(one.worse);
   EXPECT_LE(one.least, -1);
   EXPECT_TRUE(std::isinf(one.blind_spot));
+}
+
+// A pair in which the candidate takes so much longer in every metric.
+pair one_pair(std::size_t metrics, double effect = 0) {
+  return {{std::vector<double>(metrics, 100), {}},
+          {std::vector<double>(metrics, 100 * (1 + effect)), {}}};
+}
+
+// A time-out or a slow harness leaves a bound; two equal bounds show no equality.
+TEST(gate_bounds, are_not_compared) {
+  session of({{"acquire_p50"}, {"acquire_p99"}, {"throughput"}});
+  while (of.wants_more()) {
+    pair p = one_pair(3);
+    if (of.pairs() == 3) p.baseline.doubts = {"", "has only > 1.0 s", "has only > 1.0 s"};
+    of.add(p);
+  }
+  const conclusion c = of.conclude();
+  EXPECT_EQ(c.pairs, first_pairs);
+  EXPECT_EQ(c.metrics[0].how, decision::pass);
+  EXPECT_EQ(c.how, decision::inconclusive);
+  EXPECT_THAT(c.reasons, ElementsAre("acquire_p99, throughput: the baseline's run 4 has only > "
+                                     "1.0 s"));
+}
+
+// Not even a candidate ten times as slow is blamed.
+TEST(gate_bounds, of_every_timing_end_the_session) {
+  session of({{"acquire_p50"}, {"acquire_p99"}});
+  pair p = one_pair(2, 9.0);
+  p.candidate.doubts = {"is only a bound", "is only a bound"};
+  of.add(p);
+  EXPECT_FALSE(of.wants_more());
+  EXPECT_EQ(of.conclude().how, decision::inconclusive);
+}
+
+TEST(gate_order, is_random_balanced_and_repeatable) {
+  std::set<std::string> all;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::string order = order_of_sides(seed, most_pairs);
+    EXPECT_EQ(order, order_of_sides(seed, most_pairs));
+    for (std::size_t i = 0; i < order.size(); i += 10) {
+      EXPECT_EQ(std::ranges::count(order.substr(i, 10), 'b'), 5) << order;
+    }
+    all.insert(order);
+  }
+  EXPECT_EQ(all.size(), 100U);
+  EXPECT_TRUE(order_of_sides(7, most_pairs).starts_with(order_of_sides(7, 12)));
+}
+
+// The second run of each pair is a fifth slower, whichever side it is: no metric passes unseen,
+// none is blamed.
+TEST(gate_order, cancels_what_the_place_in_a_pair_does) {
+  const std::string order = order_of_sides(3, most_pairs);
+  session of({{"acquire_p50"}});
+  stats::random_source random(5);
+  while (of.wants_more()) {
+    const bool candidate_second = order[of.pairs()] == 'b';
+    const auto value = [&](bool second) {
+      return block{{std::exp(random.normal(0, 0.01)) * (second ? 1.2 : 1)}, {}};
+    };
+    of.add({value(!candidate_second), value(candidate_second)});
+  }
+  EXPECT_NEAR(of.conclude().metrics[0].shown.effect, 0, 0.02);
 }
 
 }  // namespace

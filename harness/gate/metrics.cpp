@@ -61,10 +61,7 @@ std::string doubt_of(const metric& m, const report::recorded_run& run) {
   if (r.censored) {
     return fmt::format("has only {}: too many of its attempts timed out", report::cell_text(f, r));
   }
-  if (!is_bound(run)) return "";
-  const bool one_sided = f.in == report::unit::time || f.in == report::unit::rate;
-  return fmt::format("has only {}: lockmark or the machine slowed it down",
-                     one_sided ? report::cell_text(f, r, true) : "a bound");
+  return is_bound(run) ? fmt::format("is only a bound: {}", reasons_of(run)) : "";
 }
 
 // True for keys that say how long and how often to measure, not what.
@@ -140,6 +137,12 @@ block block_of(const std::vector<metric>& metrics, const report::recorded_run& r
   if (!floor.is_null()) b.control = number(floor.at("cycles_per_s"));
   b.violations = report::whole_count(run.content.at("verdict").at("violations"));
   return b;
+}
+
+std::string reasons_of(const report::recorded_run& run) {
+  const json& all = run.content.at("verdict").at("reasons");
+  const auto text = [](const json& reason) { return reason.get<std::string>(); };
+  return all.empty() ? "no reason given" : joined(all, text, "; ");
 }
 
 bool is_bound(const report::recorded_run& run) {

@@ -34,6 +34,9 @@ std::optional<double> value_of(std::string_view metric, const report::recorded_r
 std::vector<metric> measured_by(const std::vector<metric>& wanted, bool by_name,
                                 const report::recorded_run& run, std::string_view who);
 
+// Why a run is INVALID or a bound: "attempts began 1.2 ms late ...; ...".
+std::string reasons_of(const report::recorded_run& run);
+
 // True if lockmark or the machine slowed the run down: its timings are bounds.
 bool is_bound(const report::recorded_run& run);
 

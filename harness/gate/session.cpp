@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/base/lists.hpp"
 #include "harness/stats/random.hpp"
 
 namespace lockmark::gate {
@@ -293,10 +294,13 @@ void session::judge(conclusion& c, bool disturbed) const {
   }
   for (const decision which : {decision::regression, decision::inconclusive, decision::warning}) {
     if (which == decision::inconclusive && c.how == decision::regression) continue;
-    for (const finding& f : c.metrics) {
-      if (f.how == which && !f.why.empty()) {
-        c.reasons.push_back(fmt::format("{}: {}", f.of.name, f.why));
+    for (const std::string& why : distinct(c.metrics, &finding::why)) {
+      std::vector<std::string> names;
+      for (const finding& f : c.metrics) {
+        if (f.how == which && f.why == why) names.push_back(f.of.name);
       }
+      if (names.empty() || why.empty()) continue;
+      c.reasons.push_back(fmt::format("{}: {}", joined(names), why));
     }
   }
 }
