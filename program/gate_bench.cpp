@@ -342,10 +342,10 @@ gate::outcome gate_bench::conclude(double took_s) const {
                     repeated_ == 1 ? "was" : "were"));
   }
   if (!stored_.empty() && stored_.size() < gate::least_stored) {
-    o.found.notes.push_back(
-        fmt::format("a baseline of {} stored run{} can warn of a timing, but not fail it; that "
-                    "takes {}, as many as a gate's folder has",
-                    stored_.size(), stored_.size() == 1 ? "" : "s", gate::least_stored));
+    o.found.notes.push_back(fmt::format(
+        "fewer than {} stored runs can warn of a timing, but not fail it; the folder of "
+        "a gate has that many",
+        gate::least_stored));
   }
   return o;
 }

@@ -25,10 +25,12 @@ std::string change_text(const metric& m, double worsening) {
   return fmt::format("{:+.1f} %", 100 * change);
 }
 
-// "n/a (1 pair)"
+// "n/a (1 pair)", "n/a (1 stored run)": of what there is too little.
 std::string too_few(const conclusion& c) {
-  return fmt::format("n/a ({} {}{})", c.pairs, c.stored > 0 ? "run" : "pair",
-                     c.pairs == 1 ? "" : "s");
+  const bool of_stored = c.stored > 0 && c.stored < c.pairs;
+  const std::size_t n = of_stored ? c.stored : c.pairs;
+  const auto* const what = of_stored ? "stored run" : c.stored > 0 ? "run" : "pair";
+  return fmt::format("n/a ({} {}{})", n, what, n == 1 ? "" : "s");
 }
 
 bool has_bounds(const assessment& a) {
@@ -77,7 +79,7 @@ std::string control_text(const outcome& o) {
 }
 
 std::string row_text(const finding& f, const conclusion& c, const report::style& look) {
-  return fmt::format("  {:<24}{:>12}{:>12} {:>10}  {:<22}{:>13}  {}\n", f.of.name,
+  return fmt::format("  {:<24}{:>12}{:>12} {:>10}  {:<22}{:>18}  {}\n", f.of.name,
                      value_text(f.of.name, f.baseline), value_text(f.of.name, f.candidate),
                      change_text(f.of, f.shown.effect), bounds_text(f, c), blind_spot_text(f, c),
                      look.paint(name_of(f.how), tone_of(f.how)));
@@ -131,7 +133,7 @@ std::string outcome_text(const outcome& o, const report::style& look) {
   text += fmt::format("\n  baseline   {}\n  candidate  {}\n  {}; control {}\n\n", o.baseline,
                       o.candidate, pairs_text(o), control_text(o));
   if (o.found.metrics.empty()) return text;
-  text += fmt::format("  {:<24}{:>12}{:>12}{:>11}  {:<22}{:>13}  {}\n", "metric", "baseline",
+  text += fmt::format("  {:<24}{:>12}{:>12}{:>11}  {:<22}{:>18}  {}\n", "metric", "baseline",
                       "candidate", "change", "bounds", "detectable", "verdict");
   for (const finding& f : o.found.metrics) text += row_text(f, o.found, look);
   return text;

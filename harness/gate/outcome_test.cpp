@@ -75,6 +75,9 @@ TEST(gate_outcome, that_warns_is_no_failure) {
   EXPECT_EQ(exit_status(o), 0);
   EXPECT_THAT(outcome_text(o), AllOf(StartsWith("gate contended: WARNING\n"),
                                      HasSubstr("10 runs against 3 stored runs in 75 s")));
+  o.found.stored = 1;
+  o.found.metrics[0].shown = {};
+  EXPECT_THAT(outcome_text(o), HasSubstr("n/a (1 stored run)"));
   EXPECT_EQ(outcome_cases(o)[0].how, how::skipped);
   EXPECT_EQ(outcome_cases(o)[0].type, "warning");
 }
