@@ -47,7 +47,8 @@ struct gate_options {
   bool quiet = false;
 };
 
-// The length of each run. A session has at most 60 of them: two minutes, or ten.
+// The length of each run. Without repeated ones a session has 20 or 60 of
+// them: one or three minutes, or three or ten.
 struct depth {
   duration warmup;
   duration block;
@@ -187,7 +188,7 @@ void declare_sides(CLI::App& app, gate_options& g) {
 
 void declare_depth(CLI::App& app, gate_options& g) {
   auto* const quick =
-      app.add_flag("--quick", g.quick, "runs of 1 s, without acquire_p99: two minutes at most");
+      app.add_flag("--quick", g.quick, "runs of 1 s, without acquire_p99: one minute, or three");
   app.add_flag("--full", g.full, "runs of 6 s: ten minutes at most (the default)")->excludes(quick);
   declare(app, "--block", g.block, "DURATION", "how long each run is measured, such as 20s");
   app.add_option("--metrics", g.metrics,
