@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 namespace fs = std::filesystem;
 using words = std::vector<std::string>;
@@ -72,10 +73,40 @@ TEST_F(gate_command, sees_one_more_command_in_one_pair) {
   const auto session = read_json(only_folder(out()) / "gate.json");
   EXPECT_EQ(session.at("pairs"), 1);
   EXPECT_EQ(session.at("verdict"), "REGRESSION");
+  EXPECT_THAT(e.out, HasSubstr("n/a (1 pair)"));
+  EXPECT_THAT(e.err, AllOf(HasSubstr("pair 1: "), Not(HasSubstr("pair 1 of"))));
   EXPECT_EQ(output_of({"xmllint", "--xpath", "string(//testsuite/@failures)", junit}, dir_.path()),
             "3\n");
-  EXPECT_EQ(nlohmann::json::parse(read_text(history)).at("verdict"), "REGRESSION");
+  const auto line = nlohmann::json::parse(read_text(history));
+  EXPECT_EQ(line.at("verdict"), "REGRESSION");
+  EXPECT_EQ(line.at("seed"), session.at("seed"));
+  EXPECT_THAT(e.err, HasSubstr(fmt::format("seed {}\n", session.at("seed").dump())));
+  EXPECT_THAT(line.at("order"), AnyOf("b", "c"));
   EXPECT_THAT(read_text(csv), StartsWith("time,commit,job,candidate,verdict,acquire_p50,"));
+}
+
+// Without --seed each session draws its own; both runs of a pair have the same load.
+TEST_F(gate_command, draws_a_seed_for_both_sides_of_a_pair) {
+  const auto servers = local::cluster::start("redis");
+  words job{"gate", "uncontended", "--on", servers.target(), "--quiet", "--block", "500ms"};
+  for (const char* set : {"lock=redis/set_nx_px", "warmup=0s", "floor=0s"}) {
+    job.insert(job.end(), {"--set", set});
+  }
+  job.insert(job.end(), {"--baseline", "lease=20s", "--metrics", "commands_per_acquire"});
+  std::vector<std::uint64_t> seeds;
+  for (const std::string_view name : {"one", "two"}) {
+    const ended e = run(dir_.path(), job + words{"--out", out(name)}, 60s);
+    ASSERT_EQ(e.status, 0) << e.out << e.err;
+    const fs::path folder = only_folder(out(name));
+    const auto session = read_json(folder / "gate.json");
+    seeds.push_back(session.at("seed").get<std::uint64_t>());
+    for (const char* side : {"baseline", "candidate"}) {
+      const auto made = session.at("runs")[0].at(side).get<std::string>();
+      EXPECT_THAT(read_text(folder / made / "job.yaml"),
+                  HasSubstr(fmt::format("seed: {}\n", seeds.back() + 1)));
+    }
+  }
+  EXPECT_NE(seeds[0], seeds[1]);
 }
 
 TEST_F(gate_command, passes_a_server_against_itself) {
@@ -148,7 +179,7 @@ TEST_F(gate_command, keeps_passwords_to_itself) {
       gate({"uncontended", "--on", servers.target(), "--set", "lock=mysql/for_update", "--baseline",
             "lease=20s", "--block", "500ms", "--metrics", "commands_per_acquire"});
   EXPECT_EQ(e.status, 0) << e.err;
-  EXPECT_THAT(e.out + e.err, testing::Not(HasSubstr(target->password)));
+  EXPECT_THAT(e.out + e.err, Not(HasSubstr(target->password)));
   EXPECT_THAT(files_with(out(), target->password), testing::IsEmpty());
   const fs::path session = only_folder(out());
   EXPECT_FALSE(files_with(session, "password-env=LOCKMARK_GATE_PASSWORD").empty());

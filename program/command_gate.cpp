@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <random>
 
 #include "harness/base/files.hpp"
 #include "harness/config/quantity.hpp"
@@ -36,7 +38,7 @@ struct gate_options {
   std::vector<std::string> metrics;
   std::vector<std::string> tolerated;
   std::vector<std::string> limits;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;
   std::string format = "text";
   std::string out = "runs";
   std::string junit;
@@ -45,7 +47,8 @@ struct gate_options {
   bool quiet = false;
 };
 
-// The length of each run. A session has at most 60 of them: two minutes, or ten.
+// The length of each run. Without repeated ones a session has 20 or 60 of
+// them: one or three minutes, or three or ten.
 struct depth {
   duration warmup;
   duration block;
@@ -121,7 +124,7 @@ gate_plan plan_of(const gate_options& g) {
   if (g.quick && g.metrics.empty()) plan.left_out = {"acquire_p99"};
   plan.tolerated = tolerances(g.tolerated);
   plan.limits = read_limits(g.limits);
-  plan.seed = g.seed;
+  plan.seed = g.seed ? *g.seed : std::random_device{}();
   plan.out = std::filesystem::path(g.out) / fmt::format("gate-{}", compact_utc(wall_time_ns()));
   plan.quiet = g.quiet;
   return plan;
@@ -179,13 +182,13 @@ void declare_sides(CLI::App& app, gate_options& g) {
       "with= runs another lockmark");
   declare_each(app, "--candidate", g.candidate, "SIDE", "what is the candidate's alone, likewise");
   declare(app, "--against", g.against, "RUN",
-          "stored runs, or the folder of a gate, in place of a baseline; those of another "
-          "machine only warn");
+          "stored runs, or the folder of a gate, in place of a baseline; fewer than ten of them, "
+          "or those of another machine, only warn");
 }
 
 void declare_depth(CLI::App& app, gate_options& g) {
   auto* const quick =
-      app.add_flag("--quick", g.quick, "runs of 1 s, without acquire_p99: two minutes at most");
+      app.add_flag("--quick", g.quick, "runs of 1 s, without acquire_p99: one minute, or three");
   app.add_flag("--full", g.full, "runs of 6 s: ten minutes at most (the default)")->excludes(quick);
   declare(app, "--block", g.block, "DURATION", "how long each run is measured, such as 20s");
   app.add_option("--metrics", g.metrics,
@@ -197,8 +200,10 @@ void declare_depth(CLI::App& app, gate_options& g) {
                "a worsening that nobody minds, such as acquire_p99=20%; may be given more than "
                "once");
   declare_limits(app, g.limits);
-  app.add_option("--seed", g.seed, "of the order of the sides, and of the runs")
-      ->capture_default_str();
+  app.add_option("--seed", g.seed,
+                 "repeats the order of the sides and the load of a session that had this seed; "
+                 "without it, a new one is drawn and told")
+      ->type_name("N");
 }
 
 void declare_outputs(CLI::App& app, gate_options& g) {

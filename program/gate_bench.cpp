@@ -31,14 +31,6 @@ std::vector<std::filesystem::path> runs_at(const std::filesystem::path& path) {
   return all;
 }
 
-std::string reasons_of(const report::recorded_run& run) {
-  std::string all;
-  for (const auto& reason : run.content.at("verdict").at("reasons")) {
-    all += fmt::format("{}{}", all.empty() ? "" : "; ", reason.get<std::string>());
-  }
-  return all.empty() ? "no reason given" : all;
-}
-
 // Whether the machine made even idle threads wait for a tenth of the run. Those threads have
 // nothing to do with servers and locks, so this favours neither side.
 bool stood_still(const report::recorded_run& run) {
@@ -49,7 +41,8 @@ bool stood_still(const report::recorded_run& run) {
 
 }  // namespace
 
-gate_bench::gate_bench(gate_plan plan) : plan_(std::move(plan)), coin_(plan_.seed) {
+gate_bench::gate_bench(gate_plan plan)
+    : plan_(std::move(plan)), order_(gate::order_of_sides(plan_.seed, gate::most_pairs)) {
   interrupts();
   candidate_ = settle(plan_.candidate);
   read_stored();
@@ -91,6 +84,10 @@ void gate_bench::read_stored() {
   for (const std::string& given : plan_.against) {
     for (const auto& path : runs_at(given)) stored_.push_back(report::read_run(path));
   }
+  if (stored_.size() > gate::most_ranked) {
+    throw usage_error("--against: at most {} stored runs, and these are {}", gate::most_ranked,
+                      stored_.size());
+  }
 }
 
 // An incompatible baseline is refused before anything is measured.
@@ -101,7 +98,7 @@ void gate_bench::check_stored() const {
         throw usage_error("--against: run {} is incomplete", run.name);
       }
       if (!run.content.at("verdict").at("valid").get<bool>()) {
-        throw usage_error("--against: run {} is INVALID: {}", run.name, reasons_of(run));
+        throw usage_error("--against: run {} is INVALID: {}", run.name, gate::reasons_of(run));
       }
       const std::string difference = gate::other_job(run, candidate_.job.job);
       if (!difference.empty()) {
@@ -127,8 +124,6 @@ std::vector<gate::metric> gate_bench::candidates_for_comparison() const {
     return std::ranges::find(plan_.left_out, m.name) != plan_.left_out.end();
   });
   for (gate::metric& m : all) {
-    // A single stored run has an error of its own, which no number of pairs averages out.
-    if (!stored_.empty() && stored_.size() < gate::first_pairs && !m.exact) m.tolerated *= 2;
     const auto given = plan_.tolerated.find(m.name);
     if (given != plan_.tolerated.end()) m.tolerated = given->second;
   }
@@ -141,11 +136,22 @@ void gate_bench::begin_session(const report::recorded_run& baseline,
   const bool by_name = !plan_.metrics.empty();
   metrics_ = gate::measured_by(candidates_for_comparison(), by_name, candidate, "the candidate");
   metrics_ = gate::measured_by(metrics_, by_name, baseline, "the baseline");
-  session_.emplace(metrics_);
   outcome_.started_utc = candidate.content.at("run").at("started_utc").get<std::string>();
   outcome_.provenance = candidate.content.at("provenance");
-  if (stored_.empty()) return;
-  elsewhere_ = gate::host_fingerprint(baseline) != gate::host_fingerprint(candidate);
+  if (stored_.empty()) {
+    session_.emplace(metrics_);
+    return;
+  }
+  const std::string here = gate::host_fingerprint(candidate);
+  elsewhere_ = std::ranges::any_of(
+      stored_, [&](const auto& run) { return gate::host_fingerprint(run) != here; });
+  std::vector<gate::block> blocks;
+  for (const report::recorded_run& run : stored_) {
+    blocks.push_back(gate::block_of(metrics_, run, "the baseline"));
+    // From another machine: the difference is already known.
+    if (elsewhere_) blocks.back().control.reset();
+  }
+  session_.emplace(metrics_, std::move(blocks));
   outcome_.stored = baseline.name;
   outcome_.baseline =
       fmt::format("{} stored run{}, {} on {}", stored_.size(), stored_.size() == 1 ? "" : "s",
@@ -153,11 +159,16 @@ void gate_bench::begin_session(const report::recorded_run& baseline,
                   baseline.content.at("run").at("target").get<std::string>());
 }
 
+// "pair 3 of 10". How many there will be is open until the first one has shown what can be
+// compared.
+std::string gate_bench::place_text(std::size_t pair) const {
+  return fmt::format("{} {}{}", stored_.empty() ? "pair" : "run", pair,
+                     session_ ? fmt::format(" of {}", session_->planned()) : "");
+}
+
 report::recorded_run gate_bench::run(const used_side& side) {
   const std::size_t pair = session_ ? session_->pairs() + 1 : 1;
-  const std::size_t planned = session_ ? session_->planned() : gate::first_pairs;
-  progress_display display(fmt::format("pair {} of {}, {}", pair, planned, side.what.name),
-                           plan_.quiet);
+  progress_display display(fmt::format("{}, {}", place_text(pair), side.what.name), plan_.quiet);
   const real_clock clock;
   const time_point began = clock.now();
   // Both runs of a pair have the same arrivals and holds; each pair has different ones.
@@ -175,7 +186,7 @@ report::recorded_run gate_bench::run(const used_side& side) {
 // too few attempts.
 std::string gate_bench::flaw_of(const report::recorded_run& run, const used_side& side) const {
   if (!run.content.at("verdict").at("valid").get<bool>()) {
-    return fmt::format("INVALID: {}", reasons_of(run));
+    return fmt::format("INVALID: {}", gate::reasons_of(run));
   }
   const std::string who = fmt::format("the {}", side.what.name);
   try {
@@ -190,8 +201,9 @@ std::string gate_bench::flaw_of(const report::recorded_run& run, const used_side
   return "";
 }
 
-// A run that is unusable or disturbed by the machine is repeated once. Nothing if that fails too,
-// or after an interrupt. In the first pair, too few attempts are no accident: throws usage_error.
+// A run that is unusable, a bound, or disturbed by the machine is repeated once. Nothing if that
+// fails too, or after an interrupt. In the first pair, too few attempts are no accident: throws
+// usage_error.
 std::optional<report::recorded_run> gate_bench::valid_run(const used_side& side) {
   std::string flaw;
   std::optional<report::recorded_run> usable;
@@ -203,8 +215,9 @@ std::optional<report::recorded_run> gate_bench::valid_run(const used_side& side)
       return std::nullopt;
     }
     flaw = flaw_of(done, side);
-    if (flaw.empty() && !stood_still(done)) return done;
-    if (flaw.empty()) usable = std::move(done);
+    if (!flaw.empty()) continue;
+    if (!stood_still(done) && !gate::is_bound(done)) return done;
+    if (!usable || gate::is_bound(*usable)) usable = std::move(done);
   }
   if (usable) return usable;
   if (!session_ && !flaw.starts_with("INVALID")) throw usage_error(flaw);
@@ -213,30 +226,55 @@ std::optional<report::recorded_run> gate_bench::valid_run(const used_side& side)
 }
 
 void gate_bench::take_pair() {
-  const bool baseline_first = coin_.below(2) == 0;
+  const std::size_t number = session_ ? session_->pairs() : 0;
+  const bool baseline_first = order_.at(number) == 'b';
   std::optional<report::recorded_run> baseline, candidate;
-  if (!stored_.empty()) {
-    const std::size_t pair = session_ ? session_->pairs() : 0;
-    baseline = stored_[pair % stored_.size()];
-    candidate = valid_run(candidate_);
-  } else if (baseline_first) {
-    baseline = valid_run(baseline_);
-    if (baseline) candidate = valid_run(candidate_);
-  } else {
-    candidate = valid_run(candidate_);
-    if (candidate) baseline = valid_run(baseline_);
-  }
+  if (baseline_first) baseline = valid_run(baseline_);
+  if (!spoiled_) candidate = valid_run(candidate_);
+  if (!spoiled_ && !baseline_first) baseline = valid_run(baseline_);
   if (!baseline || !candidate) return;
   if (!session_) begin_session(*baseline, *candidate);
   gate::pair p{gate::block_of(metrics_, *baseline, "the baseline"),
                gate::block_of(metrics_, *candidate, "the candidate")};
-  // From another machine: the difference is already known.
-  if (elsewhere_) p.baseline.control.reset();
-  tell_pair(p);
-  session_->add(std::move(p));
-  outcome_.order += baseline_first ? 'b' : 'c';
-  outcome_.runs.emplace_back(stored_.empty() ? baseline->name : "", candidate->name);
+  const bool bound = gate::is_bound(*baseline) || gate::is_bound(*candidate);
+  const gate::pair told = p;
+  gate::session next = *session_;
+  next.add(std::move(p));
+  if (bound && is_to_repeat(next)) return;
+  session_ = std::move(next);
+  outcome_.order += order_[number];
+  outcome_.runs.emplace_back(baseline->name, candidate->name);
+  tell(told.baseline.values, told.candidate.values);
   judge_limits(*candidate);
+}
+
+// A run of the candidate alone, if the baseline is stored.
+void gate_bench::take_run() {
+  const std::optional<report::recorded_run> candidate = valid_run(candidate_);
+  if (!candidate) return;
+  if (!session_) begin_session(stored_.front(), *candidate);
+  gate::block b = gate::block_of(metrics_, *candidate, "the candidate");
+  const std::vector<double> values = b.values;
+  gate::session next = *session_;
+  next.add(std::move(b));
+  if (gate::is_bound(*candidate) && is_to_repeat(next)) return;
+  session_ = std::move(next);
+  outcome_.runs.emplace_back("", candidate->name);
+  std::vector<double> usual;
+  for (const gate::finding& f : session_->conclude().metrics) usual.push_back(f.baseline);
+  tell(usual, values);
+  judge_limits(*candidate);
+}
+
+// A pair with a bound is taken again, unless it decides all the same, or bounds are the rule here.
+// Which runs are bounds is the harness's finding about itself, so leaving them out favours no side.
+// `next`: the session with this pair.
+bool gate_bench::is_to_repeat(const gate::session& next) {
+  const bool decides = next.planned() == 1 || next.conclude().how == gate::decision::regression;
+  if (decides || repeated_ > session_->pairs() + 1) return false;
+  ++repeated_;
+  if (!plan_.quiet) fmt::print(stderr, "{}: only a bound, once more\n", place_text(next.pairs()));
+  return true;
 }
 
 // A limit is broken if more than half of the candidate's runs break it; the session stops once that
@@ -254,21 +292,34 @@ void gate_bench::judge_limits(const report::recorded_run& candidate) {
   }
 }
 
-void gate_bench::tell_pair(const gate::pair& p) const {
+// The last pair. Of the last one of all it is not said how many were planned.
+void gate_bench::tell(const std::vector<double>& baseline,
+                      const std::vector<double>& candidate) const {
   if (plan_.quiet) return;
   std::string changes;
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
-    const double change = p.candidate.values[m] / p.baseline.values[m] - 1;
+    const double change = candidate[m] / baseline[m] - 1;
     changes +=
         fmt::format("{} {} {:+.1f} %", changes.empty() ? "" : ",", metrics_[m].name, 100 * change);
   }
-  fmt::print(stderr, "pair {} of {}:{}\n", session_->pairs() + 1, session_->planned(), changes);
+  const std::size_t number = session_->pairs();
+  const std::string place = session_->wants_more()
+                                ? place_text(number)
+                                : fmt::format("{} {}", stored_.empty() ? "pair" : "run", number);
+  fmt::print(stderr, "{}:{}\n", place, changes);
 }
 
 gate::outcome gate_bench::measure() {
   const real_clock clock;
   const time_point began = clock.now();
-  while (!spoiled_ && (!session_ || session_->wants_more())) take_pair();
+  if (!plan_.quiet) fmt::print(stderr, "seed {}\n", plan_.seed);
+  while (!spoiled_ && (!session_ || session_->wants_more())) {
+    if (stored_.empty()) {
+      take_pair();
+    } else {
+      take_run();
+    }
+  }
   if (!session_) session_.emplace(std::vector<gate::metric>{});
   if (spoiled_) session_->spoil(*spoiled_);
   return conclude(std::chrono::duration<double>(clock.now() - began).count());
@@ -281,13 +332,20 @@ gate::outcome gate_bench::conclude(double took_s) const {
   o.only_warns = elsewhere_;
   if (elsewhere_) {
     o.found.notes.push_back(
-        "the stored baseline is from another machine: this can warn, but not fail");
+        "the stored baseline is from another machine, so it can warn, but not fail");
   }
-  if (!stored_.empty() && stored_.size() < gate::first_pairs) {
+  if (repeated_ > 0) {
     o.found.notes.push_back(
-        fmt::format("of {} stored run{} the error is not known, so twice as much is tolerated; a "
-                    "gate's folder as baseline has ten runs",
-                    stored_.size(), stored_.size() == 1 ? "" : "s"));
+        fmt::format("lockmark or the machine slowed {} {}{} down, which {} made "
+                    "again",
+                    repeated_, stored_.empty() ? "pair" : "run", repeated_ == 1 ? "" : "s",
+                    repeated_ == 1 ? "was" : "were"));
+  }
+  if (!stored_.empty() && stored_.size() < gate::least_stored) {
+    o.found.notes.push_back(fmt::format(
+        "fewer than {} stored runs can warn of a timing, but not fail it; the folder of "
+        "a gate has that many",
+        gate::least_stored));
   }
   return o;
 }

@@ -10,7 +10,6 @@
 
 #include "harness/gate/outcome.hpp"
 #include "harness/gate/threshold.hpp"
-#include "harness/stats/random.hpp"
 #include "program/gate_run.hpp"
 #include "program/gate_side.hpp"
 
@@ -25,7 +24,7 @@ struct gate_plan {
   std::vector<std::string> left_out;        // of those
   std::map<std::string, double> tolerated;  // by metric
   std::vector<gate::threshold> limits;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 0;  // of the order of the sides, and of the load
   std::filesystem::path out;
   bool quiet = false;
 };
@@ -52,11 +51,14 @@ class gate_bench {
   std::vector<gate::metric> candidates_for_comparison() const;
   void begin_session(const report::recorded_run& baseline, const report::recorded_run& candidate);
   void take_pair();
+  void take_run();
+  bool is_to_repeat(const gate::session& next);
+  std::string place_text(std::size_t pair) const;
   report::recorded_run run(const used_side& side);
   std::string flaw_of(const report::recorded_run& run, const used_side& side) const;
   std::optional<report::recorded_run> valid_run(const used_side& side);
   void judge_limits(const report::recorded_run& candidate);
-  void tell_pair(const gate::pair& p) const;
+  void tell(const std::vector<double>& baseline, const std::vector<double>& candidate) const;
   gate::outcome conclude(double took_s) const;
 
   gate_plan plan_;
@@ -65,7 +67,8 @@ class gate_bench {
   used_side candidate_;
   std::vector<report::recorded_run> stored_;
   bool elsewhere_ = false;  // the stored runs are from another machine
-  stats::random_source coin_;
+  std::string order_;
+  std::size_t repeated_ = 0;  // pairs, for a bound
   std::optional<gate::session> session_;
   std::vector<gate::metric> metrics_;
   std::optional<std::string> spoiled_;

@@ -2,7 +2,7 @@
 # The gate of a pipeline: is this checkout's lockmark worse than that of another revision? Builds
 # both, starts local servers, and leaves its summary, JUnit files and run folders in build/gate.
 #
-#   deploy/ci/gate.sh --quick REVISION    two minutes of measuring at most
+#   deploy/ci/gate.sh --quick REVISION    one to three minutes of measuring
 #   deploy/ci/gate.sh --full REVISION     ten minutes for the timings, and the counts of every lock
 #
 # Exit status: 0 nothing has become worse; 1 something has; 2 it could not be measured; 3 the
@@ -55,7 +55,7 @@ gate() {
 
 # Two clients in turns, each for 2 ms: restless machines hardly show in this.
 gate timings contended "$depth" --on local:redis --set lock=redis/redisson_fair \
-  --set load.instances=2 --set load.clients=1 --set hold=2ms
+  --set load.instances=2 --set load.clients=1 --set load.think=0s --set hold=2ms
 
 # Commands do not depend on the machine: one pair of short runs for each lock.
 locks='redis/lua zookeeper/sequential mysql/for_update'

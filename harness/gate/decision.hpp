@@ -1,4 +1,4 @@
-// Has one metric become worse? Judged from the differences of interleaved pairs.
+// Has one metric become worse? Judged from the ranks of runs of both sides.
 //
 // Each pair is a run of the baseline and one of the candidate, next to each other, in random order.
 // Without a real difference the signs of the pairs' differences are exchangeable, whatever the
@@ -6,12 +6,12 @@
 // session, and what a session promises.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <string_view>
+
+#include "harness/gate/rank_shift.hpp"
 
 namespace lockmark::gate {
 
@@ -27,36 +27,37 @@ struct metric {
 // ln(candidate / baseline), positive if the candidate is worse. REQUIRES: both above 0.
 double worsening(const metric& m, double baseline, double candidate);
 
-// What the pairs show about one metric. Effects are relative: 0.12 is 12 % worse.
+// What the runs show about one metric. Effects are relative: 0.12 is 12 % worse.
 struct assessment {
   double effect = 0;                                        // Hodges-Lehmann
-  double least = -std::numeric_limits<double>::infinity();  // lower confidence bound
-  double most = std::numeric_limits<double>::infinity();    // upper confidence bound
-  double blind_spot = 0;  // the smallest worsening found with probability 95 %
-  double p_value = 1;     // of the hypothesis "no worse"
-  bool worse = false;     // least above 0, and effect beyond the tolerance
+  double least = -std::numeric_limits<double>::infinity();  // lower confidence bound, 97.5 %
+  double most = std::numeric_limits<double>::infinity();    // upper confidence bound, 97.5 %
+  // The smallest worsening that would not have passed. The effect must lie as far above 0 as its
+  // lower bound is below it, and above the tolerance; and the true worsening as far above that as
+  // the upper bound is above the effect. So what is not worse has its upper bound here at most, and
+  // that lies below a true worsening in 2.5 % of cases, whatever the noise. Infinite with too few
+  // runs.
+  double blind_spot = std::numeric_limits<double>::infinity();
+  double p_value = 1;  // of the hypothesis "no worse"
+  bool worse = false;  // beyond doubt, and beyond the tolerance
 };
 
-// `differences`: of 1 to 60 pairs, as worsening() gives them. Each bound on its own holds with
-// `confidence`.
-assessment assess(const metric& m, std::span<const double> differences, double confidence);
-
-// The smallest effect that n pairs with this spread find in 95 % of cases: exp((2.68 + 1.645) s /
-// sqrt(n)) - 1.
-double smallest_detectable(std::span<const double> differences);
-// The same for `pairs` pairs with the spread of these.
-double smallest_detectable(std::span<const double> differences, std::size_t pairs);
+// `shift` as worsening() gives it. `confidence`: of being worse at all, before the candidate is
+// called worse.
+assessment assess(const metric& m, const rank_shift& shift, double confidence);
 
 // For an exact metric: one pair is enough.
 bool exactly_worse(const metric& m, double difference);
 
-enum class decision : std::uint8_t { pass, regression, inconclusive };
+// In ascending gravity. A warning is a regression that the baseline is too weak to prove.
+enum class decision : std::uint8_t { pass, warning, inconclusive, regression };
 
 constexpr std::string_view name_of(decision d) {
   switch (d) {
     case decision::pass: return "PASS";
-    case decision::regression: return "REGRESSION";
+    case decision::warning: return "WARNING";
     case decision::inconclusive: return "INCONCLUSIVE";
+    case decision::regression: return "REGRESSION";
   }
   return "?";
 }

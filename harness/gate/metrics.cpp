@@ -53,6 +53,17 @@ optional_number read(std::string_view metric, const report::recorded_run& run,
   return std::isfinite(least) ? optional_number(std::max(least, *r.value)) : std::nullopt;
 }
 
+// Why the metric of a run is only a bound, as a predicate; empty if it was measured.
+std::string doubt_of(const metric& m, const report::recorded_run& run) {
+  if (m.exact) return "";
+  const report::figure& f = figure_of(m.name);
+  const report::reading r = report::read_figure(f, run.content);
+  if (r.censored) {
+    return fmt::format("has only {}: too many of its attempts timed out", report::cell_text(f, r));
+  }
+  return is_bound(run) ? fmt::format("is only a bound: {}", reasons_of(run)) : "";
+}
+
 // True for keys that say how long and how often to measure, not what.
 bool is_measure(std::string_view key) {
   constexpr std::array<std::string_view, 4> keys{"warmup", "floor", "seed", "lock"};
@@ -120,11 +131,22 @@ block block_of(const std::vector<metric>& metrics, const report::recorded_run& r
           who, run.name);
     }
     b.values.push_back(*found);
+    b.doubts.push_back(doubt_of(m, run));
   }
   const json& floor = run.content.at("harness").at("floor");
   if (!floor.is_null()) b.control = number(floor.at("cycles_per_s"));
   b.violations = report::whole_count(run.content.at("verdict").at("violations"));
   return b;
+}
+
+std::string reasons_of(const report::recorded_run& run) {
+  const json& all = run.content.at("verdict").at("reasons");
+  const auto text = [](const json& reason) { return reason.get<std::string>(); };
+  return all.empty() ? "no reason given" : joined(all, text, "; ");
+}
+
+bool is_bound(const report::recorded_run& run) {
+  return !run.content.at("verdict").at("bound").is_null();
 }
 
 std::string value_text(std::string_view metric, double value) {

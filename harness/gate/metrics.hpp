@@ -24,7 +24,8 @@ std::string known_metric_names();
 bool nobody_waits(const config::job& job);
 
 // Nothing if the run has no such figure: no hand-off between clients, no count of the commands sent
-// by a client in its own process. A censored time counts as its lower bound. Throws usage_error for
+// by a client in its own process. A censored time counts as its lower bound, and is
+// doubted by block_of. Throws usage_error for
 // a quantile of too few attempts; `who`: "the baseline".
 std::optional<double> value_of(std::string_view metric, const report::recorded_run& run,
                                std::string_view who);
@@ -33,7 +34,14 @@ std::optional<double> value_of(std::string_view metric, const report::recorded_r
 std::vector<metric> measured_by(const std::vector<metric>& wanted, bool by_name,
                                 const report::recorded_run& run, std::string_view who);
 
-// A run as a block of a session. Throws usage_error if it lacks a metric.
+// Why a run is INVALID or a bound: "attempts began 1.2 ms late ...; ...".
+std::string reasons_of(const report::recorded_run& run);
+
+// True if lockmark or the machine slowed the run down: its timings are bounds.
+bool is_bound(const report::recorded_run& run);
+
+// A run as a block of a session, with its doubts: a bound or a censored time is not measured.
+// Throws usage_error if it lacks a metric.
 block block_of(const std::vector<metric>& metrics, const report::recorded_run& run,
                std::string_view who);
 

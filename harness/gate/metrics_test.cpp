@@ -11,8 +11,10 @@
 namespace lockmark::gate {
 namespace {
 
+using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 report::recorded_run sample() {
   return {"first", run::to_json(run::sample_run{}.r)};
@@ -57,14 +59,31 @@ TEST(gate_metrics, need_enough_attempts) {
               HasSubstr("acquire_p99 needs 368 attempts a run, and the candidate had 120"));
 }
 
-// A p99 among timed-out attempts counts as its lower bound.
-TEST(gate_metrics, take_a_censored_time_for_its_bound) {
+// A p99 among timed-out attempts, and what a slow harness leaves: values in doubt.
+TEST(gate_metrics, doubt_what_is_only_a_bound) {
   auto run = sample();
-  for (auto& entry : run.content["quantiles"]["response"]["quantiles"]) {
-    entry["supported"] = true;
-    entry["value_ns"] = "> 1000000000";
-  }
+  const auto all = known_metrics(true);
+  const auto doubts = [&] { return block_of(all, run, "x").doubts; };
+  const auto p99 = [&](const nlohmann::ordered_json& value) {
+    for (auto& entry : run.content["quantiles"]["response"]["quantiles"]) {
+      if (entry["q"] == 0.99) entry["value_ns"] = value;
+    }
+  };
+  p99(2'000'000);
+  EXPECT_THAT(doubts(), Each(IsEmpty()));
+
+  run.content["verdict"]["bound"] = ">=";
+  run.content["verdict"]["reasons"] = {"idle threads waited", "a worker was busy"};
+  EXPECT_EQ(doubts()[0], "is only a bound: idle threads waited; a worker was busy");
+  EXPECT_THAT(doubts()[3], Not(IsEmpty()));
+  EXPECT_THAT(doubts()[5], IsEmpty());  // an exact count
+  EXPECT_THAT(block_of(known_metrics(false), run, "x").doubts, Each(Not(IsEmpty())));
+
+  run.content["verdict"]["bound"] = nullptr;
+  p99("> 1000000000");
   EXPECT_EQ(value_of("acquire_p99", run, "x"), 1e9);
+  EXPECT_THAT(doubts()[0], IsEmpty());
+  EXPECT_EQ(doubts()[1], "has only > 1.0 s: too many of its attempts timed out");
 }
 
 TEST(gate_metrics, need_a_run_as_lockmark_writes_it) {

@@ -19,22 +19,38 @@ namespace {
 using json = nlohmann::ordered_json;
 using report::tone;
 
-// The change of the figure itself, not of its worsening: "+12.3 %". An infinite bound is "?".
+// The change of the figure itself, not of its worsening: "+12.3 %".
 std::string change_text(const metric& m, double worsening) {
-  if (!std::isfinite(worsening) || worsening <= -1) return "?";
   const double change = m.higher_is_better ? 1 / (1 + worsening) - 1 : worsening;
   return fmt::format("{:+.1f} %", 100 * change);
 }
 
-std::string bounds_text(const finding& f) {
-  if (f.of.exact) return "exact";
-  const std::string a = change_text(f.of, f.shown.least);
-  const std::string b = change_text(f.of, f.shown.most);
-  return f.of.higher_is_better ? fmt::format("{} .. {}", b, a) : fmt::format("{} .. {}", a, b);
+// "n/a (1 pair)", "n/a (1 stored run)": of what there is too little.
+std::string too_few(const conclusion& c) {
+  const bool of_stored = c.stored > 0 && c.stored < c.pairs;
+  const std::size_t n = of_stored ? c.stored : c.pairs;
+  const auto* const what = of_stored ? "stored run" : c.stored > 0 ? "run" : "pair";
+  return fmt::format("n/a ({} {}{})", n, what, n == 1 ? "" : "s");
 }
 
-std::string blind_spot_text(const finding& f) {
-  if (!std::isfinite(f.shown.blind_spot)) return "?";
+bool has_bounds(const assessment& a) {
+  return std::isfinite(a.most) && a.least > -1;
+}
+
+// "-0.3 % .. +1.2 %"; both bounds are finite, or neither is.
+std::string range_text(const metric& m, const assessment& a) {
+  const std::string least = change_text(m, a.least), most = change_text(m, a.most);
+  return m.higher_is_better ? fmt::format("{} .. {}", most, least)
+                            : fmt::format("{} .. {}", least, most);
+}
+
+std::string bounds_text(const finding& f, const conclusion& c) {
+  if (f.of.exact) return "exact";
+  return has_bounds(f.shown) ? range_text(f.of, f.shown) : too_few(c);
+}
+
+std::string blind_spot_text(const finding& f, const conclusion& c) {
+  if (!std::isfinite(f.shown.blind_spot)) return too_few(c);
   return fmt::format("{:.1f} %", 100 * f.shown.blind_spot);
 }
 
@@ -42,33 +58,40 @@ tone tone_of(decision d) {
   return d == decision::pass ? tone::good : d == decision::regression ? tone::bad : tone::doubtful;
 }
 
+// "10 pairs in 75 s, seed 7", "10 runs against 12 stored runs in 40 s, seed 7"
 std::string pairs_text(const outcome& o) {
-  return fmt::format("{} pair{} in {:.0f} s, seed {}", o.found.pairs, o.found.pairs == 1 ? "" : "s",
-                     o.took_s, o.seed);
+  const conclusion& c = o.found;
+  const auto counted = [](std::size_t n, std::string_view what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  const std::string measured = c.stored > 0 ? fmt::format("{} against {}", counted(c.pairs, "run"),
+                                                          counted(c.stored, "stored run"))
+                                            : counted(c.pairs, "pair");
+  return fmt::format("{} in {:.0f} s, seed {}", measured, o.took_s, o.seed);
 }
 
 std::string control_text(const outcome& o) {
   if (!o.found.control) return "not measured";
   const metric control{"control", true};
-  return fmt::format("{} ({} .. {})", change_text(control, o.found.control->effect),
-                     change_text(control, o.found.control->most),
-                     change_text(control, o.found.control->least));
+  const assessment& a = *o.found.control;
+  return fmt::format("{} ({})", change_text(control, a.effect),
+                     has_bounds(a) ? range_text(control, a) : "no bounds");
 }
 
-std::string row_text(const finding& f, const report::style& look) {
-  return fmt::format("  {:<24}{:>12}{:>12} {:>10}  {:<22}{:>11}  {}\n", f.of.name,
+std::string row_text(const finding& f, const conclusion& c, const report::style& look) {
+  return fmt::format("  {:<24}{:>12}{:>12} {:>10}  {:<22}{:>18}  {}\n", f.of.name,
                      value_text(f.of.name, f.baseline), value_text(f.of.name, f.candidate),
-                     change_text(f.of, f.shown.effect), bounds_text(f), blind_spot_text(f),
+                     change_text(f.of, f.shown.effect), bounds_text(f, c), blind_spot_text(f, c),
                      look.paint(name_of(f.how), tone_of(f.how)));
 }
 
-json row_json(const finding& f) {
+json row_json(const finding& f, const conclusion& c) {
   return {{"name", f.of.name},
           {"baseline", value_text(f.of.name, f.baseline)},
           {"candidate", value_text(f.of.name, f.candidate)},
           {"change", change_text(f.of, f.shown.effect)},
-          {"bounds", bounds_text(f)},
-          {"detectable", blind_spot_text(f)},
+          {"bounds", bounds_text(f, c)},
+          {"detectable", blind_spot_text(f, c)},
           {"passed", f.how == decision::pass},
           {"verdict", name_of(f.how)}};
 }
@@ -80,11 +103,12 @@ report::test_case case_for(const outcome& o, const std::string& name, decision h
   c.scenario = fmt::format("gate {}", o.job);
   c.name = name;
   c.started_utc = o.started_utc;
-  c.properties = {{"baseline", o.baseline}, {"candidate", o.candidate}};
+  c.properties = {
+      {"baseline", o.baseline}, {"candidate", o.candidate}, {"seed", fmt::format("{}", o.seed)}};
   if (how == decision::pass) return c;
   const bool fails = how == decision::regression && !o.only_warns;
   c.how = fails ? outcome_of_case::failed : outcome_of_case::skipped;
-  c.type = fails ? "regression" : "inconclusive";
+  c.type = fails ? "regression" : how == decision::inconclusive ? "inconclusive" : "warning";
   c.message = why;
   return c;
 }
@@ -92,9 +116,8 @@ report::test_case case_for(const outcome& o, const std::string& name, decision h
 }  // namespace
 
 int exit_status(const outcome& o) {
-  if (o.found.how == decision::pass) return 0;
   if (o.found.how == decision::inconclusive) return 3;
-  return o.only_warns ? 0 : 1;
+  return o.found.how == decision::regression && !o.only_warns ? 1 : 0;
 }
 
 std::string verdict_of(const outcome& o) {
@@ -110,9 +133,9 @@ std::string outcome_text(const outcome& o, const report::style& look) {
   text += fmt::format("\n  baseline   {}\n  candidate  {}\n  {}; control {}\n\n", o.baseline,
                       o.candidate, pairs_text(o), control_text(o));
   if (o.found.metrics.empty()) return text;
-  text += fmt::format("  {:<24}{:>12}{:>12}{:>11}  {:<22}{:>11}  {}\n", "metric", "baseline",
+  text += fmt::format("  {:<24}{:>12}{:>12}{:>11}  {:<22}{:>18}  {}\n", "metric", "baseline",
                       "candidate", "change", "bounds", "detectable", "verdict");
-  for (const finding& f : o.found.metrics) text += row_text(f, look);
+  for (const finding& f : o.found.metrics) text += row_text(f, o.found, look);
   return text;
 }
 
@@ -129,7 +152,7 @@ std::string outcome_markdown(const outcome& o) {
             {"notes", o.found.notes},
             {"pairs", pairs_text(o)},
             {"control", control_text(o)}};
-  for (const finding& f : o.found.metrics) data["metrics"].push_back(row_json(f));
+  for (const finding& f : o.found.metrics) data["metrics"].push_back(row_json(f, o.found));
   const auto safe = [](const std::string& text) { return report::markdown_text(text); };
   return report::markdown_cut(templates::filled({templates, safe}, "gate", data) + "\n");
 }

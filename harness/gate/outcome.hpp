@@ -20,7 +20,8 @@ struct outcome {
   std::string started_utc;
   double took_s = 0;
   std::uint64_t seed = 0;
-  std::string order;  // which side of each pair ran first: 'b' baseline, 'c' candidate
+  // Which side of each pair ran first: 'b' baseline, 'c' candidate; empty for a stored baseline.
+  std::string order;
   std::vector<std::pair<std::string, std::string>> runs;  // folders, baseline and candidate
   // Of the candidate's first run: versions, host, server.
   nlohmann::ordered_json provenance;
@@ -49,7 +50,7 @@ nlohmann::ordered_json outcome_json(const outcome& o);
 // case covers what concerns them all.
 std::vector<report::test_case> outcome_cases(const outcome& o);
 
-// One line of a history file: time, revision and result, with the line break.
+// One line of a history file: time, revision, seed and result, with the line break.
 std::string history_line(const outcome& o);
 
 // The lines of such a file as CSV with a column for each of the candidate's metrics, in their base

@@ -68,7 +68,7 @@ json outcome_json(const outcome& o) {
         {{"baseline", baseline.empty() ? json() : json(baseline)}, {"candidate", candidate}});
   }
   json j;
-  j["schema_version"] = "1.0";
+  j["schema_version"] = "1.1";
   j["verdict"] = verdict_of(o);
   j["exit_status"] = exit_status(o);
   j["reasons"] = o.found.reasons;
@@ -77,6 +77,7 @@ json outcome_json(const outcome& o) {
   j["baseline"] = o.baseline;
   j["candidate"] = o.candidate;
   j["stored_baseline"] = o.stored.empty() ? json() : json(o.stored);
+  j["stored_runs"] = o.found.stored;
   j["started_utc"] = o.started_utc;
   j["took_s"] = o.took_s;
   j["seed"] = o.seed;
@@ -104,6 +105,8 @@ std::string history_line(const outcome& o) {
   j["baseline"] = o.baseline;
   j["candidate"] = o.candidate;
   j["verdict"] = verdict_of(o);
+  j["seed"] = o.seed;
+  j["order"] = o.order;
   j["pairs"] = o.found.pairs;
   j["violations"] = o.found.violations;
   j["baseline_values"] = std::move(baseline);

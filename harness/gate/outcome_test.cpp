@@ -38,6 +38,7 @@ outcome made(double commands = 2) {
   o.started_utc = "2026-11-21T10:00:00Z";
   o.took_s = 75;
   o.seed = 7;
+  o.order = "bc";
   o.provenance = {{"git_revision", "abc123"}, {"host", {{"name", "ci, 1"}}}};
   o.found = s.conclude();
   return o;
@@ -46,7 +47,10 @@ outcome made(double commands = 2) {
 TEST(gate_outcome, has_the_verdict_first) {
   EXPECT_THAT(outcome_text(made()), StartsWith("gate contended: PASS\n"));
   EXPECT_THAT(outcome_text(made(3)), StartsWith("gate contended: REGRESSION\n"));
-  EXPECT_THAT(outcome_text(made(3)), HasSubstr("1 pair in 75 s, seed 7"));
+  EXPECT_THAT(outcome_text(made(3)),
+              AllOf(HasSubstr("1 pair in 75 s, seed 7; control +0.0 % (no bounds)"),
+                    HasSubstr("n/a (1 pair)"), Not(HasSubstr("?"))));
+  EXPECT_THAT(outcome_text(made()), AllOf(HasSubstr(" .. "), Not(HasSubstr("n/a"))));
   EXPECT_THAT(outcome_text(made()),
               AllOf(HasSubstr("110 us"), HasSubstr("15000/s"), HasSubstr("100 %")));
 }
@@ -61,6 +65,21 @@ TEST(gate_outcome, ends_with_the_status_of_its_verdict) {
   elsewhere.only_warns = true;
   EXPECT_EQ(exit_status(elsewhere), 0);
   EXPECT_EQ(verdict_of(elsewhere), "WARNING");
+}
+
+// A stored baseline of few runs.
+TEST(gate_outcome, that_warns_is_no_failure) {
+  outcome o = made();
+  o.found.how = o.found.metrics[0].how = decision::warning;
+  o.found.stored = 3;
+  EXPECT_EQ(exit_status(o), 0);
+  EXPECT_THAT(outcome_text(o), AllOf(StartsWith("gate contended: WARNING\n"),
+                                     HasSubstr("10 runs against 3 stored runs in 75 s")));
+  o.found.stored = 1;
+  o.found.metrics[0].shown = {};
+  EXPECT_THAT(outcome_text(o), HasSubstr("n/a (1 stored run)"));
+  EXPECT_EQ(outcome_cases(o)[0].how, how::skipped);
+  EXPECT_EQ(outcome_cases(o)[0].type, "warning");
 }
 
 TEST(gate_markdown, is_short_and_no_name_is_taken_for_markup) {
@@ -91,11 +110,13 @@ TEST(gate_json, holds_every_figure) {
   EXPECT_EQ(j.at("metrics").size(), known_metrics(true).size());
   EXPECT_EQ(j.at("metrics")[5].at("candidate"), 3);
   EXPECT_TRUE(j.at("metrics")[0].at("assessment").at("least").is_number());
+  EXPECT_EQ(j.at("seed"), 7);
 }
 
 TEST(gate_history, is_a_line_and_becomes_csv) {
   const std::string history = history_line(made()) + "not ours\n" + history_line(made(3));
   EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), 3);
+  EXPECT_THAT(history, AllOf(HasSubstr("\"seed\":7,\"order\":\"bc\"")));
   const std::string csv = otava_csv(history, "history.jsonl");
   EXPECT_THAT(csv, StartsWith("time,commit,job,candidate,verdict,acquire_p50,acquire_p99,"));
   EXPECT_THAT(csv, HasSubstr("\n2026-11-21T10:00:00Z,abc123,contended,redis/lua on redis://"

@@ -18,7 +18,7 @@ depth=${DEPTH:---quick}
 
 target=$(up redis)
 load=(contended --on "$target" --set lock=redis/redisson_fair --set load.instances=2
-  --set load.clients=1 --set hold=2ms)
+  --set load.clients=1 --set load.think=0s --set hold=2ms)
 
 # gate SEED ARGUMENTS...: sets $verdict, $pairs and $change (of the acquire's median, in percent).
 gate() {
