@@ -59,6 +59,10 @@ std::vector<message> reasons_of(const json& content) {
     reasons.push_back({"drifting", {share_text(change)}});
   }
   // Added after the first version of the schema.
+  const json& fairness = content.at("fairness");
+  if (fairness.contains("starvation")) {
+    for (const json& m : fairness.at("starvation")) reasons.push_back(message_of(m));
+  }
   const json& durations = content.at("durations");
   if (durations.contains("pipe") && durations.at("pipe").at("count") != 0) {
     reasons.push_back({"pipe", {time_text(durations.at("pipe").at("mean_ns"))}});

@@ -35,6 +35,7 @@ history_checker::shape shape_of(const setup& s) {
   shape.competitors = s.job.keys.kind == config::key_choice::shape::own ? 1 : clients;
   shape.lock_has = s.lock.has;
   shape.holders = s.holders;
+  shape.wait_ns = s.job.wait.count();
   shape.keeps_grants = !s.job.faults.empty();
   return shape;
 }

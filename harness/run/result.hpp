@@ -139,6 +139,8 @@ struct result {
   // Why the verdict could not have been another one; none: a violation was found, or there were
   // chances to find one. Only a lock that was tested can be said to have held.
   std::optional<message> untested() const;
+  // Says of clients that they starved: which got nothing, and how few took most. No verdict.
+  std::vector<message> starvation() const;
   // Times that the lock was proved not to be one.
   std::uint64_t violations() const {
     // A grant to a second holder usually shows more than once: as an overlap, by its token, and in

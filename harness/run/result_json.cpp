@@ -10,8 +10,6 @@
 namespace lockmark::run {
 namespace {
 
-// With more clients the list would be most of the file.
-constexpr std::size_t most_clients_listed = 1000;
 constexpr std::array<double, 6> quantiles{0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
 
 std::size_t keys_of(const result& r) {
@@ -61,10 +59,6 @@ json exposure(const result& r) {
   return j;
 }
 
-json message_json(const message& m) {
-  return {{"id", text(m.id)}, {"values", m.values}};
-}
-
 json verdict_section(const result& r) {
   const bool bound = r.verdict.valid && r.verdict.bound;
   const std::optional<message> untested = r.untested();
@@ -76,9 +70,7 @@ json verdict_section(const result& r) {
   j["bound"] = bound ? json(">=") : json();
   j["saturated"] = r.verdict.saturated;
   j["reasons"] = texts_of(r.verdict.reasons);
-  json messages = json::array();
-  for (const message& m : r.verdict.reasons) messages.push_back(message_json(m));
-  j["messages"] = std::move(messages);
+  j["messages"] = messages_json(r.verdict.reasons);
   j["safety_class"] = lockmark::name_of(r.promises);
   j["exposure"] = exposure(r);
   j["drifting"] = {
@@ -192,31 +184,6 @@ json handoff_section(const result& r) {
   j["held_share"] = has ? ratio(held_ns, time_ns) : json();
   j["saturated_identity"] =
       has && one_key && r.found.grants > 0 ? ratio(held_ns + handed_ns, time_ns) : json();
-  return j;
-}
-
-json fairness_section(const result& r) {
-  const stats::fairness_totals& f = r.found.fairness;
-  const auto of = [](const stats::histogram& h, double q) {
-    return h.empty() ? json() : json(h.value_at_quantile(q));
-  };
-  const auto& by_client = r.found.grants_by_client;
-  json j;
-  j["jain_run"] = number(f.jain_run());
-  j["jain_windowed"] = number(f.jain_windowed());
-  j["windows"] = f.windows();
-  j["owner_change_share"] = number(f.owner_change_share());
-  j["working_set_size"] = number(f.working_set_size());
-  j["grants_to_reacquire_median"] = of(f.reacquire_distance(), 0.5);
-  j["bypass_p99"] = of(f.bypass(), 0.99);
-  j["bypass_max"] = of(f.bypass(), 1);
-  j["longest_wait_ns"] = r.attempts() > 0 ? json(f.longest_wait_ns()) : json();
-  j["grants_per_client_min"] =
-      by_client.empty() ? json() : json(*std::min_element(by_client.begin(), by_client.end()));
-  j["grants_per_client_max"] =
-      by_client.empty() ? json() : json(*std::max_element(by_client.begin(), by_client.end()));
-  j["grants_per_client"] =
-      by_client.empty() || by_client.size() > most_clients_listed ? json() : json(by_client);
   return j;
 }
 
@@ -344,7 +311,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.4";
+  j["schema_version"] = "1.5";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);
