@@ -108,9 +108,8 @@ bool is_lost(const threshold& t, const run::live_view& so_far) {
   }
   const report::figure& f = report::known_figure(t.figure);
   if (!is_of_all(f)) return false;
-  const stats::attempts all{so_far.totals[run::series::response],
-                            static_cast<std::int64_t>(so_far.totals.counts.not_granted()),
-                            so_far.known.job.wait.count()};
+  const stats::attempts all =
+      so_far.totals.all_attempts(run::series::response, so_far.known.job.wait);
   const auto n = static_cast<double>(all.count());
   if (!stats::is_supported(f.q, all.count())) return false;
   const double low = f.q - 5 * std::sqrt(f.q * (1 - f.q) / n);

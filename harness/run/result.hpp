@@ -40,8 +40,8 @@ struct timeline_point {
   std::uint64_t attempts = 0;
   std::uint64_t granted = 0;
   std::uint64_t not_granted = 0;
-  std::int64_t response_p50_ns = 0;
-  std::int64_t response_p99_ns = 0;
+  stats::quantile_ns response_p50;  // of all attempts, if there are any
+  stats::quantile_ns response_p99;
   std::int64_t timer_lag_p99_ns = 0;
 };
 
@@ -130,10 +130,7 @@ struct result {
     const auto all = static_cast<double>(attempts());
     return all > 0 ? static_cast<double>(totals.counts[counter::granted]) / all : 0;
   }
-  stats::attempts responses() const {
-    return {totals[series::response], static_cast<std::int64_t>(totals.counts.not_granted()),
-            job.wait.count()};
-  }
+  stats::attempts responses() const { return totals.all_attempts(series::response, job.wait); }
   // Whether the lock has answered at all.
   bool answered() const { return grants_in_all > 0 || totals.counts.answered() > 0; }
   // Why the verdict could not have been another one; none: a violation was found, or there were

@@ -133,9 +133,7 @@ json gap_section(const result& r) {
 }
 
 json quantiles_section(const result& r) {
-  stats::attempts services = {r.totals[series::service],
-                              static_cast<std::int64_t>(r.totals.counts.not_granted()),
-                              r.job.wait.count()};
+  const stats::attempts services = r.totals.all_attempts(series::service, r.job.wait);
   json j;
   j["response"] = over_all_attempts(r.responses(), r.bootstrap, r.job.seed);
   j["service"] = over_all_attempts(services, stats::interval_bootstrap{}, r.job.seed);
