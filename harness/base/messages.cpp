@@ -60,8 +60,11 @@ constexpr std::array sentences{
     sentence{"near_floor",
              "{}/s offered is more than half of the {}/s that the harness does without a lock",
              "每秒 {} 次的负载超过压测程序不带锁时（每秒 {} 次）的一半"},
-    sentence{"drifting", "not stationary: p50 changed by {} over the run",
-             "不平稳：p50 在运行期间变化 {}"},
+    sentence{"drifting", "not stationary: p50 changed over the run", "不平稳：p50 在运行期间有变化"},
+    sentence{"p50_fell", "not stationary: p50 fell from {} to {} over the run",
+             "不平稳：p50 在运行期间从 {} 降至 {}"},
+    sentence{"p50_rose", "not stationary: p50 rose from {} to {} over the run",
+             "不平稳：p50 在运行期间从 {} 升至 {}"},
     sentence{"untested_nothing", "not tested: {}", "未检验：{}"},
     sentence{"untested_shared",
              "not tested: any number of clients may hold it at once, and nobody whom they exclude "

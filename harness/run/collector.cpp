@@ -157,14 +157,6 @@ void collector::finish(std::int64_t end_ns) {
   checker_.finish(end_ns);
 }
 
-std::vector<double> collector::p50_series() const {
-  std::vector<double> all;
-  for (const timeline_point& p : timeline_) {
-    if (p.attempts > 0) all.push_back(static_cast<double>(p.response_p50.value_ns));
-  }
-  return all;
-}
-
 void collector::fill(result& into) const {
   into.totals = totals_;
   into.timeline = timeline_;

@@ -45,8 +45,6 @@ class collector {
 
   // Adds what has been collected to the result.
   void fill(result& into) const;
-  // Of all attempts, a value for each interval in which any ended.
-  std::vector<double> p50_series() const;
 
  private:
   void merge_whole_intervals();

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "harness/run/run_job.hpp"
+#include "harness/stats/stationarity.hpp"
 
 namespace lockmark::run {
 namespace {
@@ -66,6 +68,23 @@ std::optional<message> result::untested() const {
   if (job.keys.kind == config::key_choice::shape::own) return because("own_keys");
   if (grants_in_all == 0) return because("no_grant");
   return because(found.lasting_holds == 0 ? "no_hold" : "no_meeting");
+}
+
+stability stability_of(const std::vector<timeline_point>& timeline) {
+  std::vector<double> p50s;
+  std::int64_t censored_ns = std::numeric_limits<std::int64_t>::max();  // from there on
+  for (const timeline_point& p : timeline) {
+    if (p.attempts == 0) continue;
+    p50s.push_back(static_cast<double>(p.response_p50.value_ns));
+    if (p.response_p50.censored) censored_ns = std::min(censored_ns, p.response_p50.value_ns);
+  }
+  const double each_s = std::chrono::duration<double>(interval_length).count();
+  const stats::trend trend = stats::find_trend(p50s, each_s);
+  const auto end = [&](double value) -> stats::quantile_ns {
+    const std::int64_t ns = std::llround(value);
+    return {ns, ns >= censored_ns};
+  };
+  return {p50s.size() >= 4, trend.non_stationary, end(trend.first), end(trend.last)};
 }
 
 std::vector<message> result::starvation() const {

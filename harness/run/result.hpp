@@ -63,8 +63,13 @@ struct floor_measurement {
 struct stability {
   bool known = false;  // enough intervals to tell
   bool drifts = false;
-  double change_per_minute = 0;  // relative, of the per-second p50
+  // p50 of all attempts in the first and the last fifth of the window.
+  stats::quantile_ns first;
+  stats::quantile_ns last;
 };
+
+// Of p50 over all attempts; intervals in which none ended have no say.
+stability stability_of(const std::vector<timeline_point>& timeline);
 
 struct result {
   // The subject of the run.

@@ -73,10 +73,11 @@ json verdict_section(const result& r) {
   j["messages"] = messages_json(r.verdict.reasons);
   j["safety_class"] = lockmark::name_of(r.promises);
   j["exposure"] = exposure(r);
-  j["drifting"] = {
-      {"known", r.steady.known},
-      {"drifts", r.steady.known ? json(r.steady.drifts) : json()},
-      {"change_per_minute", r.steady.known ? number(r.steady.change_per_minute) : json()}};
+  j["drifting"] = {{"known", r.steady.known},
+                   {"drifts", r.steady.known ? json(r.steady.drifts) : json()},
+                   {"change_per_minute", json()},
+                   {"first_p50_ns", r.steady.known ? time_ns(r.steady.first) : json()},
+                   {"last_p50_ns", r.steady.known ? time_ns(r.steady.last) : json()}};
   return j;
 }
 

@@ -250,5 +250,36 @@ TEST(starvation, is_not_said_of_chance) {
   EXPECT_THAT(starvation_of(s.r), IsEmpty());
 }
 
+timeline_point point(std::uint64_t attempts, stats::quantile_ns p50) {
+  timeline_point p;
+  p.attempts = attempts;
+  p.response_p50 = p50;
+  return p;
+}
+
+// A lock that grants fast and then hardly at all: its grants are as fast as ever.
+TEST(stability, is_of_all_attempts) {
+  std::vector<timeline_point> all(10, point(100, {1'000'000, false}));
+  EXPECT_FALSE(stability_of(all).drifts);
+  for (std::size_t i = 0; i < 10; ++i) {
+    const bool late = i >= 5;
+    all[i] = point(100, {late ? 1'000'000'000 : 1'000'000 + static_cast<std::int64_t>(i), late});
+  }
+  const stability found = stability_of(all);
+  EXPECT_TRUE(found.drifts);
+  EXPECT_EQ(found.first, (stats::quantile_ns{1'000'001, false}));
+  EXPECT_EQ(found.last, (stats::quantile_ns{1'000'000'000, true}));
+}
+
+// Half seconds in which nothing ended say nothing; p50 is not 0 there.
+TEST(stability, passes_over_intervals_without_attempts) {
+  std::vector<timeline_point> all(10, point(100, {1'000'000, false}));
+  for (std::size_t i = 0; i < 5; ++i) all[i] = point(0, {});
+  EXPECT_FALSE(stability_of(all).drifts);
+  EXPECT_EQ(stability_of(all).first.value_ns, 1'000'000);
+  all.resize(8);
+  EXPECT_FALSE(stability_of(all).known) << "three values";
+}
+
 }  // namespace
 }  // namespace lockmark::run

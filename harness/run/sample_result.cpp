@@ -63,7 +63,7 @@ void find(result& r) {
   r.floor = floor_measurement{2'000'000, 450, 900};
   r.hiccup.record(20'000, 4'990);
   r.hiccup.record(300'000, 10);
-  r.steady = {true, false, 0.001};
+  r.steady = {true, false, {10 * ms, false}, {10 * ms, false}};
 }
 
 }  // namespace
