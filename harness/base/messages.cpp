@@ -50,6 +50,8 @@ constexpr std::array sentences{
              "虚拟机监控程序占用了机器的 {} %（上限 {} %）"},
     sentence{"throttled", "the CPU quota stopped the harness {} times",
              "CPU 配额使压测程序停顿 {} 次"},
+    sentence{"cpu_waiting", "the cores were short: some task waited for one {} % of the time",
+             "CPU 核心不足：{} % 的时间有任务在等待核心"},
     sentence{"littles_law",
              "clients in flight, sampled and by the stamps, differ by {} % (Little's law)",
              "在途客户端数的采样值与时间戳推算值相差 {} %（利特尔法则）"},

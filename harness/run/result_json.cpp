@@ -297,6 +297,7 @@ json harness_section(const result& r) {
   j["busiest_worker_share"] = number(r.busiest_worker);
   j["steal_share"] = number(r.self.steal);
   j["times_throttled"] = r.self.times_throttled;
+  j["cpu_waiting_share"] = r.self.cpu_waiting ? number(*r.self.cpu_waiting) : json();
   j["offered_per_s"] = r.self.closed_loop ? json() : number(r.self.offered_per_s);
   j["achieved_per_s"] = r.self.closed_loop ? json() : number(r.self.achieved_per_s);
   j["floor"] = std::move(floor);
