@@ -21,6 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Pair;
+using testing::UnorderedElementsAre;
 
 constexpr const char* files[] = {"live.json", "comparison.json", "safety.json"};
 
@@ -66,6 +67,8 @@ TEST(metric_table, is_read_from_the_contract) {
   ASSERT_NE(acquire, nullptr);
   EXPECT_TRUE(acquire->is_histogram);
   EXPECT_THAT(acquire->labels, Contains(Pair("phase", ElementsAre("response", "service"))));
+  EXPECT_THAT(acquire->labels,
+              Contains(Pair("outcome", UnorderedElementsAre("granted", "refused", "in_doubt"))));
   EXPECT_THAT(acquire->labels, Contains(Pair("le", IsEmpty())));
   const metric* info = find_metric(all, "lockmark_run_info");
   ASSERT_NE(info, nullptr);

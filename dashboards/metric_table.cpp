@@ -27,8 +27,12 @@ std::vector<std::string> quoted_in(std::string_view cell) {
 }
 
 // "`phase`: `response`, `service`" is a label with its values, "`run`, `target`" are two labels,
-// "`fault`: kind of the fault" is one with open-ended values.
+// "`fault`: kind of the fault" is one with open-ended values; a semicolon ends a label.
 void add_labels(metric& m, std::string_view cell) {
+  if (const auto end = cell.find(';'); end != cell.npos) {
+    add_labels(m, cell.substr(0, end));
+    return add_labels(m, cell.substr(end + 1));
+  }
   const std::vector<std::string> words = quoted_in(cell);
   if (words.empty()) return;
   if (cell.find(':') == cell.npos) {

@@ -67,8 +67,8 @@ void expect_agreement(const scrape& page, const nlohmann::json& said) {
     for (const auto& q : said["quantiles"][kind]["quantiles"]) {
       if (!q["value_ns"].is_number()) continue;
       const double rank = std::ceil(q["q"].get<double>() * q["n"].get<double>());
-      const auto [low_s, high_s] =
-          page.around_rank("lockmark_acquire_duration_seconds", {{"phase", kind}}, rank);
+      const auto [low_s, high_s] = page.around_rank(
+          "lockmark_acquire_duration_seconds", {{"phase", kind}, {"outcome", "granted"}}, rank);
       const double value_s = q["value_ns"].get<double>() / 1e9;
       EXPECT_GE(value_s, low_s * 0.999) << kind << q;
       EXPECT_LE(value_s, high_s * 1.001) << kind << q;

@@ -92,9 +92,12 @@ void add_bar(line& l, double fraction, int width) {
 }
 
 std::string quantiles_text(const run::progress& p, const form& f) {
-  const std::string p99 = fmt::format("p99 {}", report::duration_text(p.response_p99_ns));
+  const auto shown = [](const stats::quantile_ns& t) {
+    return report::time_text(report::time_value{t.value_ns, t.censored});
+  };
+  const std::string p99 = fmt::format("p99 {}", shown(p.response_p99));
   if (f.quantiles == 1) return p99;
-  return fmt::format("p50 {} {}", report::duration_text(p.response_p50_ns), p99);
+  return fmt::format("p50 {} {}", shown(p.response_p50), p99);
 }
 
 line measuring(const run::progress& p, const form& f, std::optional<double> rest_s) {
@@ -105,7 +108,7 @@ line measuring(const run::progress& p, const form& f, std::optional<double> rest
   if (f.remaining > 0) add(remaining_text(p, f, rest_s));
   if (f.rate) add(fmt::format("{}/s", report::rate_text(p.tps)));
   if (f.success && p.has_point) add(fmt::format("{} ok", report::share_text(p.success_rate)));
-  if (f.quantiles > 0 && p.has_point && p.response_p99_ns > 0) add(quantiles_text(p, f));
+  if (f.quantiles > 0 && p.has_point && p.response_p99.value_ns > 0) add(quantiles_text(p, f));
   if (f.in_flight) add(fmt::format("{} in flight", p.in_flight));
   return l;
 }

@@ -22,8 +22,8 @@ run::progress half_way() {
   p.in_flight = 16;
   p.has_point = true;
   p.success_rate = 0.998;
-  p.response_p50_ns = 1'200'000;
-  p.response_p99_ns = 12'340'000;
+  p.response_p50 = {1'200'000, false};
+  p.response_p99 = {12'340'000, false};
   return p;
 }
 
@@ -82,10 +82,19 @@ TEST(progress_line, fills_its_bar) {
   EXPECT_THAT(progress_line("x", p, 140), HasSubstr("[####################]  100 %"));
 }
 
-// Before the first complete interval there is no success or latency; without a grant, no latency.
+// Where a tenth times out, p99 is beyond the time-out, and nothing that the grants say.
+TEST(progress_line, shows_a_quantile_among_attempts_that_were_not_granted) {
+  run::progress p = half_way();
+  p.success_rate = 0.9;
+  p.response_p99 = {1'000'000'000, true};
+  EXPECT_THAT(progress_line("x", p, 140), HasSubstr("90.0 % ok  p50 1.2 ms p99 > 1.0 s"));
+  EXPECT_THAT(progress_log_line("x", p), HasSubstr("p50 1.2 ms p99 > 1.0 s"));
+}
+
+// Before the first complete interval there is no success or latency.
 TEST(progress_line, says_only_what_is_known) {
   run::progress p = half_way();
-  p.response_p50_ns = p.response_p99_ns = 0;
+  p.response_p50 = p.response_p99 = {};
   EXPECT_THAT(progress_line("x", p, 140), AllOf(HasSubstr("% ok"), Not(HasSubstr("p99"))));
   p.has_point = false;
   EXPECT_THAT(progress_line("x", p, 140), Not(HasSubstr("ok")));

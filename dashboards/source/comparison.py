@@ -36,8 +36,8 @@ def response(q):
 def side_by_side():
     return [
         table("Locks side by side", "The last run of each lock in the shown range, several "
-              "processes together. Quantiles are of granted attempts and by buckets; the run "
-              "folders have the exact ones, over all attempts.", [
+              "processes together. Quantiles are of all attempts and by buckets, 60 s for one "
+              "among those that were not granted; the run folders have the exact ones.", [
                   ("lock", None, None), ("topology", None, None), ("scenario", None, None),
                   ("violations", "none", now(VIOLATIONS, "")),
                   ("figures", None, now(VALIDITY, "")),
@@ -52,9 +52,10 @@ def side_by_side():
                   ("commands per grant", "short", now(COMMANDS, ""))], height=10),
         bars("Grants per second", "ops", "Mean of the whole window.",
              [now(MEAN_GRANTS, ROW_LEGEND)]),
-        bars("Response p50", "s", "From when an attempt was due to its grant; half of the grants "
-             "took no longer.", [now(response(0.5), ROW_LEGEND)]),
-        bars("Response p99", "s", "99 of 100 grants took no longer.",
+        bars("Response p50", "s", "From when an attempt was due to its grant; half of the "
+             "attempts took no longer.", [now(response(0.5), ROW_LEGEND)]),
+        bars("Response p99", "s", "99 of 100 attempts took no longer; 60 s: more than one "
+             "in 100 was not granted.",
              [now(response(0.99), ROW_LEGEND)]),
         bars("Success", "percentunit", "Attempts that got the lock, of all that ended.",
              [now(SUCCESS, ROW_LEGEND)], max=1),
@@ -76,7 +77,7 @@ def over_the_range():
         row("Over time"),
         lines("Grants", "ops", "Grants per second of each lock.", [over_time(GRANTS, ROW_LEGEND)],
               width=12),
-        lines("Response p99", "s", "Of the last seconds, by buckets.",
+        lines("Response p99", "s", "Of all attempts of the last seconds, by buckets.",
               [over_time(quantile(0.99, ACQUIRE, 'phase="response"', by=ROW), ROW_LEGEND)],
               width=12),
         lines("Fairness", "none", "Jain's index of grants per client in short windows: 1 is even, "

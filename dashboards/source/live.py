@@ -40,7 +40,7 @@ def headline():
                "the window began.", [now(success(last), "success")],
                thresholds=thresholds((None, RED), (0.9, YELLOW), (0.99, GREEN))),
         number("Response p99", "s", "From when an attempt was due to its grant, over the last "
-               "seconds. Granted attempts only.",
+               "seconds, of all attempts. 60 s: so many were not granted that it lies beyond.",
                [over_time(quantile(0.99, "lockmark_acquire_duration_seconds", 'phase="response"'),
                           "p99")]),
         table("Run", "Which run this is, on which servers, and by which build.", [
@@ -76,12 +76,14 @@ def latency():
     acquire = "lockmark_acquire_duration_seconds"
     handoff = "lockmark_handoff_duration_seconds"
     return [
-        row("Latency of granted attempts"),
-        heatmap("Response", "How many grants had to wait how long, from when the attempt was due.",
+        row("Latency"),
+        heatmap("Response", "How many attempts had to wait how long, from when they were due. On "
+                "top, +Inf: those that were not granted.",
                 acquire, 'phase="response"'),
         lines("Response and service", "s", "Response counts from when the attempt was due, service "
-              "from when it was sent: where they part, clients were busy. By buckets; run.json "
-              "has the exact ones.", [
+              "from when it was sent: where they part, clients were busy. Of all attempts; 60 s: "
+              "so many were not granted that it lies beyond. By buckets; run.json has the exact "
+              "ones.", [
                   over_time(quantile(q, acquire, f'phase="{phase}"'), f"{phase} {name}")
                   for phase in ("response", "service")
                   for q, name in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"))],

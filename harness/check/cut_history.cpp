@@ -42,6 +42,7 @@ std::vector<event> cut_history::ends_at(std::int64_t at_ns) const {
       ends.push_back({at_ns, 0, s.key, s.client, event_kind::doubtful});
     }
     ends.push_back({at_ns, in_doubt, s.key, s.client, event_kind::ended});
+    ends.back().cut = true;
   }
   return ends;
 }

@@ -52,6 +52,7 @@ TEST(cut_history, ends_attempts_and_holds) {
   EXPECT_EQ(ends[0].at_ns, 20);
   EXPECT_EQ(ends[1].kind, ended);
   EXPECT_EQ(ends[1].client, 1u);
+  EXPECT_TRUE(ends[1].cut) << "nobody's failure";
 }
 
 TEST(cut_history, is_over_when_everybody_has_released) {

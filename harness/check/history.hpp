@@ -12,7 +12,7 @@
 namespace lockmark::check {
 
 enum class event_kind : std::uint8_t {
-  began,      // a client wants the key: its attempt is sent
+  began,      // a client wants the key: its attempt is sent; token = ns since it was due
   released,   // the holder starts to release
   died,       // the holder's process has died, so its hold is over
   ended,      // an attempt ended without a grant; token = its answer
@@ -37,6 +37,8 @@ struct event {
   bool lasted = false;
   // Of a reader's attempt: beside its hold, other readers may hold the key.
   bool shared = false;
+  bool cut = false;           // of an end: the client's process died before it
+  std::uint32_t pipe_ns = 0;  // of a grant: taken out of its response
 };
 
 class event_writer;  // event_ring.hpp

@@ -45,6 +45,11 @@ bool is_upper(const threshold& t) {
   return t.fails_if == comparison::above || t.fails_if == comparison::at_least;
 }
 
+// A quantile of the attempts of all clients together.
+bool is_of_all(const report::figure& f) {
+  return f.path == report::known_figure("p50").path;
+}
+
 }  // namespace
 
 config::parsed<threshold> parse_threshold(std::string_view text) {
@@ -76,8 +81,9 @@ std::optional<std::string> broken_by(const threshold& t, const report::recorded_
   const report::figure& f = report::known_figure(t.figure);
   const report::reading r = report::read_figure(f, run.content);
   if (r.too_few) {
-    throw usage_error("--fail {}: {} needs {} attempts, and the run had {}", t.text, t.figure,
-                      stats::samples_needed(f.q), *r.too_few);
+    throw usage_error("--fail {}: {} needs {} attempts, and {} had {}", t.text, t.figure,
+                      stats::samples_needed(f.q), is_of_all(f) ? "the run" : "that client",
+                      *r.too_few);
   }
   if (!r.value) {
     throw usage_error(
@@ -101,10 +107,9 @@ bool is_lost(const threshold& t, const run::live_view& so_far) {
     return fails(t.fails_if, static_cast<double>(found), t.limit);
   }
   const report::figure& f = report::known_figure(t.figure);
-  if (f.q == 0) return false;
-  const stats::attempts all{so_far.totals[run::series::response],
-                            static_cast<std::int64_t>(so_far.totals.counts.not_granted()),
-                            so_far.known.job.wait.count()};
+  if (!is_of_all(f)) return false;
+  const stats::attempts all =
+      so_far.totals.all_attempts(run::series::response, so_far.known.job.wait);
   const auto n = static_cast<double>(all.count());
   if (!stats::is_supported(f.q, all.count())) return false;
   const double low = f.q - 5 * std::sqrt(f.q * (1 - f.q) / n);

@@ -73,6 +73,25 @@ TEST(threshold, needs_enough_attempts) {
   }
 }
 
+// That of the worst client needs enough of its own, and is not lost before the run's end: of all
+// attempts together nothing follows for a client.
+TEST(threshold, may_be_of_the_worst_client) {
+  report::recorded_run run{"first", run::to_json(run::sample_run{}.r)};
+  EXPECT_EQ(broken_by(of("worst_p99>20ms"), run),
+            "worst_p99 was > 1.0 s, and worst_p99>20ms fails");
+  EXPECT_EQ(broken_by(of("worst_success<95%"), run),
+            "worst_success was 90.0 %, and worst_success<95% fails");
+  auto& p99 = run.content["fairness"]["worst_response"]["quantiles"][0];
+  p99["supported"] = false;
+  p99["value_ns"] = nullptr;
+  try {
+    broken_by(of("worst_p99>20ms"), run);
+    FAIL();
+  } catch (const usage_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("worst_p99 needs 368 attempts, and that client had 400"));
+  }
+}
+
 // A run of some attempts, of which every n-th takes a second.
 struct going_on {
   run::result known;
@@ -97,6 +116,7 @@ TEST(threshold, is_lost_only_beyond_doubt) {
   EXPECT_FALSE(is_lost(of("p99>20ms"), going_on(10'000, 200).view()));
   EXPECT_FALSE(is_lost(of("p99>20ms"), going_on(100, 2).view()));
   EXPECT_FALSE(is_lost(of("p99<2s"), going_on(10'000, 50).view()));
+  EXPECT_FALSE(is_lost(of("worst_p99>20ms"), going_on(10'000, 50).view()));
 }
 
 TEST(threshold, of_violations_is_lost_at_the_first_one) {

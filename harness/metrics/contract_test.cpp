@@ -21,7 +21,7 @@ using strings = std::set<std::string>;
 struct described {
   std::string type;
   strings labels;  // besides those of every run
-  strings values;  // of its one label; empty if they depend on the run
+  strings values;  // of its labels; empty if they depend on the run
 
   bool operator==(const described&) const = default;
 };
@@ -41,7 +41,7 @@ strings quoted_words(const std::string& text) {
   return words;
 }
 
-// A row "| `name` | type | unit | `label`: `value`, `value` | meaning |".
+// A row "| `name` | type | unit | `label`: `value`, `value`; `label`: `value` | meaning |".
 metrics_by_name on_the_page(std::istream& page) {
   metrics_by_name all;
   for (std::string line; std::getline(page, line);) {
@@ -51,11 +51,14 @@ metrics_by_name on_the_page(std::istream& page) {
     for (std::string cell; std::getline(row, cell, '|');) cells.push_back(cell);
     EXPECT_EQ(cells.size(), 6u) << line;
     if (cells.size() < 6) continue;
-    const auto colon = cells[4].find(':');
     described d;
     d.type = cells[2].substr(1, cells[2].size() - 2);
-    d.labels = quoted_words(cells[4].substr(0, colon));
-    if (colon != std::string::npos) d.values = quoted_words(cells[4].substr(colon));
+    std::istringstream labels(cells[4]);
+    for (std::string label; std::getline(labels, label, ';');) {
+      const auto colon = label.find(':');
+      d.labels.merge(quoted_words(label.substr(0, colon)));
+      if (colon != std::string::npos) d.values.merge(quoted_words(label.substr(colon)));
+    }
     all[*quoted_words(cells[1]).begin()] = d;
   }
   return all;

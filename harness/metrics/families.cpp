@@ -92,6 +92,12 @@ class page {
   void add(labels own, const stats::histogram& h) {
     metric(std::move(own)).histogram = cumulative(h);
   }
+  // Later than every bucket; of each it is known that it took `least_ns` or more.
+  void add_late(labels own, std::uint64_t count, std::int64_t least_ns) {
+    ClientMetric::Histogram& h = metric(std::move(own)).histogram;
+    h.sample_count = count;
+    h.sample_sum = static_cast<double>(count) * static_cast<double>(least_ns) / 1e9;
+  }
 
   // A metric without series is left out.
   families take() {
@@ -118,11 +124,26 @@ class page {
   families all_;
 };
 
-void add_durations(page& p, const moment& m) {
+// All attempts: one that was not granted is later than every grant, and has no finite bucket. So
+// its series have the bucket +Inf only, and a quantile over the sum of outcomes is of all attempts.
+void add_acquires(page& p, const moment& m) {
   p.histogram("lockmark_acquire_duration_seconds",
-              "Granted attempts, from the intended start or the first request sent to the grant.");
-  p.add({{"phase", "response"}}, m.totals[series::response]);
-  p.add({{"phase", "service"}}, m.totals[series::service]);
+              "Attempts, from the intended start or the first request sent to the grant; +Inf if "
+              "it was not granted.");
+  const run::tally& counts = m.totals.counts;
+  const std::uint64_t in_doubt = counts[counter::doubt_deadline] + counts[counter::doubt_lost] +
+                                 counts[counter::in_flight_at_end];
+  const std::uint64_t refused = counts.not_granted() - in_doubt;
+  const std::int64_t wait_ns = m.known.job.wait.count();
+  for (const auto& [phase, s] :
+       {std::pair("response", series::response), std::pair("service", series::service)}) {
+    p.add({{"phase", phase}, {"outcome", "granted"}}, m.totals[s]);
+    p.add_late({{"phase", phase}, {"outcome", "refused"}}, refused, wait_ns);
+    p.add_late({{"phase", phase}, {"outcome", "in_doubt"}}, in_doubt, wait_ns);
+  }
+}
+
+void add_durations(page& p, const moment& m) {
   p.histogram("lockmark_hold_duration_seconds", "From the grant to the sending of the release.");
   p.add({}, m.totals[series::hold]);
   p.histogram("lockmark_release_duration_seconds",
@@ -297,6 +318,7 @@ families of_moment(const moment& m) {
           {"lock", lock},
           {"topology", m.known.topology},
           {"scenario", m.known.scenario}});
+  add_acquires(p, m);
   add_durations(p, m);
   add_attempts(p, m);
   add_safety(p, m);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "harness/metrics/published.hpp"
@@ -65,6 +66,35 @@ TEST(metrics, of_a_result_agree_with_it) {
   EXPECT_EQ(page.value("lockmark_run_window_seconds"), r.window_s());
   EXPECT_NEAR(page.value("lockmark_run_figure", {{"figure", "tps"}}), r.tps(), 1e-6);
   EXPECT_NEAR(page.value("lockmark_run_figure", {{"figure", "p50"}}), 0.01003, 2e-5);
+}
+
+// 251 of 5,020 attempts were refused: they are in no finite bucket, and the rank of p99 over all
+// outcomes lies beyond them all.
+TEST(metrics, count_attempts_that_were_not_granted_as_later_than_every_grant) {
+  run::sample_run sample;
+  sample.r.totals.counts[counter::doubt_lost] = 9;
+  const scrape page = page_of(of_result(sample.r));
+  std::map<std::string, double> buckets;
+  for (const char* phase : {"response", "service"}) {
+    const auto count = [&](const char* outcome) {
+      return page.value("lockmark_acquire_duration_seconds_count",
+                        {{"phase", phase}, {"outcome", outcome}});
+    };
+    EXPECT_EQ(count("granted"), 4'769);
+    EXPECT_EQ(count("refused"), 251);
+    EXPECT_EQ(count("in_doubt"), 9);
+    buckets.clear();
+    for (const reading& b :
+         page.all("lockmark_acquire_duration_seconds_bucket", {{"phase", phase}})) {
+      buckets[b.labels.at("le")] += b.value;
+    }
+    EXPECT_EQ(buckets.at("60"), 4'769) << "what histogram_quantile sees of all outcomes";
+    EXPECT_EQ(buckets.at("+Inf"), 5'029);
+  }
+  EXPECT_NEAR(page.value("lockmark_acquire_duration_seconds_sum",
+                         {{"phase", "service"}, {"outcome", "refused"}}),
+              251, 1e-6)
+      << "at least the wait time-out of 1 s each";
 }
 
 // Every series of a run carries the labels that identify its configuration; none carries a key, a

@@ -116,10 +116,24 @@ TEST_F(read_test, interrupted_run) {
 // Drift is reported.
 TEST_F(read_test, drifting_run) {
   run::sample_run s;
-  s.r.steady = {true, true, 0.6};  // per minute, and the run takes five seconds
+  s.r.steady = {true, true, {2'100'000, false}, {900'000, false}};
   write(s.r);
   EXPECT_THAT(texts_of(row_of(read_run(path_)).reasons),
-              ElementsAre("not stationary: p50 changed by 5.0 % over the run"));
+              ElementsAre("not stationary: p50 fell from 2.1 ms to 900 us over the run"));
+  s.r.steady.last = {1'000'000'000, true};
+  fs::remove_all(path_);
+  write(s.r);
+  EXPECT_THAT(texts_of(row_of(read_run(path_)).reasons),
+              ElementsAre("not stationary: p50 rose from 2.1 ms to > 1.0 s over the run"));
+}
+
+// Older runs have a change per minute, which may be -584 %: no number to repeat.
+TEST_F(read_test, drifting_run_of_an_older_version) {
+  nlohmann::ordered_json content = run::to_json(run::sample_run{}.r);
+  content["verdict"]["drifting"] = {
+      {"known", true}, {"drifts", true}, {"change_per_minute", -5.843}};
+  EXPECT_THAT(texts_of(row_of({"old", content}).reasons),
+              ElementsAre("not stationary: p50 changed over the run"));
 }
 
 // Missing file, not JSON, not a run, a future version, a missing key: one sentence each.

@@ -41,6 +41,15 @@ std::optional<message> why_untested(const json& verdict) {
   return message_of(verdict.at("untested"));
 }
 
+// Runs before version 1.5 have an extrapolation only.
+message drift_of(const json& drifting) {
+  if (!drifting.contains("first_p50_ns")) return {"drifting", {}};
+  const auto first = time_of(drifting.at("first_p50_ns"));
+  const auto last = time_of(drifting.at("last_p50_ns"));
+  if (!first || !last) return {"drifting", {}};
+  return {last->ns < first->ns ? "p50_fell" : "p50_rose", {time_text(first), time_text(last)}};
+}
+
 std::vector<message> reasons_of(const json& content) {
   const json& run = content.at("run");
   const json& verdict = content.at("verdict");
@@ -52,13 +61,12 @@ std::vector<message> reasons_of(const json& content) {
     reasons.insert(reasons.begin(), first);
   }
   const json& drifting = verdict.at("drifting");
-  if (drifting.at("drifts") == true) {
-    // For a run of seconds, a change per minute would be an extrapolation.
-    const double minutes = run.at("window_s").get<double>() / 60;
-    const double change = drifting.at("change_per_minute").get<double>() * minutes;
-    reasons.push_back({"drifting", {share_text(change)}});
-  }
+  if (drifting.at("drifts") == true) reasons.push_back(drift_of(drifting));
   // Added after the first version of the schema.
+  const json& fairness = content.at("fairness");
+  if (fairness.contains("starvation")) {
+    for (const json& m : fairness.at("starvation")) reasons.push_back(message_of(m));
+  }
   const json& durations = content.at("durations");
   if (durations.contains("pipe") && durations.at("pipe").at("count") != 0) {
     reasons.push_back({"pipe", {time_text(durations.at("pipe").at("mean_ns"))}});

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "harness/base/errors.hpp"
+#include "harness/report/row.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/sample_result.hpp"
 
@@ -74,6 +75,26 @@ TEST(run_text, without_a_chance_to_see_a_violation_has_no_verdict) {
                               "answer could be read (hold: 0s)\n"));
   EXPECT_THAT(text, HasSubstr("figures    valid\nsafety"));
   EXPECT_THAT(text, Not(HasSubstr("fewer than 1 in")));
+}
+
+// Beside the figures that look good, without a doubt about them.
+TEST(run_text, names_starving_clients) {
+  run::sample_run s;
+  EXPECT_THAT(summary(s.r),
+              HasSubstr("worst client 90.0 % granted, highest p99 of a client > 1.0 s"));
+  s.r.found.clients.never_granted = 3;
+  const std::string text = summary(s.r);
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "figures    valid\n"
+          "           - starvation: of 16 clients, 3 never got the lock during the measurement\n"));
+  const recorded_run run{"first", run::to_json(s.r)};
+  EXPECT_THAT(run_markdown(run), HasSubstr("of 16 clients, 3 never got the lock"));
+  const row r = row_of(run);
+  EXPECT_TRUE(r.valid);
+  EXPECT_EQ(text_of(r.reasons.at(0), language::chinese),
+            "饥饿：16 个客户端中有 3 个在测量期间从未获得锁");
 }
 
 // No line is wider than the terminal.

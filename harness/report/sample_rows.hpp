@@ -23,6 +23,8 @@ inline row measured_row() {
   r["max"] = {1'000'000'000, true};
   r["handoff_p50"] = {853'000};
   r["fairness"] = {0.876};
+  r["worst_success"] = {0.94};
+  r["worst_p99"] = {1'000'000'000, true};
   r["commands"] = {2};
   r.safety_class = "best-effort";
   r["violations"] = {0};

@@ -32,18 +32,18 @@ TEST(table, markdown) {
   EXPECT_EQ(
       lines[0],
       "| lock | cluster mode | implementation | scenario | success | TPS | samples | p50 | p99 "
-      "| p99.9 | hand-off | fairness | commands | safety | violations | valid |");
+      "| p99.9 | hand-off | fairness | worst success | commands | safety | violations | valid |");
   EXPECT_EQ(lines[2],
             "| redis/lua | redis | two scripts | contended | 99.98 % | 1234 | 20000 | 1.2 ms | "
-            "12.3 ms | - | 853 us | 0.88 | 2.00 | best-effort | 0 | yes |");
+            "12.3 ms | - | 853 us | 0.88 | 94.0 % | 2.00 | best-effort | 0 | yes |");
   EXPECT_EQ(
       lines[3],
       "| zookeeper/sequential | redis | two scripts | contended | 99.98 % | >= 1234 | 20000 | "
-      "<= 1.2 ms | > 1.0 s | - | - | - | 2.00 | best-effort | 0 | yes [1] |");
+      "<= 1.2 ms | > 1.0 s | - | - | - | 94.0 % | 2.00 | best-effort | 0 | yes [1] |");
   EXPECT_THAT(lines[4], HasSubstr("| 3 | INVALID [2] |"));
   EXPECT_EQ(
       lines[5],
-      "| redis/setnx | redis | - | contended | - | - | 0 | - | - | - | - | - | - | none | - | "
+      "| redis/setnx | redis | - | contended | - | - | 0 | - | - | - | - | - | - | - | none | - | "
       "incomplete [3] |");
   EXPECT_EQ(lines[9], "1. a load thread used 97 % of its core (limit 80 %)");
   EXPECT_EQ(lines[10], "2. debug build");
@@ -98,17 +98,17 @@ TEST(table, csv) {
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0],
             "lock,topology,implementation,scenario,success_rate,tps,samples,p50_ns,p90_ns,p99_ns,"
-            "p999_ns,max_ns,handoff_p50_ns,fairness,commands_per_acquire,safety_class,violations,"
-            "valid,bound,complete,reasons,run,runs,tps_low,tps_high,rank\r");
+            "p999_ns,max_ns,handoff_p50_ns,fairness,worst_success,worst_p99_ns,"
+            "commands_per_acquire,safety_class,violations,valid,bound,complete,reasons,run,runs,tps_low,tps_high,rank\r");
   EXPECT_EQ(lines[1],
             "redis/lua,redis,two scripts,contended,0.9998,1234.4,20000,1200000,3456000,12340000,,> "
-            "1000000000,853000,0.876,2.0,best-effort,0,true,false,true,,first,1,,,\r");
+            "1000000000,853000,0.876,0.94,> 1000000000,2.0,best-effort,0,true,false,true,,first,1,,,\r");
   EXPECT_THAT(lines[2], HasSubstr("\"the \"\"first\"\", and best\""));
   EXPECT_THAT(lines[2], HasSubstr(",true,true,true,a load thread"));
-  EXPECT_EQ(
-      lines[3],
-      "redis/setnx,redis,,contended,,,0,,,,,,,,,none,,false,false,false,\"incomplete: the run has "
-      "not ended yet, or was killed; debug build\",fourth,1,,,\r");
+  EXPECT_EQ(lines[3],
+            "redis/setnx,redis,,contended,,,0,,,,,,,,,,,none,,false,false,false,\"incomplete: the "
+            "run has "
+            "not ended yet, or was killed; debug build\",fourth,1,,,\r");
 }
 
 // The keys are a contract: exactly these, in every row.
@@ -118,10 +118,10 @@ TEST(table, json_keys) {
   for (const json& r : rows) {
     std::vector<std::string> keys;
     for (const auto& item : r.items()) keys.push_back(item.key());
-    EXPECT_THAT(keys,
-                ElementsAre("lock", "topology", "scenario", "success_rate", "tps", "samples",
-                            "acquire_ns", "handoff_ns", "fairness", "commands_per_acquire",
-                            "safety_class", "violations", "valid", "reasons", "bound", "run"));
+    EXPECT_THAT(keys, ElementsAre("lock", "topology", "scenario", "success_rate", "tps", "samples",
+                                  "acquire_ns", "handoff_ns", "fairness", "worst_client",
+                                  "commands_per_acquire", "safety_class", "violations", "valid",
+                                  "reasons", "bound", "run"));
     EXPECT_EQ(r["acquire_ns"].size(), 5U);
   }
   EXPECT_EQ(json::parse(table_json({})), json::array());
@@ -135,6 +135,7 @@ TEST(table, json_values) {
                             "max":"> 1000000000"})"));
   EXPECT_EQ(rows[0]["success_rate"], 0.9998);
   EXPECT_EQ(rows[0]["handoff_ns"], 853'000);
+  EXPECT_EQ(rows[0]["worst_client"], (json{{"success_rate", 0.94}, {"p99_ns", "> 1000000000"}}));
   EXPECT_EQ(rows[0]["reasons"], json::array());
   EXPECT_EQ(rows[1]["bound"], true);
   EXPECT_EQ(rows[1]["valid"], true);

@@ -1,6 +1,7 @@
 #include "harness/run/actor.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace lockmark::run {
 namespace {
@@ -84,6 +85,14 @@ void actor::note(check::event_kind kind, time_point at, std::uint64_t token) {
   stage_.journal.note({to_ns(at), token, plan_.key, number_, kind, false, plan_.shared});
 }
 
+void actor::note_grant(duration pipe) {
+  check::event e{to_ns(granted_), token_, plan_.key, number_, check::event_kind::granted};
+  e.shared = plan_.shared;
+  constexpr std::int64_t most_ns = std::numeric_limits<std::uint32_t>::max();
+  e.pipe_ns = static_cast<std::uint32_t>(std::min<std::int64_t>(pipe.count(), most_ns));
+  stage_.journal.note(e);
+}
+
 void actor::note_release(time_point at) {
   stage_.journal.note({to_ns(at), token_, plan_.key, number_, check::event_kind::released,
                        stage_.where.turn() != turn_of_grant_, plan_.shared});
@@ -116,7 +125,8 @@ request actor::ask() {
   record(why_late_ == lateness::timer ? series::timer_lag : series::queue_lag, sent_ - intended_);
   in_flight_ = true;
   gauges::add(stage_.gauges.in_flight, 1);
-  note(check::event_kind::began, sent_);
+  note(check::event_kind::began, sent_,
+       static_cast<std::uint64_t>(to_ns(sent_) - to_ns(intended_)));
   return make_request(sent_ + plan_.wait);
 }
 
@@ -129,7 +139,7 @@ bool actor::answered(const outcome<grant>& answer) {
     turn_of_grant_ = stage_.where.turn();
     holding_ = true;
     gauges::add(stage_.gauges.holding, 1);
-    note(check::event_kind::granted, granted_, token_);
+    note_grant(answer.value().pipe);
     if (stage_.guard != nullptr) had_read_ = stage_.guard->read(plan_.key, token_);
     return true;
   }

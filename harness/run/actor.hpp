@@ -84,6 +84,7 @@ class actor final : public client {
   void draw_plan();
   void note(check::event_kind kind, time_point at, std::uint64_t token = 0);
   void note(check::event_kind kind, time_point at, check::answer how);
+  void note_grant(duration pipe);
   void note_release(time_point at);
   void got_it(time_point at, duration pipe = {});
   void missed(refusal r);

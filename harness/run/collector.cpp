@@ -25,6 +25,7 @@ collector::collector(worker_pool& workers, const history_checker::shape& shape, 
     : pool_(workers),
       workers_(workers.members()),
       window_(w),
+      wait_(shape.wait_ns),
       sink_(std::move(sink)),
       events_(std::move(events)),
       checker_(shape, w),
@@ -114,18 +115,18 @@ void collector::take(const interval& whole) {
 }
 
 void collector::add_point(const interval& whole, double at_s) {
-  const stats::histogram& response = whole[series::response];
+  const stats::attempts responses = whole.all_attempts(series::response, wait_);
   timeline_point p;
   p.at_s = at_s;
   p.length_s = static_cast<double>(whole.end_ns - whole.start_ns) / 1e9;
   p.attempts = whole.counts.attempts();
   p.granted = whole.counts[counter::granted];
   p.not_granted = whole.counts.not_granted();
-  p.response_p50_ns = response.value_at_quantile(0.5);
-  p.response_p99_ns = response.value_at_quantile(0.99);
+  p.response_p50 = responses.at_quantile(0.5);
+  p.response_p99 = responses.at_quantile(0.99);
   p.timer_lag_p99_ns = whole[series::timer_lag].value_at_quantile(0.99);
   timeline_.push_back(p);
-  bootstrap_.add(response, static_cast<std::int64_t>(p.not_granted));
+  bootstrap_.add(responses.granted, responses.censored);
 }
 
 void collector::sample_in_flight() {
@@ -154,12 +155,6 @@ void collector::finish(std::int64_t end_ns) {
     for (; !queue.empty(); queue.pop_front()) take(*queue.front());
   }
   checker_.finish(end_ns);
-}
-
-std::vector<double> collector::p50_series() const {
-  std::vector<double> all;
-  for (const timeline_point& p : timeline_) all.push_back(static_cast<double>(p.response_p50_ns));
-  return all;
 }
 
 void collector::fill(result& into) const {

@@ -19,6 +19,7 @@ class collector {
   using event_sink = std::function<void(const check::event&)>;
 
   // The pool and the window must outlive this.
+  // `shape` says also how long an attempt may wait.
   collector(worker_pool& workers, const history_checker::shape& shape, const window& w,
             interval_sink sink, event_sink events = {});
 
@@ -44,7 +45,6 @@ class collector {
 
   // Adds what has been collected to the result.
   void fill(result& into) const;
-  std::vector<double> p50_series() const;
 
  private:
   void merge_whole_intervals();
@@ -56,6 +56,7 @@ class collector {
   worker_pool& pool_;
   const std::vector<pool_member*> workers_;
   const window& window_;
+  const std::chrono::nanoseconds wait_;
   interval_sink sink_;
   event_sink events_;
   history_checker checker_;

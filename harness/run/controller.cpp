@@ -36,6 +36,7 @@ history_checker::shape shape_of(const setup& s) {
   shape.lock_has = s.lock.has;
   shape.holders = s.holders;
   shape.mixes_readers = s.job.read_share > 0;
+  shape.wait_ns = s.job.wait.count();
   shape.keeps_grants = !s.job.faults.empty();
   return shape;
 }
@@ -250,6 +251,7 @@ void run_controller::end_window(result& r) {
   const std::int64_t busy_ns = collector_->latest(&gauges::busy_ns) - window_began_.busy_ns;
   r.busiest_worker = static_cast<double>(busy_ns) / length;
   r.self.steal = steal_share(window_began_.host, host_after);
+  r.self.cpu_waiting = waiting_share(window_began_.host, host_after, r.window_ns);
   r.self.times_throttled =
       host_after.times_throttled.value_or(0) - window_began_.host.times_throttled.value_or(0);
 }

@@ -5,7 +5,6 @@
 #include "harness/run/controller.hpp"
 #include "harness/run/freezes.hpp"
 #include "harness/stats/littles_law.hpp"
-#include "harness/stats/stationarity.hpp"
 
 namespace lockmark::run {
 namespace {
@@ -110,11 +109,7 @@ void run_controller::draw_conclusions(result& r) {
   if (pool_.guard() != nullptr) r.found.guard = pool_.guard()->counts();
   pool_.tell(r);
   judge_freezes(r, faults_.all());
-  const stats::trend trend = stats::find_trend(
-      collector_->p50_series(), std::chrono::duration<double>(interval_length).count());
-  r.steady.known = r.timeline.size() >= 4;
-  r.steady.drifts = trend.non_stationary;
-  r.steady.change_per_minute = trend.slope_percent_per_min / 100;
+  r.steady = stability_of(r.timeline);
   const auto little =
       stats::check_littles_law(collector_->in_flight_samples(), r.found.clients_in_flight);
   r.self.littles_law_fails = little.checked && little.failed;

@@ -6,14 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/config/redaction.hpp"
+#include "harness/run/json_values.hpp"
 #include "harness/run/result_json.hpp"
 
 namespace lockmark::run {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
-
 constexpr const char* latency_name = "latency.hlog";
 constexpr const char* timeline_name = "timeline.jsonl";
 constexpr const char* history_name = "history.edn";
@@ -48,7 +47,9 @@ std::vector<std::string> hlog_comments(const result& r) {
   return comments;
 }
 
-std::string timeline_line(const interval& i, std::int64_t at_ns, std::int64_t length_ns) {
+// Quantiles of all attempts that ended in the interval, as run.json has those of the run.
+std::string timeline_line(const interval& i, std::int64_t at_ns, std::int64_t length_ns,
+                          std::chrono::nanoseconds wait) {
   json line;
   line["at_s"] = static_cast<double>(at_ns) / 1e9;
   line["length_s"] = static_cast<double>(length_ns) / 1e9;
@@ -58,16 +59,19 @@ std::string timeline_line(const interval& i, std::int64_t at_ns, std::int64_t le
     if (n > 0 || c == 0) line[std::string(counter_names[c])] = n;
   }
   const auto add_quantile = [&](const char* name, series s, double q) {
-    const stats::histogram& h = i[s];
-    line[name] = h.empty() ? json() : json(h.value_at_quantile(q));
+    const stats::attempts all = i.all_attempts(s, wait);
+    line[name] = all.count() == 0 ? json() : time_ns(all.at_quantile(q));
   };
   add_quantile("response_p50_ns", series::response, 0.5);
   add_quantile("response_p99_ns", series::response, 0.99);
   add_quantile("response_max_ns", series::response, 1);
   add_quantile("service_p50_ns", series::service, 0.5);
   add_quantile("service_p99_ns", series::service, 0.99);
-  add_quantile("timer_lag_p99_ns", series::timer_lag, 0.99);
-  add_quantile("loop_lag_p99_ns", series::loop_lag, 0.99);
+  const auto add_lag = [&](const char* name, series s) {
+    line[name] = i[s].empty() ? json() : json(i[s].value_at_quantile(0.99));
+  };
+  add_lag("timer_lag_p99_ns", series::timer_lag);
+  add_lag("loop_lag_p99_ns", series::loop_lag);
   return line.dump() + "\n";
 }
 
@@ -85,7 +89,8 @@ void run_folder::put(const std::string& name, Write write) {
   }
 }
 
-run_folder::run_folder(fs::path path, const config::job& job) : path_(std::move(path)) {
+run_folder::run_folder(fs::path path, const config::job& job)
+    : path_(std::move(path)), wait_(job.wait) {
   create_empty(path_);
   try {
     write_whole("job.yaml", config::print_job(config::redacted(job)));
@@ -126,7 +131,7 @@ void run_folder::write_interval(const interval& whole, std::int64_t at_ns, std::
     const std::string_view tag = which == series::response ? "" : series_names[s];
     write_histogram(tag, at_ns, length_ns, whole[which]);
   }
-  timeline_file_.out() << timeline_line(whole, at_ns, length_ns);
+  timeline_file_.out() << timeline_line(whole, at_ns, length_ns, wait_);
   put(timeline_name, [&] { timeline_file_.flush(); });
   if (history_) write_history();
 }

@@ -71,6 +71,7 @@ class run_folder {
   void write_history();
 
   std::filesystem::path path_;
+  std::chrono::nanoseconds wait_;
   part_file latency_file_;
   part_file timeline_file_;
   std::optional<stats::hlog_writer> latency_;

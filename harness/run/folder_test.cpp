@@ -137,6 +137,22 @@ TEST_F(run_folder_test, hlog_intervals_begin_with_the_window) {
   EXPECT_THAT(lengths, ElementsAre(1010, 1000, 1000, 1000, 1000));
 }
 
+// Of every 20 attempts one times out, in each interval: p90 of the grants is 18 ms.
+TEST_F(run_folder_test, timeline_has_quantiles_of_all_attempts) {
+  write_run(sample_run{});
+  std::istringstream lines(read("timeline.jsonl"));
+  std::size_t seen = 0;
+  for (std::string text; std::getline(lines, text); ++seen) {
+    const json line = json::parse(text);
+    EXPECT_NEAR(line["response_p50_ns"].get<double>(), 10e6, 0.1e6);
+    for (const char* name : {"response_p99_ns", "response_max_ns", "service_p99_ns"}) {
+      EXPECT_EQ(line[name], "> 1000000000") << name;
+    }
+    EXPECT_TRUE(line["timer_lag_p99_ns"].is_number());
+  }
+  EXPECT_EQ(seen, 5U);
+}
+
 // One JSON line per interval; they add up to the attempts.
 TEST_F(run_folder_test, timeline_has_a_line_per_interval) {
   const sample_run s;

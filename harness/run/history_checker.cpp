@@ -16,13 +16,15 @@ using check::event_kind;
 history_checker::history_checker(const shape& s, const window& w)
     : window_(w),
       lock_has_(s.lock_has),
+      wait_ns_(s.wait_ns),
       keeps_grants_(s.keeps_grants),
       exclusion_(s.keys, s.clock_error_ns, s.holders),
       exposure_(s.keys, s.clients, s.competitors, s.holders),
       tokens_(s.keys, s.clients, s.mixes_readers ? 0 : s.holders),
       updates_(s.keys),
       handoffs_(s.keys),
-      began_ns_(s.clients) {
+      attempts_(s.clients),
+      outcomes_(s.clients) {
   fairness_.reserve(s.keys);
   for (std::size_t k = 0; k < s.keys; ++k) {
     fairness_.emplace_back(static_cast<std::int64_t>(s.competitors));
@@ -59,6 +61,7 @@ void history_checker::see(const event& e) {
       updates_.committed(e);
       exposure_.ended(e);
       change_in_flight(e.at_ns, -1);
+      count_outcome(e);
       return count_grant(e);
     case event_kind::doubtful: return updates_.doubtful(e);
     case event_kind::answered: return;
@@ -67,7 +70,7 @@ void history_checker::see(const event& e) {
 }
 
 void history_checker::began(const event& e) {
-  began_ns_[e.client] = e.at_ns;
+  attempts_[e.client] = {e.at_ns, e.at_ns - static_cast<std::int64_t>(e.token), true};
   handoffs_.began(e);
   tokens_.began(e);
   exposure_.began(e);
@@ -78,12 +81,27 @@ void history_checker::ended(const event& e) {
   handoffs_.ended(e);
   exposure_.ended(e);
   change_in_flight(e.at_ns, -1);
-  if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - began_ns_[e.client]);
+  count_outcome(e);
+  if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - attempts_[e.client].began_ns);
+}
+
+// As the totals count it. What was in flight when its process died is nobody's failure.
+void history_checker::count_outcome(const event& e) {
+  attempt& a = attempts_[e.client];
+  const bool counted = a.open && !e.cut && window_.contains(a.due_ns);
+  a.open = false;
+  if (!counted) return;
+  const std::int64_t took_ns = e.at_ns - a.due_ns - e.pipe_ns;
+  if (e.kind == event_kind::ended) {
+    outcomes_.not_granted(e.client, took_ns);
+  } else {
+    outcomes_.granted(e.client, took_ns);
+  }
 }
 
 // Whether the client's attempt began in the window: then its wait counts, wherever it ends.
 bool history_checker::counts(std::uint32_t client) const {
-  return in_window_ || window_.contains(began_ns_[client]);
+  return in_window_ || window_.contains(attempts_[client].began_ns);
 }
 
 void history_checker::granted(const event& e) {
@@ -91,8 +109,9 @@ void history_checker::granted(const event& e) {
   exclusion_.granted(e);
   if (lock_has_.has(feature::fencing_token)) tokens_.granted(e);
   const check::handoff h = handoffs_.granted(e);
+  count_outcome(e);
   count_grant(e);
-  if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - began_ns_[e.client]);
+  if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - attempts_[e.client].began_ns);
   if (h.kind == check::handoff_kind::orphaned) {
     found_.longest_orphaned_ns = std::max(found_.longest_orphaned_ns, h.took_ns);
   }
@@ -144,7 +163,7 @@ void history_checker::count_grant(const event& e) {
   see_gap(e.at_ns);
   ++found_.grants;
   ++found_.grants_by_client[e.client];
-  fairness_[e.key].grant(found_.fairness, e.client, began_ns_[e.client], e.at_ns);
+  fairness_[e.key].grant(found_.fairness, e.client, attempts_[e.client].began_ns, e.at_ns);
 }
 
 void history_checker::integrate_until(std::int64_t at_ns) {
@@ -169,7 +188,12 @@ void history_checker::finish(std::int64_t end_ns) {
     see_gap(end_ns);
     found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns(end_ns) - idle_before_window_ns_;
   }
+  for (std::uint32_t client = 0; client < attempts_.size(); ++client) {
+    const attempt& a = attempts_[client];
+    if (a.open && window_.contains(a.due_ns)) outcomes_.not_granted(client, end_ns - a.due_ns);
+  }
   const std::int64_t length_ns = window_.end_ns.load() - window_.start_ns.load();
+  found_.clients = outcomes_.summarised({length_ns, found_.grants_by_client, wait_ns_});
   if (window_.end_ns.load() != window::never && length_ns > 0) {
     found_.clients_in_flight =
         static_cast<double>(in_flight_area_ns_) / static_cast<double>(length_ns);

@@ -57,7 +57,8 @@ struct findings {
   stats::histogram self_reacquire;
   stats::fairness_totals fairness;
   std::vector<std::uint64_t> grants_by_client;
-  std::int64_t longest_gap_ns = 0;  // without a grant on any key
+  stats::client_outcomes::summary clients;  // of attempts that count; after finish()
+  std::int64_t longest_gap_ns = 0;          // without a grant on any key
   std::int64_t gap_began_ns = 0;
   std::vector<gap> gaps;         // the 32 longest
   double clients_in_flight = 0;  // mean, from the stamps; 0 without a finished window
@@ -72,6 +73,7 @@ class history_checker {
     features lock_has;
     std::uint32_t holders = 1;  // of a key at once; 0: any number
     std::int64_t clock_error_ns = 0;
+    std::int64_t wait_ns = 0;    // an attempt not granted by then has failed
     bool mixes_readers = false;  // with writers, of whom one holds a key
     bool keeps_grants = false;   // for jobs with faults, to find the next grant
   };
@@ -95,6 +97,7 @@ class history_checker {
   void granted(const check::event& e);
   void released(const check::event& e);
   void died(const check::event& e);
+  void count_outcome(const check::event& e);
   void count_grant(const check::event& e);
   void cross_edges(std::int64_t at_ns);
   bool counts(std::uint32_t client) const;
@@ -103,8 +106,15 @@ class history_checker {
   void change_in_flight(std::int64_t at_ns, int by);
   void integrate_until(std::int64_t at_ns);
 
+  struct attempt {
+    std::int64_t began_ns = 0;
+    std::int64_t due_ns = 0;  // its intended start
+    bool open = false;
+  };
+
   const window& window_;
   features lock_has_;
+  std::int64_t wait_ns_;
   bool keeps_grants_;
   check::exclusion exclusion_;
   check::exposure exposure_;
@@ -112,7 +122,8 @@ class history_checker {
   check::lost_updates updates_;
   check::handoffs handoffs_;
   std::vector<stats::key_fairness> fairness_;
-  std::vector<std::int64_t> began_ns_;  // of each client's attempt in progress
+  std::vector<attempt> attempts_;  // the latest of each client
+  stats::client_outcomes outcomes_;
   findings found_;
 
   std::int64_t in_flight_ = 0;

@@ -209,5 +209,49 @@ TEST_F(analysis, the_dead_are_not_forgiven) {
   EXPECT_EQ(a.result().certain_violations, 1u);
 }
 
+// As the totals count: an attempt belongs to the window by the moment at which it was due, and
+// lasts from there; a pipe to the client is taken out; what a dying process had in flight is left
+// out.
+TEST_F(analysis, counts_the_attempts_of_each_client) {
+  history_checker a = of({});
+  for (std::int64_t at_ns = 900; at_ns < 1'900; at_ns += 100) {
+    a.see({at_ns, 20, 0, 1, began});  // due 20 ns before
+    check::event grant{at_ns + 30, 0, 0, 1, granted};
+    grant.pipe_ns = 10;
+    a.see(grant);
+    give(a, 1, at_ns + 40);
+  }
+  for (std::int64_t at_ns = 1'900; at_ns < 1'990; at_ns += 10) {
+    a.see({at_ns, 0, 0, 2, began});
+    a.see({at_ns + 9, 0, 0, 2, ended});
+  }
+  a.see({1'995, 0, 0, 0, began});
+  a.see({1'995, 0, 0, 3, began});
+  check::event cut{2'005, 0, 0, 3, ended};
+  cut.cut = true;
+  a.see(cut);
+  a.finish(3'000);
+  const stats::client_outcomes::summary found = a.result().clients;
+  EXPECT_EQ(found.attempted, 3u) << "0 had not ended, 1, 2; not 3, whose process died";
+  EXPECT_EQ(found.never_granted, 1u);
+  ASSERT_TRUE(found.lowest_success);
+  EXPECT_EQ(found.lowest_success->client, 2u);
+  EXPECT_EQ(found.lowest_success->attempts, 9);
+}
+
+TEST_F(analysis, takes_a_clients_response_from_when_it_was_due) {
+  history_checker a = of({});
+  for (std::int64_t i = 0; i < 400; ++i) {
+    a.see({1'100 + i, 50, 0, 1, began});
+    check::event grant{1'100 + i, 0, 0, 1, granted};
+    grant.pipe_ns = 20;
+    a.see(grant);
+    give(a, 1, 1'100 + i);
+  }
+  a.finish(3'000);
+  EXPECT_EQ(a.result().clients.highest_p99->value, (stats::quantile_ns{30, false}));
+  EXPECT_EQ(a.result().clients.highest_p99->attempts, 400);
+}
+
 }  // namespace
 }  // namespace lockmark::run

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -52,6 +53,7 @@ host_sample sample_host() {
   host_sample s;
   s.process_cpu_ns = process_cpu_ns();
   read_steal(s);
+  s.waiting_us = waiting_us_in(first_line("/proc/pressure/cpu"));
   const std::string throttled = value_of("/sys/fs/cgroup/cpu.stat", "nr_throttled");
   if (!throttled.empty()) s.times_throttled = std::strtoull(throttled.c_str(), nullptr, 10);
   return s;
@@ -62,6 +64,25 @@ double steal_share(const host_sample& before, const host_sample& after) {
   const auto all = static_cast<double>(*after.total_ticks - *before.total_ticks);
   const auto stolen = static_cast<double>(*after.steal_ticks - *before.steal_ticks);
   return all > 0 ? stolen / all : 0;
+}
+
+std::optional<std::uint64_t> waiting_us_in(std::string_view pressure) {
+  constexpr std::string_view before = " total=";
+  const auto at = pressure.find(before);
+  if (!pressure.starts_with("some ") || at == pressure.npos) return std::nullopt;
+  const std::string_view digits = pressure.substr(at + before.size());
+  std::uint64_t us = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), us);
+  return error == std::errc{} ? std::optional{us} : std::nullopt;
+}
+
+std::optional<double> waiting_share(const host_sample& before, const host_sample& after,
+                                    std::int64_t window_ns) {
+  const bool known = before.waiting_us && after.waiting_us && window_ns > 0;
+  if (!known || *after.waiting_us < *before.waiting_us) return std::nullopt;
+  const auto waited_us = static_cast<double>(*after.waiting_us - *before.waiting_us);
+  // The kernel brings its total up to date every two seconds, so it may be ahead or behind.
+  return std::min(1.0, 1e3 * waited_us / static_cast<double>(window_ns));
 }
 
 double usable_cores() {

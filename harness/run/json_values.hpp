@@ -30,7 +30,18 @@ inline json time_ns(const stats::quantile_ns& t) {
   return time_ns(t.value_ns, t.censored);
 }
 
-// The build, the host, the server and the whole job. Defined in result_provenance.cpp.
+inline json message_json(const message& m) {
+  return {{"id", text(m.id)}, {"values", m.values}};
+}
+inline json messages_json(const std::vector<message>& all) {
+  json list = json::array();
+  for (const message& m : all) list.push_back(message_json(m));
+  return list;
+}
+
+// Defined in result_sections.cpp: who was granted the lock; the build, the host, the server and the
+// whole job.
+json fairness_section(const result& r);
 json provenance_section(const result& r);
 
 }  // namespace lockmark::run

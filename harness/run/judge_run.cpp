@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "harness/run/run_job.hpp"
+#include "harness/stats/stationarity.hpp"
 
 namespace lockmark::run {
 namespace {
@@ -31,6 +35,27 @@ std::string nothing_measured(const result& r) {
   return text;
 }
 
+// Few clients took most of the grants: Jain's index, times all clients, is how many of them share
+// the grants in effect. Only of closed loops, where every client always wants the lock; with fewer
+// than five grants a client, chance alone makes them uneven.
+std::optional<message> few_took_most(const result& r) {
+  std::vector<std::uint64_t> grants = r.found.grants_by_client;
+  const auto all = static_cast<double>(std::accumulate(grants.begin(), grants.end(), 0ULL));
+  const auto n = static_cast<double>(grants.size());
+  if (r.job.arrives_by_rate() || all < 5 * n || all == 0) return std::nullopt;
+  double squares = 0;
+  for (const std::uint64_t g : grants) squares += static_cast<double>(g) * static_cast<double>(g);
+  const double in_effect = all * all / squares;
+  if (in_effect / n >= 0.5) return std::nullopt;
+  const auto few = static_cast<std::ptrdiff_t>(std::ceil(in_effect - 1e-9));
+  std::ranges::sort(grants, std::greater{});
+  const auto took =
+      static_cast<double>(std::accumulate(grants.begin(), grants.begin() + few, 0ULL));
+  return message{
+      "few_took_most",
+      {fmt::format("{:.0f}", n), fmt::format("{}", few), fmt::format("{:.0f}", 100 * took / all)}};
+}
+
 }  // namespace
 
 std::optional<message> result::untested() const {
@@ -43,6 +68,34 @@ std::optional<message> result::untested() const {
   if (job.keys.kind == config::key_choice::shape::own) return because("own_keys");
   if (grants_in_all == 0) return because("no_grant");
   return because(found.lasting_holds == 0 ? "no_hold" : "no_meeting");
+}
+
+stability stability_of(const std::vector<timeline_point>& timeline) {
+  std::vector<double> p50s;
+  std::int64_t censored_ns = std::numeric_limits<std::int64_t>::max();  // from there on
+  for (const timeline_point& p : timeline) {
+    if (p.attempts == 0) continue;
+    p50s.push_back(static_cast<double>(p.response_p50.value_ns));
+    if (p.response_p50.censored) censored_ns = std::min(censored_ns, p.response_p50.value_ns);
+  }
+  const double each_s = std::chrono::duration<double>(interval_length).count();
+  const stats::trend trend = stats::find_trend(p50s, each_s);
+  const auto end = [&](double value) -> stats::quantile_ns {
+    const std::int64_t ns = std::llround(value);
+    return {ns, ns >= censored_ns};
+  };
+  return {p50s.size() >= 4, trend.non_stationary, end(trend.first), end(trend.last)};
+}
+
+std::vector<message> result::starvation() const {
+  std::vector<message> all;
+  if (found.clients.never_granted > 0) {
+    all.push_back({"never_granted",
+                   {fmt::format("{}", found.clients.attempted),
+                    fmt::format("{}", found.clients.never_granted)}});
+  }
+  if (auto few = few_took_most(*this)) all.push_back(std::move(*few));
+  return all;
 }
 
 void judge_run(result& r, double cores) {

@@ -29,9 +29,9 @@ struct progress {
 
   // Of the last whole interval of the window; unset before the first one.
   bool has_point = false;
-  double success_rate = 0;           // 0 to 1
-  std::int64_t response_p50_ns = 0;  // of granted attempts; 0: none
-  std::int64_t response_p99_ns = 0;
+  double success_rate = 0;          // 0 to 1
+  stats::quantile_ns response_p50;  // of all attempts; those that were not granted are the latest
+  stats::quantile_ns response_p99;
 
   // Time since a server last answered although it was asked; 0 while one answers.
   double server_silent_s = 0;

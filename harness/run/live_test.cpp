@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "drivers/memory/memory.hpp"
 #include "harness/run/run_job.hpp"
 #include "harness/run/watch.hpp"
@@ -10,22 +12,14 @@
 namespace lockmark::run {
 namespace {
 
-struct glance {
-  double at_s = 0;  // since the window began
-  std::uint64_t attempts = 0;
-};
-
-// Three seconds of warm-up, then five of measurement.
-std::vector<glance> watch_a_run() {
+// What observers of a simulated run on memory/lock see.
+void watch_run(const std::string& text,
+               const std::function<void(setup&, simulated_clock&)>& observe) {
   const lock_kind kind = memory::kinds().front();
-  const config::job job = config::parse_job(
-      "load: {loop: closed, instances: 2, clients: 1}\nkeys: own\nhold: 10ms\nwait: 1s\n"
-      "warmup: 3s\nstop: {duration: 5s, samples: 0}\n",
-      "test.yaml");
+  const config::job job = config::parse_job(text, "test.yaml");
   const auto behind = kind.make({"memory:", {"test", {"k0", "k1"}}, {}});
   const workload_kind workload = workloads::mutex();
   simulated_clock clock;
-  std::vector<glance> seen;
   setup how{.job = job,
             .lock = kind,
             .behind = *behind,
@@ -33,11 +27,27 @@ std::vector<glance> watch_a_run() {
             .run_id = "test",
             .target = "memory:",
             .topology = "memory"};
-  how.on_live = [&](const live_view& v) {
-    const auto since_ns = static_cast<double>(to_ns(clock.now()) - v.known.window_start_ns);
-    seen.push_back({since_ns / 1e9, v.totals.counts.attempts()});
-  };
+  observe(how, clock);
   run_job_simulated(how, clock);
+}
+
+struct glance {
+  double at_s = 0;  // since the window began
+  std::uint64_t attempts = 0;
+};
+
+// Three seconds of warm-up, then five of measurement.
+std::vector<glance> watch_a_run() {
+  std::vector<glance> seen;
+  watch_run(
+      "load: {loop: closed, instances: 2, clients: 1}\nkeys: own\nhold: 10ms\nwait: 1s\n"
+      "warmup: 3s\nstop: {duration: 5s, samples: 0}\n",
+      [&seen](setup& how, simulated_clock& clock) {
+        how.on_live = [&](const live_view& v) {
+          const auto since_ns = static_cast<double>(to_ns(clock.now()) - v.known.window_start_ns);
+          seen.push_back({since_ns / 1e9, v.totals.counts.attempts()});
+        };
+      });
   return seen;
 }
 
@@ -50,6 +60,24 @@ TEST(live, is_shown_once_a_second) {
     if (i > 0) {
       EXPECT_GT(seen[i].attempts, seen[i - 1].attempts);
     }
+  }
+}
+
+// Some of twenty clients time out: p99 of all attempts lies beyond, however fast the grants are.
+TEST(live, shows_quantiles_of_all_attempts) {
+  std::vector<progress> seen;
+  watch_run(
+      "load: {loop: closed, instances: 1, clients: 20}\nkeys: one\nhold: 10ms\nwait: 150ms\n"
+      "warmup: 0s\nstop: {duration: 5s, samples: 0}\n",
+      [&seen](setup& how, simulated_clock&) {
+        how.on_progress = [&](const progress& p) {
+          if (p.has_point) seen.push_back(p);
+        };
+      });
+  ASSERT_GT(seen.size(), 10u);
+  for (const progress& p : seen) {
+    EXPECT_EQ(p.response_p99, (stats::quantile_ns{150'000'000, true}));
+    EXPECT_GT(p.success_rate, 0.1);
   }
 }
 

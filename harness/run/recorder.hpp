@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,7 @@
 
 #include "harness/driver.hpp"
 #include "harness/run/tally.hpp"
+#include "harness/stats/censored.hpp"
 #include "harness/stats/histogram.hpp"
 
 namespace lockmark::run {
@@ -63,6 +65,10 @@ struct interval {
     counts += other.counts;
     sent += other.sent;
     freezes.insert(freezes.end(), other.freezes.begin(), other.freezes.end());
+  }
+  // Of all attempts that ended in it. `s`: response or service.
+  stats::attempts all_attempts(series s, std::chrono::nanoseconds wait) const {
+    return {(*this)[s], static_cast<std::int64_t>(counts.not_granted()), wait.count()};
   }
   void reset() {
     for (stats::histogram& h : durations) h.reset();

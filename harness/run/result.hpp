@@ -40,8 +40,8 @@ struct timeline_point {
   std::uint64_t attempts = 0;
   std::uint64_t granted = 0;
   std::uint64_t not_granted = 0;
-  std::int64_t response_p50_ns = 0;
-  std::int64_t response_p99_ns = 0;
+  stats::quantile_ns response_p50;  // of all attempts, if there are any
+  stats::quantile_ns response_p99;
   std::int64_t timer_lag_p99_ns = 0;
 };
 
@@ -63,8 +63,13 @@ struct floor_measurement {
 struct stability {
   bool known = false;  // enough intervals to tell
   bool drifts = false;
-  double change_per_minute = 0;  // relative, of the per-second p50
+  // p50 of all attempts in the first and the last fifth of the window.
+  stats::quantile_ns first;
+  stats::quantile_ns last;
 };
+
+// Of p50 over all attempts; intervals in which none ended have no say.
+stability stability_of(const std::vector<timeline_point>& timeline);
 
 struct result {
   // The subject of the run.
@@ -130,15 +135,14 @@ struct result {
     const auto all = static_cast<double>(attempts());
     return all > 0 ? static_cast<double>(totals.counts[counter::granted]) / all : 0;
   }
-  stats::attempts responses() const {
-    return {totals[series::response], static_cast<std::int64_t>(totals.counts.not_granted()),
-            job.wait.count()};
-  }
+  stats::attempts responses() const { return totals.all_attempts(series::response, job.wait); }
   // Whether the lock has answered at all.
   bool answered() const { return grants_in_all > 0 || totals.counts.answered() > 0; }
   // Why the verdict could not have been another one; none: a violation was found, or there were
   // chances to find one. Only a lock that was tested can be said to have held.
   std::optional<message> untested() const;
+  // Says of clients that they starved: which got nothing, and how few took most. No verdict.
+  std::vector<message> starvation() const;
   // Times that the lock was proved not to be one.
   std::uint64_t violations() const {
     // A grant to a second holder usually shows more than once: as an overlap, by its token, and in

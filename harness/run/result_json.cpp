@@ -10,8 +10,6 @@
 namespace lockmark::run {
 namespace {
 
-// With more clients the list would be most of the file.
-constexpr std::size_t most_clients_listed = 1000;
 constexpr std::array<double, 6> quantiles{0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
 
 std::size_t keys_of(const result& r) {
@@ -61,10 +59,6 @@ json exposure(const result& r) {
   return j;
 }
 
-json message_json(const message& m) {
-  return {{"id", text(m.id)}, {"values", m.values}};
-}
-
 json verdict_section(const result& r) {
   const bool bound = r.verdict.valid && r.verdict.bound;
   const std::optional<message> untested = r.untested();
@@ -76,15 +70,14 @@ json verdict_section(const result& r) {
   j["bound"] = bound ? json(">=") : json();
   j["saturated"] = r.verdict.saturated;
   j["reasons"] = texts_of(r.verdict.reasons);
-  json messages = json::array();
-  for (const message& m : r.verdict.reasons) messages.push_back(message_json(m));
-  j["messages"] = std::move(messages);
+  j["messages"] = messages_json(r.verdict.reasons);
   j["safety_class"] = lockmark::name_of(r.promises);
   j["exposure"] = exposure(r);
-  j["drifting"] = {
-      {"known", r.steady.known},
-      {"drifts", r.steady.known ? json(r.steady.drifts) : json()},
-      {"change_per_minute", r.steady.known ? number(r.steady.change_per_minute) : json()}};
+  j["drifting"] = {{"known", r.steady.known},
+                   {"drifts", r.steady.known ? json(r.steady.drifts) : json()},
+                   {"change_per_minute", json()},
+                   {"first_p50_ns", r.steady.known ? time_ns(r.steady.first) : json()},
+                   {"last_p50_ns", r.steady.known ? time_ns(r.steady.last) : json()}};
   return j;
 }
 
@@ -141,9 +134,7 @@ json gap_section(const result& r) {
 }
 
 json quantiles_section(const result& r) {
-  stats::attempts services = {r.totals[series::service],
-                              static_cast<std::int64_t>(r.totals.counts.not_granted()),
-                              r.job.wait.count()};
+  const stats::attempts services = r.totals.all_attempts(series::service, r.job.wait);
   json j;
   j["response"] = over_all_attempts(r.responses(), r.bootstrap, r.job.seed);
   j["service"] = over_all_attempts(services, stats::interval_bootstrap{}, r.job.seed);
@@ -193,31 +184,6 @@ json handoff_section(const result& r) {
   j["held_share"] = has ? ratio(held_ns, time_ns) : json();
   j["saturated_identity"] =
       has && one_key && r.found.grants > 0 ? ratio(held_ns + handed_ns, time_ns) : json();
-  return j;
-}
-
-json fairness_section(const result& r) {
-  const stats::fairness_totals& f = r.found.fairness;
-  const auto of = [](const stats::histogram& h, double q) {
-    return h.empty() ? json() : json(h.value_at_quantile(q));
-  };
-  const auto& by_client = r.found.grants_by_client;
-  json j;
-  j["jain_run"] = number(f.jain_run());
-  j["jain_windowed"] = number(f.jain_windowed());
-  j["windows"] = f.windows();
-  j["owner_change_share"] = number(f.owner_change_share());
-  j["working_set_size"] = number(f.working_set_size());
-  j["grants_to_reacquire_median"] = of(f.reacquire_distance(), 0.5);
-  j["bypass_p99"] = of(f.bypass(), 0.99);
-  j["bypass_max"] = of(f.bypass(), 1);
-  j["longest_wait_ns"] = r.attempts() > 0 ? json(f.longest_wait_ns()) : json();
-  j["grants_per_client_min"] =
-      by_client.empty() ? json() : json(*std::min_element(by_client.begin(), by_client.end()));
-  j["grants_per_client_max"] =
-      by_client.empty() ? json() : json(*std::max_element(by_client.begin(), by_client.end()));
-  j["grants_per_client"] =
-      by_client.empty() || by_client.size() > most_clients_listed ? json() : json(by_client);
   return j;
 }
 
@@ -332,6 +298,7 @@ json harness_section(const result& r) {
   j["busiest_worker_share"] = number(r.busiest_worker);
   j["steal_share"] = number(r.self.steal);
   j["times_throttled"] = r.self.times_throttled;
+  j["cpu_waiting_share"] = r.self.cpu_waiting ? number(*r.self.cpu_waiting) : json();
   j["offered_per_s"] = r.self.closed_loop ? json() : number(r.self.offered_per_s);
   j["achieved_per_s"] = r.self.closed_loop ? json() : number(r.self.achieved_per_s);
   j["floor"] = std::move(floor);
@@ -345,7 +312,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.4";
+  j["schema_version"] = "1.5";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);

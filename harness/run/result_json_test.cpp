@@ -4,15 +4,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "harness/run/run_job.hpp"
 #include "harness/run/sample_result.hpp"
 
 namespace lockmark::run {
 namespace {
 
 using json = nlohmann::ordered_json;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
 
 json quantile(const json& content, const char* which, double q) {
   for (const json& entry : content["quantiles"][which]["quantiles"]) {
@@ -24,7 +32,7 @@ json quantile(const json& content, const char* which, double q) {
 // Counts, rates and shares of the whole.
 TEST(result_json, counts_and_rates) {
   const json j = to_json(sample_run{}.r);
-  EXPECT_EQ(j["schema_version"], "1.4");
+  EXPECT_EQ(j["schema_version"], "1.5");
   EXPECT_EQ(j["samples"], 5'020);
   EXPECT_EQ(j["counts"]["granted"], 4'769);
   EXPECT_EQ(j["counts"]["refused_deadline"], 251);
@@ -181,6 +189,96 @@ TEST(result_json, bytes_that_are_no_text) {
   sample_run s;
   s.r.arguments = {"lockmark", "\xff\xfe"};
   EXPECT_TRUE(json::accept(dump(to_json(s.r))));
+}
+
+// Totals hide it: each worst client by name, a p99 that too few attempts support as null.
+TEST(result_json, tells_of_the_worst_clients) {
+  sample_run s;
+  json j = to_json(s.r)["fairness"];
+  EXPECT_EQ(j["worst_success"],
+            (json{{"client", 3}, {"attempts", 310}, {"granted", 279}, {"rate", 0.9}}));
+  EXPECT_EQ(j["worst_response"]["client"], 5);
+  EXPECT_EQ(j["worst_response"]["quantiles"][0]["value_ns"], "> 1000000000");
+  EXPECT_EQ(j["starvation"], json::array());
+  s.r.found.clients.highest_p99->supported = false;
+  s.r.found.clients.lowest_success.reset();
+  j = to_json(s.r)["fairness"];
+  EXPECT_TRUE(j["worst_response"]["quantiles"][0]["value_ns"].is_null());
+  EXPECT_TRUE(j["worst_success"].is_null());
+  s.r.found.clients.highest_p99.reset();
+  s.r.found.clients.too_many_for_quantiles = true;
+  j = to_json(s.r)["fairness"];
+  EXPECT_EQ(j["worst_response"]["why_unknown"], "more than 400 clients");
+}
+
+std::vector<std::string> starvation_of(const result& r) {
+  return texts_of(r.starvation());
+}
+
+// Four of sixteen clients took all grants.
+TEST(starvation, is_said_in_words) {
+  sample_run s;
+  EXPECT_THAT(starvation_of(s.r), IsEmpty());
+  s.r.found.grants_by_client.assign(16, 0);
+  std::fill_n(s.r.found.grants_by_client.begin(), 4, 1'000);
+  s.r.found.clients.never_granted = 12;
+  const auto both =
+      ElementsAre("starvation: of 16 clients, 12 never got the lock during the measurement",
+                  "starvation: of 16 clients, the luckiest 4 had 100 % of the grants");
+  EXPECT_THAT(starvation_of(s.r), both);
+  EXPECT_EQ(to_json(s.r)["fairness"]["starvation"][0]["id"], "never_granted");
+  judge_run(s.r, 2);
+  EXPECT_TRUE(s.r.verdict.valid) << "the figures are right, however unfair the lock";
+  EXPECT_THAT(texts_of(s.r.verdict.reasons), Not(Contains(HasSubstr("starvation"))));
+}
+
+// Who hardly waits for grants is unlucky, or asked less; that is no finding.
+TEST(starvation, is_not_said_of_chance) {
+  sample_run s;
+  auto& grants = s.r.found.grants_by_client;
+  grants.assign(16, 0);
+  grants[0] = 40;
+  EXPECT_THAT(starvation_of(s.r), IsEmpty()) << "three grants a client";
+  grants[0] = 1'000;
+  EXPECT_THAT(starvation_of(s.r), SizeIs(1));
+  s.r.job.loop = config::loop_kind::open;
+  EXPECT_THAT(starvation_of(s.r), IsEmpty()) << "the load chose which clients asked";
+  s.r.job.loop = config::loop_kind::closed;
+  for (std::size_t c = 0; c < 16; ++c) grants[c] = 100 + 60 * c;
+  EXPECT_THAT(starvation_of(s.r), IsEmpty()) << "uneven, with Jain's index 0.79";
+  grants.clear();
+  EXPECT_THAT(starvation_of(s.r), IsEmpty());
+}
+
+timeline_point point(std::uint64_t attempts, stats::quantile_ns p50) {
+  timeline_point p;
+  p.attempts = attempts;
+  p.response_p50 = p50;
+  return p;
+}
+
+// A lock that grants fast and then hardly at all: its grants are as fast as ever.
+TEST(stability, is_of_all_attempts) {
+  std::vector<timeline_point> all(10, point(100, {1'000'000, false}));
+  EXPECT_FALSE(stability_of(all).drifts);
+  for (std::size_t i = 0; i < 10; ++i) {
+    const bool late = i >= 5;
+    all[i] = point(100, {late ? 1'000'000'000 : 1'000'000 + static_cast<std::int64_t>(i), late});
+  }
+  const stability found = stability_of(all);
+  EXPECT_TRUE(found.drifts);
+  EXPECT_EQ(found.first, (stats::quantile_ns{1'000'001, false}));
+  EXPECT_EQ(found.last, (stats::quantile_ns{1'000'000'000, true}));
+}
+
+// Half seconds in which nothing ended say nothing; p50 is not 0 there.
+TEST(stability, passes_over_intervals_without_attempts) {
+  std::vector<timeline_point> all(10, point(100, {1'000'000, false}));
+  for (std::size_t i = 0; i < 5; ++i) all[i] = point(0, {});
+  EXPECT_FALSE(stability_of(all).drifts);
+  EXPECT_EQ(stability_of(all).first.value_ns, 1'000'000);
+  all.resize(8);
+  EXPECT_FALSE(stability_of(all).known) << "three values";
 }
 
 }  // namespace

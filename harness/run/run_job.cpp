@@ -86,6 +86,7 @@ result run_job_simulated(const setup& s, simulated_clock& clock) {
   run_to_end(l, controller.conduct(r));
   r.harness_cpu = r.busiest_worker = 0;
   r.self.steal = 0;
+  r.self.cpu_waiting.reset();
   r.self.times_throttled = 0;
   judge_run(r, 1);
   return r;

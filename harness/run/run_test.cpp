@@ -97,6 +97,11 @@ stop: {duration: 10s}
   EXPECT_EQ(r.responses().at_quantile(0.99).value_ns, 150'000'000);
   EXPECT_FALSE(r.responses().at_quantile(0.3).censored);
   EXPECT_EQ(r.totals.counts[counter::refused_deadline], r.totals.counts.not_granted());
+  ASSERT_GE(r.timeline.size(), 19U);
+  for (const timeline_point& p : r.timeline) {
+    EXPECT_EQ(p.response_p99, (stats::quantile_ns{150'000'000, true})) << p.at_s;
+    EXPECT_GT(p.granted, 0U);
+  }
 }
 
 // The experiment in wrk2's README: one stall of 1.4 s in 30 s at 2,000/s shows in the response

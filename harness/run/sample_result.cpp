@@ -49,6 +49,9 @@ void find(result& r) {
   r.found.self_reacquire.record(100'000, 900);
   r.found.clients_in_flight = 15.5;
   for (std::uint32_t c = 0; c < 16; ++c) r.found.grants_by_client.push_back(300 + c);
+  r.found.clients.attempted = 16;
+  r.found.clients.lowest_success = {3, 310, 279};
+  r.found.clients.highest_p99 = {5, 400, true, {1'000 * ms, true}};
   stats::key_fairness key(16);
   for (std::uint32_t g = 0; g < 640; ++g) key.grant(r.found.fairness, g % 16, g, g + 10);
   key.finish(r.found.fairness);
@@ -60,7 +63,7 @@ void find(result& r) {
   r.floor = floor_measurement{2'000'000, 450, 900};
   r.hiccup.record(20'000, 4'990);
   r.hiccup.record(300'000, 10);
-  r.steady = {true, false, 0.001};
+  r.steady = {true, false, {10 * ms, false}, {10 * ms, false}};
 }
 
 }  // namespace

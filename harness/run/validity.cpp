@@ -15,6 +15,8 @@ constexpr double least_achieved = 0.99;
 constexpr double most_of_floor = 0.5;
 constexpr std::int64_t tolerated_lag_ns = 200'000;
 constexpr double tolerated_lag_share = 0.05;
+// A machine on which something waits for a core so often is short of them.
+constexpr double much_waiting = 0.1;
 // A p99 is made by one attempt in a hundred.
 constexpr double most_frozen = 0.01;
 // The throughput may then be more than twice what was measured.
@@ -79,6 +81,16 @@ std::vector<message> harness_limits(const self_measurement& m) {
   return limits;
 }
 
+// What the delays come from, if others want the cores: names no limit of its own, because a busy
+// machine that lets the harness run in time spoils nothing.
+std::optional<message> why_late(const self_measurement& m, const std::vector<message>& limits) {
+  const bool late = std::ranges::any_of(limits, [&](const message& l) {
+    return l.id == "late_attempts" || l.id.starts_with("hiccups") || l == m.frozen.sentence;
+  });
+  if (!late || m.cpu_waiting.value_or(0) < much_waiting) return std::nullopt;
+  return message{"cpu_waiting", {percent(*m.cpu_waiting)}};
+}
+
 // Defects that make the numbers of any loop wrong.
 std::vector<message> defects(const self_measurement& m) {
   std::vector<message> found;
@@ -112,6 +124,7 @@ validity judge(const self_measurement& m) {
   v.valid = v.reasons.empty() && !frozen_for_good(m);
   const auto limits = harness_limits(m);
   v.reasons.insert(v.reasons.end(), limits.begin(), limits.end());
+  if (auto why = why_late(m, limits)) v.reasons.push_back(std::move(*why));
   if (m.closed_loop) {
     v.bound = !limits.empty();
   } else {

@@ -44,6 +44,7 @@ struct self_measurement {
   double process_cpu = 0;         // CPU share of all usable cores, 0 to 1
   double steal = 0;               // share of the machine taken by the hypervisor
   std::uint64_t times_throttled = 0;
+  std::optional<double> cpu_waiting;  // share of the window in which some task waited for a core
   std::optional<double> floor_rate_per_s;  // rate of the harness without a lock behind it
   bool littles_law_fails = false;
   double littles_law_difference = 0;  // relative

@@ -3,12 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/run/host.hpp"
+
 namespace lockmark::run {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // A run in which nothing is wrong.
 self_measurement clean(bool closed_loop) {
@@ -117,6 +122,43 @@ TEST(validity, an_offered_rate_near_the_floor_is_invalid) {
   self_measurement m = clean(false);
   m.floor_rate_per_s = 1500;
   EXPECT_FALSE(judge(m).valid);
+}
+
+// Waiting tasks explain delays that were found, and are no finding by themselves.
+TEST(validity, names_a_shortage_of_cores_only_where_it_explains_something) {
+  for (const bool closed : {true, false}) {
+    self_measurement m = clean(closed);
+    m.cpu_waiting = 0.95;
+    EXPECT_TRUE(judge(m).valid);
+    EXPECT_FALSE(judge(m).bound);
+    EXPECT_THAT(judge(m).reasons, IsEmpty());
+    m.steal = 0.05;
+    EXPECT_THAT(judge(m).reasons, ElementsAre(Field(&message::id, "steal")));
+    m.hiccup_p999_ns = 11'000'000;
+    EXPECT_THAT(texts_of(judge(m).reasons),
+                Contains("the cores were short: some task waited for one 95 % of the time"));
+    m.cpu_waiting = 0.02;
+    EXPECT_THAT(judge(m).reasons, Not(Contains(Field(&message::id, "cpu_waiting"))));
+  }
+}
+
+TEST(pressure, is_read_as_the_kernel_writes_it) {
+  EXPECT_EQ(waiting_us_in("some avg10=94.77 avg60=96.02 avg300=83.18 total=786337743"), 786337743U);
+  EXPECT_EQ(waiting_us_in(""), std::nullopt) << "an older kernel";
+  EXPECT_EQ(waiting_us_in("full avg10=0.00 avg60=0.00 avg300=0.00 total=0"), std::nullopt);
+  EXPECT_EQ(waiting_us_in("some avg10=94.77 total=x"), std::nullopt);
+}
+
+TEST(pressure, is_a_share_of_the_window) {
+  host_sample before, after;
+  before.waiting_us = 1'000'000;
+  after.waiting_us = 2'500'000;
+  EXPECT_DOUBLE_EQ(waiting_share(before, after, 5'000'000'000).value(), 0.3);
+  EXPECT_DOUBLE_EQ(waiting_share(before, after, 1'000'000'000).value(), 1);
+  EXPECT_EQ(waiting_share(after, before, 1'000'000'000), std::nullopt);
+  EXPECT_EQ(waiting_share(before, after, 0), std::nullopt);
+  after.waiting_us.reset();
+  EXPECT_EQ(waiting_share(before, after, 5'000'000'000), std::nullopt);
 }
 
 }  // namespace

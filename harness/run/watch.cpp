@@ -95,8 +95,8 @@ void watch::show_progress(phase now, double elapsed_s, double fraction) {
   if (const timeline_point* last = collector_.last_point(); last && last->attempts > 0) {
     p.has_point = true;
     p.success_rate = static_cast<double>(last->granted) / static_cast<double>(last->attempts);
-    p.response_p50_ns = last->response_p50_ns;
-    p.response_p99_ns = last->response_p99_ns;
+    p.response_p50 = last->response_p50;
+    p.response_p99 = last->response_p99;
   }
   setup_.on_progress(p);
 }

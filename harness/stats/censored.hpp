@@ -2,12 +2,13 @@
 //
 // A histogram of granted attempts alone looks better the worse the lock gets. So attempts that
 // timed out, failed or had not ended count as later than every grant, and a quantile among them is
-// only known to exceed the time they were observed: "> T".
+// only known to exceed the time they were observed: "> T". A grant may take longer than T, having
+// waited for a free client first; then the quantile exceeds that as well, so that no censored
+// quantile reads below a smaller one.
 //
 // It formats nothing, and estimates no error (confidence.hpp).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "harness/stats/histogram.hpp"
@@ -30,9 +31,17 @@ struct attempts {
 
   std::int64_t count() const { return granted.count() + censored; }
 
-  // The rank-th smallest of all attempts, rank from 1; {0, false} if there are none.
+  // What a censored quantile exceeds: T, or the latest grant where that took longer, as far as the
+  // histogram tells them apart.
+  std::int64_t latest_ns() const {
+    const bool within = granted.lowest_equivalent(granted.max_ns()) <= limit_ns;
+    return within ? limit_ns : granted.highest_equivalent(granted.max_ns());
+  }
+
+  // The rank-th smallest of all attempts, rank from 1; {0, false} if there are none. Never
+  // decreases from one rank to the next.
   quantile_ns at_rank(std::int64_t rank) const {
-    if (rank > granted.count() && censored > 0) return {limit_ns, true};
+    if (rank > granted.count() && censored > 0) return {latest_ns(), true};
     return {granted.value_at_rank(rank), false};
   }
 

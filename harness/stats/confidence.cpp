@@ -93,7 +93,7 @@ std::vector<quantile_estimate> estimate_quantiles(const attempts& all,
                                                   const interval_bootstrap& series,
                                                   std::span<const double> quantiles,
                                                   std::uint64_t seed) {
-  const auto redrawn = series.intervals(quantiles, all.limit_ns, seed);
+  const auto redrawn = series.intervals(quantiles, all.latest_ns(), seed);
   std::vector<quantile_estimate> result;
   for (std::size_t i = 0; i < quantiles.size(); ++i) {
     const double q = quantiles[i];

@@ -57,8 +57,9 @@ class interval_bootstrap {
   // digits.
   void add(const histogram& granted, std::int64_t censored);
 
-  // For each q its interval from `resamples` draws, which depend on `seed` alone. std::nullopt with
-  // fewer than two blocks of intervals, or without attempts.
+  // `limit_ns`: what a censored end exceeds. For each q its interval from `resamples` draws, which
+  // depend on `seed` alone. std::nullopt with fewer than two blocks of intervals, or without
+  // attempts.
   std::vector<std::optional<confidence_interval>> intervals(std::span<const double> quantiles,
                                                             std::int64_t limit_ns,
                                                             std::uint64_t seed,

@@ -37,6 +37,37 @@ TEST(censored, knows_its_extremes) {
   EXPECT_EQ((attempts{none, 0, timeout_ns}.at_quantile(0.5)), (quantile_ns{0, false}));
 }
 
+// Grants that waited for a free client first take longer than T. A quantile among those that were
+// never granted still lies above them: none is smaller than one before it.
+TEST(censored, never_reads_below_a_smaller_quantile) {
+  histogram granted;
+  granted.record(timeout_ns / 2, 400);
+  granted.record(7 * timeout_ns, 500);
+  const attempts all{granted, 100, timeout_ns};
+  quantile_ns last = all.at_rank(1);
+  for (std::int64_t rank = 2; rank <= all.count(); ++rank) {
+    const quantile_ns next = all.at_rank(rank);
+    EXPECT_LE(last.value_ns, next.value_ns) << rank;
+    EXPECT_LE(last.censored, next.censored) << rank;
+    last = next;
+  }
+  EXPECT_EQ(all.at_quantile(0.99), (quantile_ns{granted.highest_equivalent(7 * timeout_ns), true}));
+  interval_bootstrap series;
+  for (int i = 0; i < 20; ++i) series.add(granted, 100);
+  const std::vector<double> quantiles{0.5, 0.99};
+  const auto estimates = estimate_quantiles(all, series, quantiles, 1);
+  EXPECT_TRUE(estimates[1].interval.high.censored);
+  EXPECT_GE(estimates[1].interval.high.value_ns, estimates[0].interval.high.value_ns);
+}
+
+// Where both lie in one bucket of the histogram, T is the more exact.
+TEST(censored, exceeds_t_as_it_was_given) {
+  histogram granted;
+  granted.record(150'000'000, 10);
+  EXPECT_EQ((attempts{granted, 10, 149'999'999}.at_quantile(0.9)),
+            (quantile_ns{149'999'999, true}));
+}
+
 // R15: the sample sizes below which a quantile is not printed.
 TEST(confidence, supports_what_the_sample_bounds) {
   EXPECT_EQ(samples_needed(0.99), 368);

@@ -1,7 +1,9 @@
 #include "harness/stats/fairness.hpp"
 
 #include <limits>
+#include <tuple>
 
+#include "harness/stats/confidence.hpp"
 #include "harness/stats/invocation_order.hpp"
 
 namespace lockmark::stats {
@@ -188,6 +190,81 @@ void fairness_totals::merge(const fairness_totals& other) {
   longest_wait_ns_ = std::max(longest_wait_ns_, other.longest_wait_ns_);
   reacquire_.merge(other.reacquire_);
   bypass_.merge(other.bypass_);
+}
+
+client_outcomes::client_outcomes(std::size_t clients) : clients_(clients) {}
+
+void client_outcomes::granted(std::uint32_t client, std::int64_t response_ns) {
+  entry& e = clients_[client];
+  ++e.granted;
+  if (clients_.size() > most_with_quantiles) return;
+  if (!e.responses) e.responses = std::make_unique<histogram>(2);
+  e.responses->record(response_ns);
+}
+
+void client_outcomes::not_granted(std::uint32_t client, std::int64_t waited_ns) {
+  entry& e = clients_[client];
+  ++e.not_granted;
+  e.waited_ns += waited_ns;
+}
+
+bool client_outcomes::starves(std::uint32_t client, const measurement& m) const {
+  const entry& e = clients_[client];
+  if (m.grants[client] > 0) return false;
+  return e.not_granted >= least_attempts || (e.not_granted >= 2 && e.waited_ns >= m.window_ns / 2);
+}
+
+namespace {
+
+constexpr double worst_quantile = 0.99;
+
+// Too few attempts for a quantile may still say that it exceeds T: that of a client with five
+// attempts which all timed out does.
+client_outcomes::quantile p99_of(std::uint32_t client, const attempts& all, bool hardly_tried) {
+  const bool supported = is_supported(worst_quantile, all.count());
+  const std::int64_t low = order_statistic_ranks(worst_quantile, all.count()).low;
+  const quantile_ns at_least = low < 1 ? quantile_ns{} : all.at_rank(low);
+  const bool exceeds_limit = !supported && !hardly_tried && at_least.censored;
+  return {client, all.count(), supported || exceeds_limit,
+          exceeds_limit ? at_least : all.at_quantile(worst_quantile)};
+}
+
+bool lower(const client_outcomes::share& a, const client_outcomes::share& b) {
+  const auto share_of = [](const client_outcomes::share& s) {
+    return static_cast<double>(s.granted) / static_cast<double>(s.attempts);
+  };
+  // Of two that were never granted the lock, the one that tried more often.
+  return std::tuple(share_of(a), -a.attempts) < std::tuple(share_of(b), -b.attempts);
+}
+
+bool later(const client_outcomes::quantile& a, const client_outcomes::quantile& b) {
+  return std::tuple(a.value.censored, a.value.value_ns, a.supported) >
+         std::tuple(b.value.censored, b.value.value_ns, b.supported);
+}
+
+}  // namespace
+
+client_outcomes::summary client_outcomes::summarised(const measurement& m) const {
+  static const histogram none(2);
+  summary s;
+  s.too_many_for_quantiles = clients_.size() > most_with_quantiles;
+  for (std::uint32_t client = 0; client < clients_.size(); ++client) {
+    const entry& e = clients_[client];
+    if (e.attempts() == 0) continue;
+    ++s.attempted;
+    const bool starving = starves(client, m);
+    if (starving) ++s.never_granted;
+    const share success{client, e.attempts(), e.granted};
+    const bool hardly_tried = !starving && e.attempts() < least_attempts;
+    if (!hardly_tried && (!s.lowest_success || lower(success, *s.lowest_success))) {
+      s.lowest_success = success;
+    }
+    if (s.too_many_for_quantiles) continue;
+    const attempts all{e.responses ? *e.responses : none, e.not_granted, m.limit_ns};
+    const quantile p99 = p99_of(client, all, hardly_tried);
+    if (!s.highest_p99 || later(p99, *s.highest_p99)) s.highest_p99 = p99;
+  }
+  return s;
 }
 
 }  // namespace lockmark::stats

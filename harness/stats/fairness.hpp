@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "harness/stats/censored.hpp"
 #include "harness/stats/histogram.hpp"
 
 namespace lockmark::stats {
@@ -108,6 +111,62 @@ class key_fairness {
   std::int64_t competitors_;
   std::int64_t grants_ = 0;
   std::unique_ptr<contended> state_;
+};
+
+// How the attempts of each client ended. Totals hide a client that is never served: the less it is
+// served, the fewer of the attempts are its own.
+class client_outcomes {
+ public:
+  // More clients have no quantiles of their own: 37 KB of memory each.
+  static constexpr std::size_t most_with_quantiles = 400;
+  // A client's share of fewer attempts says little.
+  static constexpr std::int64_t least_attempts = 5;
+
+  explicit client_outcomes(std::size_t clients);
+
+  void granted(std::uint32_t client, std::int64_t response_ns);
+  void not_granted(std::uint32_t client, std::int64_t waited_ns);
+
+  struct share {
+    std::uint32_t client = 0;
+    std::int64_t attempts = 0;
+    std::int64_t granted = 0;
+  };
+  struct quantile {
+    std::uint32_t client = 0;
+    std::int64_t attempts = 0;
+    bool supported = false;  // by the client's attempts; a value that exceeds T may be so by few
+    quantile_ns value;
+  };
+  struct summary {
+    std::uint64_t attempted = 0;      // clients of which an attempt ended
+    std::uint64_t never_granted = 0;  // of these, starving ones
+    std::optional<share> lowest_success;
+    std::optional<quantile> highest_p99;  // none also if there are too many clients
+    bool too_many_for_quantiles = false;
+  };
+  struct measurement {
+    std::int64_t window_ns = 0;
+    // Of each client in the window. Once the load ends, an attempt of the window may be granted
+    // only because nobody else wants the lock any more.
+    std::span<const std::uint64_t> grants;
+    std::int64_t limit_ns = 0;  // as in `attempts`
+  };
+  // A client starves that had no grant in the window, although `least_attempts` failed, or two or
+  // more that took half of the window.
+  summary summarised(const measurement& m) const;
+
+ private:
+  struct entry {
+    std::int64_t granted = 0;
+    std::int64_t not_granted = 0;
+    std::int64_t waited_ns = 0;  // in vain
+    std::unique_ptr<histogram> responses;
+    std::int64_t attempts() const { return granted + not_granted; }
+  };
+  bool starves(std::uint32_t client, const measurement& m) const;
+
+  std::vector<entry> clients_;
 };
 
 }  // namespace lockmark::stats

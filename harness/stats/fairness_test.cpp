@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 
@@ -199,6 +200,118 @@ TEST(invocation_order, interpolates_what_it_discarded) {
     const std::int64_t counted = order.add((100'000 - overtakers) * 7 + 3);
     EXPECT_NEAR(static_cast<double>(counted), static_cast<double>(overtakers), 4);
   }
+}
+
+// Ten seconds in which these clients had grants.
+client_outcomes::summary summarised(const client_outcomes& all, std::vector<std::uint64_t> grants,
+                                    std::int64_t limit_ns = 1'000 * ms) {
+  return all.summarised({10'000 * ms, grants, limit_ns});
+}
+
+std::vector<std::uint64_t> first_four_of(std::size_t clients) {
+  std::vector<std::uint64_t> grants(clients);
+  std::fill_n(grants.begin(), 4, 5'000);
+  return grants;
+}
+
+// 4 of 16 clients take all grants and 12 time out each second: 99.6 % of all attempts succeed.
+client_outcomes four_of_sixteen() {
+  client_outcomes all(16);
+  for (std::uint32_t client = 0; client < 16; ++client) {
+    for (int i = 0; i < 5'000 && client < 4; ++i) all.granted(client, 2 * ms);
+    for (int i = 0; i < 7 && client >= 4; ++i) all.not_granted(client, 1'000 * ms);
+  }
+  return all;
+}
+
+TEST(client_outcomes, finds_who_starves) {
+  const auto found = summarised(four_of_sixteen(), first_four_of(16));
+  EXPECT_EQ(found.attempted, 16U);
+  EXPECT_EQ(found.never_granted, 12U);
+  ASSERT_TRUE(found.lowest_success);
+  EXPECT_EQ(found.lowest_success->client, 4U);
+  EXPECT_EQ(found.lowest_success->attempts, 7);
+  EXPECT_EQ(found.lowest_success->granted, 0);
+}
+
+// Seven attempts support no p99, but seven time-outs say that it exceeds T.
+TEST(client_outcomes, knows_that_a_starving_clients_p99_exceeds_t) {
+  const auto p99 = summarised(four_of_sixteen(), first_four_of(16)).highest_p99;
+  ASSERT_TRUE(p99);
+  EXPECT_EQ(p99->client, 4U);
+  EXPECT_TRUE(p99->supported);
+  EXPECT_EQ(p99->value, (quantile_ns{1'000 * ms, true}));
+}
+
+// The highest p99 may be that of a client which succeeds always, and the other way round.
+TEST(client_outcomes, looks_for_each_worst_on_its_own) {
+  client_outcomes all(3);
+  for (int i = 0; i < 1'000; ++i) {
+    all.granted(0, 2 * ms);
+    all.granted(1, i % 50 == 0 ? 30 * ms : 2 * ms);
+    if (i < 996) all.granted(2, 2 * ms);
+  }
+  for (int i = 0; i < 4; ++i) all.not_granted(2, 1'000 * ms);
+  const auto found = summarised(all, {1'000, 1'000, 996});
+  EXPECT_EQ(found.never_granted, 0U);
+  EXPECT_EQ(found.lowest_success->client, 2U);
+  EXPECT_EQ(found.lowest_success->granted, 996);
+  EXPECT_EQ(found.highest_p99->client, 1U);
+  EXPECT_NEAR(static_cast<double>(found.highest_p99->value.value_ns), 30 * ms, 0.3 * ms);
+  EXPECT_FALSE(found.highest_p99->value.censored);
+}
+
+// A slow client with too few attempts: the others' p99 would be no upper bound, so there is none.
+TEST(client_outcomes, prints_no_p99_that_is_not_supported) {
+  client_outcomes all(2);
+  for (int i = 0; i < 1'000; ++i) all.granted(0, 2 * ms);
+  for (int i = 0; i < 100; ++i) all.granted(1, 40 * ms);
+  const auto p99 = summarised(all, {1'000, 100}).highest_p99;
+  EXPECT_EQ(p99->client, 1U);
+  EXPECT_EQ(p99->attempts, 100);
+  EXPECT_FALSE(p99->supported);
+}
+
+// Who tried once or twice does not starve, unless that took most of the run.
+TEST(client_outcomes, lets_nobody_starve_who_hardly_tried) {
+  client_outcomes all(4);
+  for (int i = 0; i < 10; ++i) all.granted(0, ms);
+  for (int i = 0; i < 4; ++i) all.not_granted(1, ms);
+  for (int i = 0; i < 2; ++i) all.not_granted(2, 3'000 * ms);
+  const auto found = summarised(all, {10, 0, 0, 0}, 3'000 * ms);
+  EXPECT_EQ(found.attempted, 3U);
+  EXPECT_EQ(found.never_granted, 1U);
+  EXPECT_EQ(found.lowest_success->client, 2U);
+}
+
+// Thousands of clients have a share each, but no quantiles.
+TEST(client_outcomes, is_frugal_with_many_clients) {
+  client_outcomes all(client_outcomes::most_with_quantiles + 1);
+  for (int i = 0; i < 1'000; ++i) all.granted(7, ms);
+  const auto found = summarised(all, std::vector<std::uint64_t>(500, 1));
+  EXPECT_TRUE(found.too_many_for_quantiles);
+  EXPECT_FALSE(found.highest_p99);
+  EXPECT_EQ(found.lowest_success->attempts, 1'000);
+}
+
+// When the others have stopped, who starved gets the lock at last: by the count of its attempts it
+// succeeded once, and it starved all the same.
+TEST(client_outcomes, takes_no_grant_after_the_window_for_a_meal) {
+  client_outcomes all = four_of_sixteen();
+  all.granted(15, 900 * ms);
+  const auto found = summarised(all, first_four_of(16));
+  EXPECT_EQ(found.never_granted, 12U);
+}
+
+// Of several clients whose p99 exceeds T the one that is shown has the attempts to say so.
+TEST(client_outcomes, prefers_a_p99_that_is_supported) {
+  client_outcomes two(2);
+  for (int i = 0; i < 100; ++i) two.granted(0, ms);
+  for (int i = 0; i < 2; ++i) two.not_granted(0, 1'000 * ms);
+  for (int i = 0; i < 7; ++i) two.not_granted(1, 1'000 * ms);
+  const auto p99 = summarised(two, {100, 0}).highest_p99;
+  EXPECT_EQ(p99->client, 1U) << "2 of 102 may be chance";
+  EXPECT_TRUE(p99->supported);
 }
 
 }  // namespace

@@ -72,6 +72,27 @@ double theil_sen_slope(const std::vector<double>& x) {
   return median(slopes);
 }
 
+// Of two in the middle the lower, so that it is one of the values.
+double occurring_median(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
+void find_ends(std::span<const double> x, trend& into) {
+  const std::size_t end = std::max(x.size() / 5, std::min<std::size_t>(3, x.size() / 2));
+  into.first = occurring_median(x.first(end));
+  into.last = occurring_median(x.last(end));
+}
+
+bool is_large(const trend& t) {
+  const double change = t.last - t.first;
+  return std::abs(t.slope_percent_per_min) >= largest_slope_percent_per_min &&
+         change * t.slope_percent_per_min > 0 &&
+         std::abs(change) >= largest_change * std::min(t.first, t.last);
+}
+
 }  // namespace
 
 trend find_trend(std::span<const double> series, double interval_s) {
@@ -86,8 +107,8 @@ trend find_trend(std::span<const double> series, double interval_s) {
   result.p_value = mann_kendall_p(x);
   result.slope_percent_per_min = 100 * theil_sen_slope(x) * steps_per_min / level;
   result.significant = result.p_value < trend_alpha;
-  result.non_stationary =
-      result.significant && std::abs(result.slope_percent_per_min) >= largest_slope_percent_per_min;
+  find_ends(x, result);
+  result.non_stationary = result.significant && is_large(result);
   return result;
 }
 

@@ -50,6 +50,40 @@ TEST(stationarity, does_not_flag_what_is_small) {
   EXPECT_FALSE(found.non_stationary);
 }
 
+// A curve that falls fast and then stays, as while a JVM warms up. The slope of a line through it,
+// extrapolated, would fall below zero; the ends are values that occurred.
+TEST(stationarity, tells_from_where_to_where_a_series_went) {
+  std::vector<double> falling;
+  for (int i = 0; i < 10; ++i) falling.push_back(900 + 1'200 * std::exp(-i / 2.0));
+  const trend found = find_trend(falling, 0.5);
+  EXPECT_TRUE(found.non_stationary);
+  EXPECT_LT(found.slope_percent_per_min, -100) << "what it was said to have changed by";
+  EXPECT_EQ(found.first, falling[1]);
+  EXPECT_EQ(found.last, falling[8]);
+  std::vector<double> rising(falling.rbegin(), falling.rend());
+  EXPECT_EQ(find_trend(rising, 0.5).first, falling[8]);
+  EXPECT_EQ(find_trend(rising, 0.5).last, falling[1]);
+}
+
+// One outlier at an end moves it nowhere.
+TEST(stationarity, does_not_take_an_outlier_for_an_end) {
+  std::vector<double> series;
+  for (int i = 0; i < 30; ++i) series.push_back(1'000 + 10 * i);
+  series.front() = 9'000;
+  EXPECT_EQ(find_trend(series, 1).first, 1'030);
+  EXPECT_EQ(find_trend(series, 1).last, 1'260);
+}
+
+// Ten values that rise by 3 % over five seconds are a trend of 36 % a minute, and of no matter.
+TEST(stationarity, does_not_extrapolate_the_change_of_a_short_run) {
+  std::vector<double> series;
+  for (int i = 0; i < 10; ++i) series.push_back(1'000 + 3 * i);
+  const trend found = find_trend(series, 0.5);
+  EXPECT_TRUE(found.significant);
+  EXPECT_GT(found.slope_percent_per_min, 30);
+  EXPECT_FALSE(found.non_stationary);
+}
+
 // Hand-computed: S = 8 of 10 pairs, variance 50/3, z = 7 / 4.082.
 TEST(stationarity, is_the_test_of_mann_and_kendall) {
   const std::vector<double> series = {1, 2, 4, 3, 5};
