@@ -10,7 +10,7 @@
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "drivers/mysql/mysql.hpp"
-#include "drivers/read_write.hpp"
+#include "drivers/combined.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 #include "harness/base/glob.hpp"

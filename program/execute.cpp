@@ -10,6 +10,7 @@
 #include <random>
 
 #include "deploy/inject/local_injector.hpp"
+#include "drivers/combined.hpp"
 #include "harness/config/redaction.hpp"
 #include "harness/run/folder.hpp"
 #include "harness/run/guarding.hpp"
@@ -73,6 +74,16 @@ run::floor_measurement measure_floor(const catalogue& known, const config::job& 
   const run::result r = run::run_job(s, clock);
   const stats::histogram& response = r.totals[run::series::response];
   return {r.tps(), response.value_at_quantile(0.5), response.value_at_quantile(0.99)};
+}
+
+// Lock clients in processes of their own do not count their commands; their server does.
+std::unique_ptr<driver> make_driver(const catalogue& known, const lock_kind& lock,
+                                    const resolved_target& where, const driver_setup& setup) {
+  auto made = lock.make(setup);
+  if (backend_of(lock.name) != "exec" || where.form == "exec") return made;
+  const lock_kind& usual = known.lock(known.usual_lock(where.form, config::default_job()));
+  return counted_by(std::move(made),
+                    usual.make({where.url, setup.run_names, lock_options(usual, {})}));
 }
 
 // Null for a job without faults.
@@ -216,7 +227,7 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
   // faults.
   const bool apart = injector && e.job.participants > 0;
   const std::string url = injector && !apart ? injector->url_of() : where.url;
-  const auto behind = lock.make({url, names_of(e.job, run_id), options});
+  const auto behind = make_driver(known, lock, where, {url, names_of(e.job, run_id), options});
   const auto way_of = [&](std::uint32_t participant) {
     return injector ? injector->url_of(participant) : where.url;
   };

@@ -8,7 +8,7 @@
 
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
-#include "drivers/read_write.hpp"
+#include "drivers/combined.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/run_job.hpp"
 #include "workloads/workloads.hpp"

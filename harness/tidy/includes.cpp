@@ -31,7 +31,7 @@ const std::vector<direction>& directions() {
        .except = {},
        .forbidden = {"drivers/", "workloads/", "deploy/", "program/"},
        .allowed = {},
-       .allowed_in_tests = {"drivers/memory/", "drivers/faulty/", "drivers/read_write.hpp",
+       .allowed_in_tests = {"drivers/memory/", "drivers/faulty/", "drivers/combined.hpp",
                             "workloads/"},
        .instead = "the harness knows no backend and no workload: go through harness/driver.hpp or "
                   "harness/workload.hpp; only the program names them"},

@@ -61,4 +61,8 @@ std::string page(const std::vector<fs::path>& runs, order in) {
   return filled("page", data) + "\n";
 }
 
+std::string filled(std::string_view name, const json& data) {
+  return templates::filled({templates, templates::in_markup, formatted}, name, data);
+}
+
 }  // namespace lockmark::report::html

@@ -1,4 +1,4 @@
-#include "drivers/read_write.hpp"
+#include "drivers/combined.hpp"
 
 #include <utility>
 
@@ -100,7 +100,42 @@ class read_write_driver final : public driver {
   const std::unique_ptr<driver> readers_;
 };
 
+class counted_driver final : public driver {
+ public:
+  counted_driver(std::unique_ptr<driver> inside, std::unique_ptr<driver> counting)
+      : inside_(std::move(inside)), counting_(std::move(counting)) {}
+
+  task<description> prepare(loop& l, time_point deadline) override {
+    return inside_->prepare(l, deadline);
+  }
+  task<std::vector<finding>> preflight(loop& l, demand d, time_point deadline) override {
+    return inside_->preflight(l, d, deadline);
+  }
+  task<void> wipe(loop& l, time_point deadline) override { return inside_->wipe(l, deadline); }
+  task<void> tidy(loop& l, time_point deadline) override { return inside_->tidy(l, deadline); }
+  task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
+    return inside_->open(l, std::move(who), deadline);
+  }
+  std::uint64_t connections(const demand& d) const override { return inside_->connections(d); }
+  std::uint32_t logins_at_once() const override { return inside_->logins_at_once(); }
+  task<server_counters> counters(loop& l, time_point deadline) override {
+    return counting_->counters(l, deadline);
+  }
+  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override {
+    return inside_->commits(l, key, deadline);
+  }
+
+ private:
+  const std::unique_ptr<driver> inside_;
+  const std::unique_ptr<driver> counting_;
+};
+
 }  // namespace
+
+std::unique_ptr<driver> counted_by(std::unique_ptr<driver> inside,
+                                   std::unique_ptr<driver> counting) {
+  return std::make_unique<counted_driver>(std::move(inside), std::move(counting));
+}
 
 lock_kind with_readers(const lock_kind& writers, const lock_kind& readers) {
   lock_kind both = writers;
