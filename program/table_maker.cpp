@@ -90,18 +90,25 @@ std::vector<named_target> read_targets(const table_options& g) {
   return all;
 }
 
+// In one process, one loop would decide who of all clients hears first of a release. Real clients
+// are processes of their own anyway, and those of a memory lock cannot be.
+bool has_participants(const line& l, std::string_view form) {
+  return l.scenario == "contended" && form != "memory" && backend_of(l.lock->name) != "exec";
+}
+
 // The samples of one run. The article took 10,000 to 30,000 a row, and 100,000 for Redisson. A p99
 // needs 368; a quick run ends with 400, or after five seconds.
-std::vector<std::string> depth_of(const table_options& g, const lock_kind& lock) {
+std::vector<std::string> depth_of(const table_options& g, const line& l, std::string_view form) {
   std::vector<std::string> set;
   if (g.full) {
-    const bool most = lock.name.find("redisson") != std::string_view::npos;
+    const bool most = l.lock->name.find("redisson") != std::string_view::npos;
     set = {fmt::format("stop.samples={}", most ? 33'400 : 10'000), "stop.duration=5s",
            "stop.at_most=15s"};
   } else if (g.scenarios.empty()) {
     set = {"stop.samples=400", "stop.duration=1s", "stop.at_most=5s", "warmup=300ms",
            "floor=200ms"};
   }
+  if (has_participants(l, form)) set.emplace_back("participants=4");
   set.insert(set.end(), g.set.begin(), g.set.end());
   return set;
 }
@@ -220,7 +227,7 @@ void table_maker::measure(place& at, subject& row, std::uint64_t repetition) {
   if (is_known(row, repetition)) return;
   std::vector<std::string> set{fmt::format("lock={}", row.of.lock->name), seed_of(repetition)};
   if (!row.of.option.empty()) set.push_back(fmt::format("options.{}", row.of.option));
-  for (std::string& more : depth_of(given_, *row.of.lock)) set.push_back(std::move(more));
+  for (std::string& more : depth_of(given_, row.of, at.where.form)) set.push_back(std::move(more));
   progress_display display(fmt::format("{}/{} {}", runs_begun_, runs_in_all_, row.name()),
                            given_.quiet);
   display.rows_to_come(rest_s());

@@ -5,6 +5,7 @@
 #include <array>
 #include <asio/basic_socket_acceptor.hpp>
 #include <asio/basic_stream_socket.hpp>
+#include <asio/ip/tcp.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/write.hpp>
 #include <vector>
