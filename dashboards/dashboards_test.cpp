@@ -313,8 +313,9 @@ TEST(broken_lock, is_seen_to_be_broken) {
 // Two locks one after the other, as a table measures them: one row each.
 TEST(table, is_compared_lock_by_lock) {
   const watched_run run(way::pushed, {"table", "--topologies", "redis", "--locks", "redis/lua",
-                                      "--locks", "redis/setnx", "--scenarios", "contended", "--set",
-                                      "stop.duration=5s", "--set", "stop.at_most=5s"});
+                                      "--locks", "redis/setnx", "--scenarios", "contended",
+                                      "--repeats", "1", "--set", "stop.duration=5s", "--set",
+                                      "stop.at_most=5s"});
   EXPECT_EQ(run.told_by_each().size(), 2u);
   for (const query& q : queries_of("comparison.json", dashboard("comparison.json"))) {
     if (q.where.find("'Locks side by side'") == q.where.npos) continue;

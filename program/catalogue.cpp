@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "drivers/combined.hpp"
 #include "drivers/exec/exec.hpp"
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "drivers/mysql/mysql.hpp"
-#include "drivers/combined.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 #include "harness/base/glob.hpp"
@@ -104,10 +104,12 @@ std::string_view catalogue::usual_lock(std::string_view form, const config::job&
     if (job.read_share > 0 && known->readers.empty()) continue;
     if (wanted.without(known->has).empty()) return known->name;
   }
+  const std::string asked =
+      job.read_share > 0 ? "readers beside it: read_share" : to_string(wanted);
   throw usage_error(
       "no usual lock on {} does what the job asks for ({}); name one "
       "with --set lock=...",
-      form, to_string(wanted));
+      form, asked);
 }
 
 std::string_view backend_of(std::string_view lock) {

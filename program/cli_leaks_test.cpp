@@ -168,9 +168,9 @@ TEST_F(leaks, of_tables) {
   const config::target right = *config::parse_target(cluster.target());
   const std::string targets = input("targets.yaml", fmt::format("db: '{}'\n", cluster.target()));
   const ended e =
-      expect_silent({"table", "--targets", targets, "--locks", "mysql/get_lock", "--scenarios",
-                     job(commands), "--out", out("t"), "--junit", out("t.xml"), "--set",
-                     "stop.duration=400ms", "--set", "stop.samples=0"},
+      expect_silent({"table", "--repeats", "1", "--targets", targets, "--locks", "mysql/get_lock",
+                     "--scenarios", job(commands), "--out", out("t"), "--junit", out("t.xml"),
+                     "--set", "stop.duration=400ms", "--set", "stop.samples=0"},
                     right.password);
   EXPECT_THAT(e.out, HasSubstr("mysql/get_lock")) << e.err;
   EXPECT_TRUE(fs::exists(dir_ / "out/t/table.json"));

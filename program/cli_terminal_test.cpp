@@ -179,11 +179,12 @@ TEST_F(progress, is_plain_on_a_dumb_terminal) {
 
 // For a table: the row and the number of rows.
 TEST_F(progress, of_a_table_counts_rows) {
-  const terminal t(dir_, 120,
-                   fmt::format("echo 'mem: \"memory:\"' >targets.yaml; {} table --targets "
-                               "targets.yaml --locks memory/lock memory/try_lock --out t "
-                               "--set stop.duration=20s --set stop.at_most=20s --set floor=0s",
-                               LOCKMARK_BINARY));
+  const terminal t(
+      dir_, 120,
+      fmt::format("echo 'mem: \"memory:\"' >targets.yaml; {} table --targets "
+                  "targets.yaml --locks memory/lock memory/try_lock --repeats 1 --out t "
+                  "--set stop.duration=20s --set stop.at_most=20s --set floor=0s",
+                  LOCKMARK_BINARY));
   EXPECT_TRUE(t.shows(HasSubstr("1/4 memory/lock contended on mem"))) << t.screen();
 }
 

@@ -102,9 +102,9 @@ TEST_F(runs, leave_a_log_that_others_read) {
 // The table as JSON: the keys that other programs rely on, in every row, and only two others.
 TEST_F(runs, make_a_table_as_json) {
   std::ofstream(dir_ / "targets.yaml") << "mem: 'memory:'\n";
-  const ended e =
-      run(dir_.path(), brief({"table", "--targets", (dir_ / "targets.yaml").string(), "--locks",
-                              "memory/*", "--format", "json", "--quiet", "--out", out()}));
+  const ended e = run(dir_.path(), brief({"table", "--targets", (dir_ / "targets.yaml").string(),
+                                          "--locks", "memory/*", "--repeats", "1", "--format",
+                                          "json", "--quiet", "--out", out()}));
   EXPECT_THAT(e.status, AnyOf(0, 3)) << e.err;
   const auto rows = nlohmann::json::parse(e.out, nullptr, false);
   ASSERT_TRUE(rows.is_array()) << e.out;
@@ -130,6 +130,44 @@ TEST_F(runs, make_a_table_as_json) {
     EXPECT_EQ(row["topology"], "mem");
     EXPECT_EQ(row["violations"], 0);
   }
+}
+
+// Three rounds of two rows, a round after the other; and a fourth when the table is resumed.
+TEST_F(runs, of_a_table_are_made_in_turns_and_gone_on_with) {
+  std::ofstream(dir_ / "targets.yaml") << "mem: 'memory:'\n";
+  const auto table = [&](const char* repeats, const char* where) {
+    return run(dir_.path(),
+               brief({"table", "--targets", (dir_ / "targets.yaml").string(), "--locks",
+                      "memory/*lock", "--scenarios", "contended", "--repeats", repeats, "--format",
+                      "json", "--quiet", where, out()}));
+  };
+  const ended first = table("3", "--out");
+  EXPECT_THAT(first.status, AnyOf(0, 3)) << first.err;
+  const auto rows = nlohmann::json::parse(first.out, nullptr, false);
+  ASSERT_EQ(rows.size(), 2u) << first.out;
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.at("runs").size(), 3u);
+    const auto& tps = row.at("intervals").at("tps");
+    EXPECT_LE(tps.at(0), row.at("tps"));
+    EXPECT_GE(tps.at(1), row.at("tps"));
+  }
+  const auto measured = read_json(fs::path(out()) / "table_runs.json").at("runs");
+  ASSERT_EQ(measured.size(), 6u);
+  for (std::size_t i = 0; i < measured.size(); ++i) EXPECT_EQ(measured[i].at("repetition"), i / 2);
+
+  const ended resumed = table("4", "--resume");
+  EXPECT_THAT(resumed.status, AnyOf(0, 3)) << resumed.err;
+  const auto more = nlohmann::json::parse(resumed.out, nullptr, false);
+  ASSERT_EQ(more.size(), 2u) << resumed.out;
+  for (const auto& row : more) EXPECT_EQ(row.at("runs").size(), 4u);
+  const auto after = read_json(fs::path(out()) / "table_runs.json").at("runs");
+  ASSERT_EQ(after.size(), 8u);
+  EXPECT_EQ(after[5], measured[5]);
+
+  const ended other = run(dir_.path(), {"table", "--targets", (dir_ / "targets.yaml").string(),
+                                        "--resume", out(), "--set", "hold=1ms"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("was begun with other settings"));
 }
 
 // One self-contained file: for a table beside the other formats, for runs on request.
@@ -229,6 +267,11 @@ TEST_P(server_runs, of_every_shipped_job_work) {
   for (const std::string& job : shipped_jobs()) {
     const ended e =
         run(dir_.path(), brief({"run", job, "--on", cluster_.target(), "--out", out()}));
+    if (e.status == 2 && GetParam().topology == std::string("mysql")) {
+      EXPECT_THAT(e.err, HasSubstr("readers beside it: read_share"));  // no lock has them there
+      EXPECT_THAT(job, HasSubstr("read_mostly"));
+      continue;
+    }
     EXPECT_THAT(e.status, AnyOf(0, 3)) << job << ": " << e.out << e.err;
     EXPECT_THAT(e.out, HasSubstr("run folder: ")) << job;
     EXPECT_EQ(state(), before) << job;

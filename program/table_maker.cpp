@@ -143,7 +143,7 @@ int table_maker::make() {
   }
   if (interrupts() > 0) remember(3);
   save();
-  if (junit_) junit_.write(report::junit_xml(cases_));
+  if (junit_) junit_.write(report::junit_xml(cases()));
   fmt::print("{}", format(given_.format));
   save_html();
   if (!given_.quiet) fmt::print(stderr, "table and run folders: {}\n", out_.string());
@@ -163,6 +163,21 @@ std::vector<report::row> table_maker::rows() const {
   return all;
 }
 
+// One of each row: that of its gravest run.
+std::vector<report::test_case> table_maker::cases() const {
+  using outcome = report::test_case::outcome;
+  constexpr std::array from_the_gravest{outcome::failed, outcome::error, outcome::skipped,
+                                        outcome::passed};
+  const auto place = [&](const report::test_case& c) {
+    return std::ranges::find(from_the_gravest, c.how);
+  };
+  std::vector<report::test_case> all;
+  for (const subject& s : subjects_) {
+    if (!s.cases.empty()) all.push_back(*std::ranges::min_element(s.cases, {}, place));
+  }
+  return all;
+}
+
 // The faults of all scenarios: they share their servers.
 std::vector<faults::fault_plan> table_maker::faults_of_all() const {
   std::vector<faults::fault_plan> all;
@@ -175,8 +190,9 @@ std::vector<faults::fault_plan> table_maker::faults_of_all() const {
 
 void table_maker::tell_why_not(const char* why) {
   if (!junit_) return;
-  cases_.push_back(report::unmeasured("", "lockmark table", why));
-  junit_.write(report::junit_xml(cases_));
+  std::vector<report::test_case> all = cases();
+  all.push_back(report::unmeasured("", "lockmark table", why));
+  junit_.write(report::junit_xml(all));
 }
 
 std::vector<line> table_maker::lines_on(std::string_view form) const {
@@ -210,7 +226,8 @@ void table_maker::measure_group(std::span<const named_target> group) {
     const std::vector<line> lines = lines_on(at.where.form);
     runs_in_all_ += given_.runs_a_row() * lines.size();
     runs_in_all_ -= given_.runs_a_row() * lines_on(expected_form(t.target)).size();
-    for (const line& l : lines) all.emplace_back(&at, &subjects_.emplace_back(subject{&t, l, {}}));
+    for (const line& l : lines)
+      all.emplace_back(&at, &subjects_.emplace_back(subject{&t, l, {}, {}}));
   }
   for (std::uint64_t repetition = 0; repetition < given_.runs_a_row(); ++repetition) {
     for (const auto& [at, row] : all) {
@@ -259,7 +276,7 @@ void table_maker::measure(place& at, subject& row, std::uint64_t repetition) {
 
 void table_maker::keep(subject& row, std::uint64_t repetition, const report::recorded_run& run) {
   row.runs.emplace(repetition, report::row_of(run));
-  cases_.push_back(report::test_case_of(run));
+  row.cases.push_back(report::test_case_of(run));
 }
 
 // What was measured before --resume, and can be read.
@@ -307,7 +324,7 @@ std::optional<double> table_maker::rest_s() const {
 
 void table_maker::fail(subject& row, const char* why) {
   fmt::print(stderr, "lockmark: {}: {}\n", row.name(), why);
-  cases_.push_back(report::unmeasured(row.of.scenario, row.name(), why));
+  row.cases.push_back(report::unmeasured(row.of.scenario, row.name(), why));
   row.failed = true;
   ++failures_;
   remember(2);

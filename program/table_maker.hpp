@@ -66,6 +66,7 @@ struct subject {
   const named_target* target = nullptr;
   line of;
   std::map<std::uint64_t, report::row> runs;  // by repetition
+  std::vector<report::test_case> cases;       // of all of them, or of a failure
   bool failed = false;                        // it could not be measured, and is not tried again
 
   std::string name() const {
@@ -97,6 +98,7 @@ class table_maker {
   void keep(subject& row, std::uint64_t repetition, const report::recorded_run& run);
   void resume();
   std::vector<report::row> rows() const;
+  std::vector<report::test_case> cases() const;
   std::optional<double> rest_s() const;
   void fail(subject& row, const char* why);
   void remember(int status);
@@ -112,7 +114,6 @@ class table_maker {
   output_file junit_;
   std::deque<subject> subjects_;
   nlohmann::json index_;  // of the runs in `out_`: what --resume needs to know
-  std::vector<report::test_case> cases_;
   int status_ = 0;
   int failures_ = 0;
   time_point began_ = real_clock{}.now();

@@ -100,7 +100,8 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
       break;
     }
     if (!in_time(r)) break;
-    if (!place) {
+    const bool is_first = !place;
+    if (is_first) {
       scratch_.clear();
       append_channel_of(scratch_, what);
       place.emplace(*messages_[what.place], scratch_);
@@ -111,6 +112,8 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
       if (in_time(r)) ending = refusal::unavailable;
       break;
     }
+    // Redisson asks again before its first wait, even if the instance had subscribed already.
+    if (is_first) continue;
     const bool woken = co_await place->wait(until_worth_asking(a.pttl_ms, r));
     if (in_time(r)) continue;
     if (woken) place->hand_on();

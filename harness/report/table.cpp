@@ -108,7 +108,7 @@ std::vector<column> columns(language in, bool ranks, bool narrow = false) {
   }
   add_figures(all, false, in, narrow);
   all.push_back(
-      {head("safety"), 4, true, [in](const row& r) { return translated(r.safety_class, in); }});
+      {head("safety"), 8, true, [in](const row& r) { return translated(r.safety_class, in); }});
   add_figures(all, true, in, narrow);
   all.push_back({head("valid"), always_shown, true,
                  [in](const row& r) { return translated(state_text(r), in); }, nullptr, true});

@@ -14,6 +14,7 @@ namespace lockmark::report {
 namespace {
 
 using json = nlohmann::ordered_json;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -99,10 +100,12 @@ TEST(table, csv) {
   EXPECT_EQ(lines[0],
             "lock,topology,implementation,scenario,success_rate,tps,samples,p50_ns,p90_ns,p99_ns,"
             "p999_ns,max_ns,handoff_p50_ns,fairness,worst_success,worst_p99_ns,"
-            "commands_per_acquire,safety_class,violations,valid,bound,complete,reasons,run,runs,tps_low,tps_high,rank\r");
+            "commands_per_acquire,safety_class,violations,valid,bound,complete,reasons,run,runs,"
+            "tps_low,tps_high,rank\r");
   EXPECT_EQ(lines[1],
             "redis/lua,redis,two scripts,contended,0.9998,1234.4,20000,1200000,3456000,12340000,,> "
-            "1000000000,853000,0.876,0.94,> 1000000000,2.0,best-effort,0,true,false,true,,first,1,,,\r");
+            "1000000000,853000,0.876,0.94,> 1000000000,2.0,best-effort,0,true,false,true,,first,1,"
+            ",,\r");
   EXPECT_THAT(lines[2], HasSubstr("\"the \"\"first\"\", and best\""));
   EXPECT_THAT(lines[2], HasSubstr(",true,true,true,a load thread"));
   EXPECT_EQ(lines[3],
@@ -197,6 +200,56 @@ TEST(ranking, never_ranks_what_is_not_valid) {
     order.push_back(r.run);
   }
   EXPECT_THAT(order, ElementsAre("fast", "slow", "fourth", "third", "elsewhere"));
+}
+
+row with_speed(double tps, const char* run = "") {
+  row r = measured_row();
+  r.run = run;
+  r["tps"] = {tps};
+  return r;
+}
+
+// Of several runs: the median, the ends of the interval, and sums of what is counted.
+TEST(repeats, become_one_row) {
+  row censored = with_speed(120, "third");
+  censored["p99"] = {1e9, true};
+  row violated = with_speed(100, "first");
+  violated["violations"] = {2};
+  const row one = merged({violated, with_speed(90, "second"), censored});
+  EXPECT_EQ(one.run, "first");
+  EXPECT_THAT(one.runs, ElementsAre("first", "second", "third"));
+  EXPECT_EQ(one["tps"], (reading{100}));
+  EXPECT_EQ(one.interval_of(known_figure("tps")), (interval{90, 120}));
+  EXPECT_EQ(one["violations"], (reading{2}));
+  EXPECT_EQ(one["p99"], measured_row()["p99"]);  // the median is known, the upper end is not
+  EXPECT_FALSE(one.interval_of(known_figure("p99")).has_value());
+  EXPECT_THAT(table_markdown({one}), HasSubstr("| 100 (90.0–120) |"));
+}
+
+// What cannot be believed is left out as long as there is something else, and told.
+TEST(repeats, leave_out_what_is_not_valid) {
+  const row one = merged({with_speed(100), invalid_row(), with_speed(90)});
+  EXPECT_TRUE(one.valid);
+  EXPECT_EQ(one.interval_of(known_figure("tps")), (interval{90, 100}));
+  EXPECT_THAT(texts_of(one.reasons), Contains(HasSubstr("1 of 3 runs were INVALID or incomplete")));
+  EXPECT_FALSE(merged({invalid_row(), invalid_row()}).valid);
+}
+
+row repeated(double low, double middle, double high) {
+  return merged({with_speed(low), with_speed(middle), with_speed(high)});
+}
+
+// Apart only where the intervals are; a bound is no measurement, and comes after those.
+TEST(ranking, tells_rows_apart_by_their_intervals) {
+  row bound = repeated(500, 600, 700);
+  bound.bound = true;
+  const auto rows = ranked({repeated(80, 90, 105), bound, repeated(100, 110, 120),
+                            repeated(50, 55, 60), repeated(101, 104, 130)});
+  std::vector<std::optional<std::size_t>> ranks;
+  for (const row& r : rows) ranks.push_back(r.rank);
+  EXPECT_THAT(ranks, ElementsAre(1, 1, 1, 4, std::nullopt));
+  EXPECT_TRUE(rows.back().bound);
+  EXPECT_FALSE(ranked({measured_row(), measured_row()})[0].rank.has_value());
 }
 
 }  // namespace
