@@ -72,6 +72,7 @@ class progress : public testing::Test {
   }
   // Several samples at later moments of the run: each is a single line, and it fits.
   void expect_one_line(const terminal& t, std::size_t width) const {
+    ASSERT_TRUE(t.shows(HasSubstr(" %"))) << t.screen();  // the warm-up shows less
     std::string last;
     for (int changes = 0; changes < 4; ++changes) {
       ASSERT_TRUE(t.shows(Not(last)));
