@@ -84,6 +84,8 @@ struct grant {
   // Time that this call spent between the harness and a lock client in a process of its own
   // (drivers/exec). Subtracted from the latencies, and reported.
   duration pipe{};
+  // There is such a client, and it does not say how much of the time was its own.
+  bool pipe_unknown = false;
 };
 
 // What a session has sent and received; counters only grow.

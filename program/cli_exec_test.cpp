@@ -145,6 +145,47 @@ TEST_F(odd_clients, that_are_not_odd_hold) {
   EXPECT_GT(result()["counts"]["granted"], 100);
 }
 
+// Sixteen clients want 2 ms of one thread for every call, and so wait 32 ms.
+constexpr const char* a_crowd =
+    "lock: exec/lock\nload: {instances: 1, clients: 16}\nkeys: own\nhold: 0s\nwait: 5s\n"
+    "warmup: 100ms\nfloor: 0s\nstop: {duration: 2s}\n";
+
+double p50_ms(const nlohmann::json& distribution) {
+  return distribution["p50_ns"].get<double>() / 1e6;
+}
+double response_p50_ms(const nlohmann::json& run) {
+  return run["quantiles"]["response"]["quantiles"][0]["value_ns"].get<double>() / 1e6;
+}
+
+// What waits for the program's only thread is a caller's wait, and no pipe.
+TEST_F(odd_clients, that_queue_inside_are_as_slow_as_they_are) {
+  const ended all = run_with("one_worker", a_crowd);
+  EXPECT_THAT(all.status, AnyOf(0, 3)) << all.out << all.err;  // 3: this machine stalled
+  EXPECT_GT(response_p50_ms(result()), 16) << "eight times a call's work, which is what it said";
+  EXPECT_LT(p50_ms(result()["durations"]["pipe"]), 8) << all.out;
+  EXPECT_THAT(all.out, Not(HasSubstr("of a response, then")));
+}
+
+// What the program has not read is in the pipe, as far as anybody can see: no figure is left.
+TEST_F(odd_clients, that_read_late_leave_an_estimate) {
+  const ended all = run_with("one_by_one", a_crowd);
+  EXPECT_EQ(all.status, 3) << all.out << all.err;
+  EXPECT_THAT(all.out, AllOf(HasSubstr("figures    INVALID"), HasSubstr(" ms for the pipe at p50 "),
+                             HasSubstr("an estimate, because requests that the client is late")));
+  EXPECT_GT(p50_ms(result()["durations"]["pipe"]), 16);
+}
+
+// Nothing is taken out, so that the times are too long and not too short.
+TEST_F(odd_clients, that_stamp_nothing_give_bounds) {
+  const ended all = run_with("no_stamps", a_crowd);
+  EXPECT_EQ(all.status, 0) << all.out << all.err;
+  EXPECT_THAT(all.out, AllOf(HasSubstr("figures    bounds"),
+                             HasSubstr("the client does not stamp its answers"),
+                             Not(HasSubstr("taken out"))));
+  EXPECT_EQ(result()["verdict"]["bound"], ">=");
+  EXPECT_GT(response_p50_ms(result()), 16);
+}
+
 // As with every other lock, a token that is not above the last one is a proof.
 TEST_F(odd_clients, whose_tokens_fall_are_no_locks) {
   const ended all = run_with("falling_tokens", a_moment);

@@ -2,13 +2,21 @@
 // have a key of its own.
 //
 //   odd_adapter MODE    from the start, or from the sixth acquire on
+//
+// A call takes 2 ms in the modes one_worker (a thread reads, another one works for all clients),
+// one_by_one (the next request is read when the last one is answered) and no_stamps.
+#include <poll.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <csignal>
 #include <cstdint>
+#include <deque>
 #include <iostream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "harness/time/clock.hpp"
 
@@ -84,25 +92,29 @@ class adapter {
  public:
   explicit adapter(std::string mode) : mode_(std::move(mode)) {}
 
-  void serve(const json& call) {
+  void serve(const json& call, std::int64_t received) {
     const std::string op = call["op"];
     if (op == "close") _exit(0);
     acquires_ += op == "acquire" ? 1 : 0;
     const bool odd = acquires_ > good_acquires;
     if (odd && mode_ == "never_answers") return;
     if (mode_ == "answers_nothing" && op != "wipe") return;
-    const json good = answer_to(call);
+    const json good = answer_to(call, received);
     if (odd) break_off(mode_, good);
     say(odd ? spoil(mode_, good) : good);
   }
 
  private:
-  json answer_to(const json& call) {
+  json answer_to(const json& call, std::int64_t received) {
     const std::int64_t began = monotonic_ns();
+    const bool slow = mode_ == "one_worker" || mode_ == "one_by_one" || mode_ == "no_stamps";
+    if (slow) poll(nullptr, 0, 2);
     while (monotonic_ns() < began + 10'000) continue;  // simulates the library's work
     const std::int64_t ended = mode_ == "no_time" ? began : monotonic_ns();
-    json good{{"id", call["id"]}, {"outcome", "granted"}, {"received", began},
-              {"began", began},   {"ended", ended},       {"sent", ended}};
+    json good{{"id", call["id"]}, {"outcome", "granted"}};
+    if (mode_ != "no_stamps") {
+      good.update({{"received", received}, {"began", began}, {"ended", ended}, {"sent", ended}});
+    }
     if (call["op"] == "acquire") good["valid_ms"] = call["lease_ms"];
     if (mode_ == "falling_tokens") good["token"] = 1'000'000 - acquires_;
     if (mode_ == "growing_tokens") good["token"] = acquires_;
@@ -112,6 +124,31 @@ class adapter {
   std::string mode_;
   int acquires_ = 0;
 };
+
+// Reads each request at once, and lets one thread work for all clients.
+[[noreturn]] void serve_by_one_worker(adapter served) {
+  std::mutex mutex;
+  std::condition_variable more;
+  std::deque<std::pair<json, std::int64_t>> calls;
+  std::thread([&] {
+    while (true) {
+      std::unique_lock lock(mutex);
+      more.wait(lock, [&] { return !calls.empty(); });
+      const auto [call, received] = std::move(calls.front());
+      calls.pop_front();
+      lock.unlock();
+      served.serve(call, received);
+    }
+  }).detach();
+  std::cin.tie(nullptr);  // the worker writes
+  for (std::string line; std::getline(std::cin, line);) {
+    const std::int64_t received = monotonic_ns();
+    const std::lock_guard lock(mutex);
+    calls.emplace_back(json::parse(line), received);
+    more.notify_one();
+  }
+  _exit(0);
+}
 
 }  // namespace
 
@@ -126,6 +163,10 @@ int main(int argc, char** argv) {
     say({{"ready", true}, {"version", "odd 1"}, {"features", features}});
   }
   adapter served(mode);
-  while (std::getline(std::cin, line)) served.serve(json::parse(line));
+  if (mode == "one_worker") serve_by_one_worker(std::move(served));
+  while (std::getline(std::cin, line)) {
+    const std::int64_t received = monotonic_ns();
+    served.serve(json::parse(line), received);
+  }
   if (mode == "closes_stdin") sleep_for_ever();
 }

@@ -49,14 +49,12 @@ task<outcome<grant>> exec_session::call(operation op, request r) {
     co_return doubt::deadline;
   }
   if (said->reconnects) sent_.reconnects = *said->reconnects;
-  const duration whole = loop_.now() - asked;
-  // Without stamps the whole time counts as the lock's.
-  const duration at_work = said->at ? said->at->ended - said->at->began : whole;
-  const duration pipe = std::max(whole - at_work, duration{});
+  const duration pipe = pipe_of(loop_.now() - asked, said->at);
   sent_.pipe_ns += static_cast<std::uint64_t>(pipe.count());
   if (!said->ending->done()) co_return *said->ending;
   grant g = said->ending->value();
   g.pipe = pipe;
+  g.pipe_unknown = !said->at;
   if (said->valid) g.valid_until = (said->at ? said->at->ended : asked) + *said->valid;
   co_return g;
 }

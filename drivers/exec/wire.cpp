@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -89,6 +90,10 @@ std::vector<std::string> secrets_in(const std::string& url, const config::target
   const auto colon = rest.find(':');
   if (at != rest.npos && colon < at) all.emplace_back(rest.substr(colon + 1, at - colon - 1));
   return all;
+}
+
+duration pipe_of(duration whole, const std::optional<call_stamps>& at) {
+  return at ? std::max(whole - at->inside(), duration{}) : duration{};
 }
 
 features feature_named(std::string_view name) {

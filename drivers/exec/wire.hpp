@@ -51,7 +51,14 @@ struct call_stamps {
   time_point began{};     // the library was called
   time_point ended{};     // it returned
   time_point sent{};      // the answer was written
+
+  // What passed in the client's process, its own queue included.
+  duration inside() const { return sent - received; }
 };
+
+// Of a call that took `whole`, the time outside the client's process. Without stamps nothing is
+// known of it, and all counts as the lock's.
+duration pipe_of(duration whole, const std::optional<call_stamps>& at);
 
 // One parsed line from the client.
 struct answer {

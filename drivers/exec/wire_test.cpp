@@ -183,6 +183,17 @@ TEST(Wire, StampsLieInTheirOrderBetweenRequestAndAnswer) {
               testing::HasSubstr("\"sent\" is 3600020000000; expected"));
 }
 
+// The client's own queue, from received to began, is no pipe; nor is what it does after the call.
+TEST(Wire, ThePipeIsWhatIsOutsideTheClient) {
+  const auto pipe = [](duration whole, std::int64_t received, std::int64_t sent) {
+    return pipe_of(whole, stamps(received, sent - 3'000'000, sent - 1'000'000, sent));
+  };
+  EXPECT_EQ(pipe(37ms, an_hour, an_hour + 36'500'000), 500us);
+  EXPECT_EQ(pipe(37ms, an_hour, an_hour + 3'000'000), 34ms) << "read late";
+  EXPECT_EQ(pipe(3ms, an_hour - 500, an_hour + 3'000'000), 0ns) << "a double's rounding";
+  EXPECT_EQ(pipe_of(37ms, std::nullopt), 0ns) << "all counts as the lock's";
+}
+
 TEST(Wire, StampsOfAnotherClockOrUnitAreRecognised) {
   const time_point asked = from_ns(an_hour);
   const auto wrong = [&](std::int64_t all) {

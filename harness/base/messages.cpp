@@ -96,6 +96,17 @@ constexpr std::array sentences{
              "饥饿：{} 个客户端中最幸运的 {} 个占全部获取的 {} %"},
     sentence{"pipe", "in a process of its own: {} a call for the pipe, taken out",
              "客户端在独立进程中：每次调用的管道开销为 {}，已扣除"},
+    sentence{"pipe_and_p99",
+             "in a process of its own: {} a call for the pipe (p99 {}), taken out",
+             "客户端在独立进程中：每次调用的管道开销为 {}（p99 为 {}），已扣除"},
+    sentence{"long_pipe",
+             "{} ms for the pipe at {} (limit {} ms) were taken out of a response, then {} ms: an "
+             "estimate, because requests that the client is late to read wait in the pipe as well",
+             "已从响应中扣除管道开销 {} ms（{} 处，上限 {} ms），余下 {} ms 只是估计值："
+             "因为客户端未及时读取的请求也在管道中等待"},
+    sentence{"pipe_unknown",
+             "the client does not stamp its answers: the pipe to its process is part of the times",
+             "客户端的应答不带时间戳：到其进程的管道开销计入各时间"},
     sentence{"tps_by_lock", "TPS by lock and cluster mode: {}", "按锁与集群模式的 TPS：{}"},
 };
 // clang-format on

@@ -30,7 +30,8 @@ TEST(language, every_reason_of_the_verdict_is_translated) {
   m.hiccup_p999_ns = 900'000'000;
   m.steal = 0.5;
   m.times_throttled = 3;
-  m.littles_law_fails = m.debug_build = true;
+  m.pipe_p99_ns = 900'000'000;
+  m.littles_law_fails = m.debug_build = m.pipe_unknown = true;
   std::vector<message> reasons = run::judge(m).reasons;
   m = {};
   m.closed_loop = false;
@@ -40,7 +41,7 @@ TEST(language, every_reason_of_the_verdict_is_translated) {
   for (const auto& more : run::judge(m).reasons) reasons.push_back(more);
   m.dropped = 5;
   for (const auto& more : run::judge(m).reasons) reasons.push_back(more);
-  ASSERT_GE(reasons.size(), 11u);
+  ASSERT_GE(reasons.size(), 13u);
   for (const message& r : reasons) {
     const std::string english = text_of(r), chinese = text_of(r, language::chinese);
     EXPECT_NE(chinese, english);

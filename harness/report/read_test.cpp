@@ -136,6 +136,21 @@ TEST_F(read_test, drifting_run_of_an_older_version) {
               ElementsAre("not stationary: p50 changed over the run"));
 }
 
+// The pipe to a client in a process of its own is told; one of 0 is not known.
+TEST_F(read_test, run_with_a_pipe) {
+  run::sample_run s;
+  s.r.totals[run::series::pipe].record(0, 5'000);
+  EXPECT_TRUE(row_of({"unknown", run::to_json(s.r)}).reasons.empty());
+  s.r.totals[run::series::pipe].reset();
+  s.r.totals[run::series::pipe].record(80'000, 3);
+  EXPECT_THAT(texts_of(row_of({"short", run::to_json(s.r)}).reasons),
+              ElementsAre("in a process of its own: 80.0 us a call for the pipe, taken out"));
+  s.r.totals[run::series::pipe].record(80'000, 5'000);
+  EXPECT_THAT(
+      texts_of(row_of({"long", run::to_json(s.r)}).reasons),
+      ElementsAre("in a process of its own: 80.0 us a call for the pipe (p99 80.1 us), taken out"));
+}
+
 // Missing file, not JSON, not a run, a future version, a missing key: one sentence each.
 TEST_F(read_test, refusals) {
   EXPECT_THAT(refusal(), HasSubstr("cannot be read"));

@@ -50,6 +50,16 @@ message drift_of(const json& drifting) {
   return {last->ns < first->ns ? "p50_fell" : "p50_rose", {time_text(first), time_text(last)}};
 }
 
+// The time taken out for the way to a client in a process of its own; with 0 it is not known.
+std::optional<message> pipe_of(const json& durations) {
+  if (!durations.contains("pipe")) return std::nullopt;
+  const json& pipe = durations.at("pipe");
+  if (pipe.at("count") == 0 || pipe.at("mean_ns") == 0) return std::nullopt;
+  const std::string mean = time_text(pipe.at("mean_ns"));
+  if (pipe.at("p99_ns").is_null()) return message{"pipe", {mean}};
+  return message{"pipe_and_p99", {mean, time_text(pipe.at("p99_ns"))}};
+}
+
 std::vector<message> reasons_of(const json& content) {
   const json& run = content.at("run");
   const json& verdict = content.at("verdict");
@@ -68,9 +78,7 @@ std::vector<message> reasons_of(const json& content) {
     for (const json& m : fairness.at("starvation")) reasons.push_back(message_of(m));
   }
   const json& durations = content.at("durations");
-  if (durations.contains("pipe") && durations.at("pipe").at("count") != 0) {
-    reasons.push_back({"pipe", {time_text(durations.at("pipe").at("mean_ns"))}});
-  }
+  if (auto pipe = pipe_of(durations)) reasons.push_back(std::move(*pipe));
   return reasons;
 }
 

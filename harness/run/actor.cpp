@@ -136,6 +136,7 @@ bool actor::answered(const outcome<grant>& answer) {
     token_ = answer.value().token;
     lease_ends_ = answer.value().valid_until;
     got_it(granted_, answer.value().pipe);
+    if (answer.value().pipe_unknown) record(series::pipe, duration::zero());
     turn_of_grant_ = stage_.where.turn();
     holding_ = true;
     gauges::add(stage_.gauges.holding, 1);

@@ -14,15 +14,16 @@ using namespace std::chrono_literals;
 // A lock client in a process of its own: each grant has passed a pipe.
 class piped_session final : public session {
  public:
-  explicit piped_session(std::unique_ptr<session> inner, loop& l)
-      : inner_(std::move(inner)), loop_(l) {}
+  piped_session(std::unique_ptr<session> inner, loop& l, bool silent)
+      : inner_(std::move(inner)), loop_(l), silent_(silent) {}
 
   task<outcome<grant>> acquire(request r) override {
     co_await loop_.sleep_for(3ms);
     const auto answer = co_await inner_->acquire(r);
     if (!answer.done()) co_return answer;
     grant g = answer.value();
-    g.pipe = 2ms;
+    g.pipe = silent_ ? 0ms : 2ms;
+    g.pipe_unknown = silent_;
     co_return g;
   }
   task<outcome<grant>> renew(request r) override { return inner_->renew(r); }
@@ -34,12 +35,13 @@ class piped_session final : public session {
  private:
   std::unique_ptr<session> inner_;
   loop& loop_;
+  bool silent_;
 };
 
 class talking_driver final : public driver {
  public:
-  talking_driver(driver& inner, std::vector<finding> found)
-      : inner_(inner), found_(std::move(found)) {}
+  talking_driver(driver& inner, std::vector<finding> found, bool silent)
+      : inner_(inner), found_(std::move(found)), silent_(silent) {}
 
   task<description> prepare(loop& l, time_point by) override { return inner_.prepare(l, by); }
   task<std::vector<finding>> preflight(loop&, demand d, time_point) override {
@@ -50,7 +52,7 @@ class talking_driver final : public driver {
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
     ++opened_;
     auto inner = co_await inner_.open(l, who, by);
-    std::unique_ptr<session> made = std::make_unique<piped_session>(std::move(inner), l);
+    std::unique_ptr<session> made = std::make_unique<piped_session>(std::move(inner), l, silent_);
     co_return made;
   }
   task<server_counters> counters(loop& l, time_point by) override { return inner_.counters(l, by); }
@@ -64,6 +66,7 @@ class talking_driver final : public driver {
  private:
   driver& inner_;
   std::vector<finding> found_;
+  bool silent_;
 };
 
 struct spoken {
@@ -72,14 +75,15 @@ struct spoken {
   std::vector<std::string> heard;
 };
 
-spoken run_and_listen(std::vector<finding> found) {
+// `silent`: the client does not say how long the pipe took.
+spoken run_and_listen(std::vector<finding> found, bool silent = false) {
   const lock_kind kind = memory::kinds().front();
   const config::job job = config::parse_job(
       "load: {loop: closed, instances: 2, clients: 1}\nkeys: own\nhold: 0s\nwait: 1s\n"
       "warmup: 100ms\nstop: {duration: 2s}\n",
       "test.yaml");
   const auto inner = kind.make({"memory:", {"test", {"k0", "k1"}}, {}});
-  talking_driver behind(*inner, std::move(found));
+  talking_driver behind(*inner, std::move(found), silent);
   const workload_kind workload = workloads::mutex();
   spoken s;
   setup how{.job = job,
@@ -104,6 +108,19 @@ TEST(pipe, is_taken_out_of_the_latencies_and_reported) {
   EXPECT_NEAR(p50(series::pipe), 2e6, 1e4);
   EXPECT_NEAR(p50(series::service), 1e6, 1e4);
   EXPECT_NEAR(p50(series::response), 1e6, 1e4);
+}
+
+// A client that stamps late is known by its pipe, and one that stamps nothing by the lack of it.
+TEST(pipe, is_judged_by_the_run) {
+  const spoken late = run_and_listen({});
+  EXPECT_FALSE(late.r.verdict.valid) << "2 ms for the pipe beside a response of 1 ms";
+  EXPECT_THAT(late.r.verdict.reasons, testing::Contains(testing::Field(&message::id, "long_pipe")));
+  const spoken silent = run_and_listen({}, true);
+  EXPECT_TRUE(silent.r.verdict.valid && silent.r.verdict.bound);
+  EXPECT_THAT(silent.r.verdict.reasons,
+              testing::Contains(testing::Field(&message::id, "pipe_unknown")));
+  EXPECT_NEAR(static_cast<double>(silent.r.totals[series::response].value_at_quantile(0.5)), 3e6,
+              1e4);
 }
 
 TEST(preflight, is_told_the_load_and_its_sentences_stay_with_the_result) {

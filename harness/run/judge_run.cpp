@@ -102,6 +102,11 @@ void judge_run(result& r, double cores) {
   self_measurement& m = r.self;
   m.closed_loop = !r.job.arrives_by_rate();
   m.reported_p99_ns = r.totals[series::response].value_at_quantile(0.99);
+  m.reported_p50_ns = r.totals[series::response].value_at_quantile(0.5);
+  const stats::histogram& pipe = r.totals[series::pipe];
+  m.pipe_p50_ns = pipe.value_at_quantile(0.5);
+  m.pipe_p99_ns = pipe.value_at_quantile(0.99);
+  m.pipe_unknown = !pipe.empty() && pipe.min_ns() == 0;
   m.timer_lag_p99_ns = r.totals[series::timer_lag].value_at_quantile(0.99);
   m.hiccup_p999_ns = r.late_wakes.value_at_quantile(0.999);
   m.hiccup_p99_of_time_ns = r.hiccup.value_at_quantile(0.99);

@@ -29,7 +29,7 @@ enum class series : std::uint8_t {
   hold,       // from grant to the sending of the release
   release,    // from there to the release's answer
   loop_lag,   // overshoot of the worker's own heartbeat
-  pipe,       // subtracted from response and service: time to reach a client in another process
+  pipe,       // subtracted from response and service: to and from a client's process; 0: unknown
   renewal,    // from when a renewal was due to the server's answer
 };
 inline constexpr std::array<std::string_view, 9> series_names{"response",  "service", "timer_lag",

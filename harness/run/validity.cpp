@@ -19,6 +19,10 @@ constexpr double tolerated_lag_share = 0.05;
 constexpr double much_waiting = 0.1;
 // A p99 is made by one attempt in a hundred.
 constexpr double most_frozen = 0.01;
+// What waits for a client's process to read it counts as the pipe, whether the machine or the
+// client is late. Below 1 ms it is the switches between two processes.
+constexpr std::int64_t tolerated_pipe_ns = 1'000'000;
+constexpr double tolerated_pipe_share = 0.5;
 // The throughput may then be more than twice what was measured.
 constexpr double most_frozen_of_a_bound = 0.5;
 
@@ -76,6 +80,7 @@ std::vector<message> harness_limits(const self_measurement& m) {
   if (!m.closed_loop && m.reported_p99_ns > 0 && m.hiccup_p99_of_time_ns > m.reported_p99_ns) {
     add("hiccups_of_time", {in_ms(m.hiccup_p99_of_time_ns), in_ms(m.reported_p99_ns)});
   }
+  if (m.pipe_unknown) add("pipe_unknown", {});
   if (m.steal > most_steal) add("steal", {percent(m.steal, 1), percent(most_steal)});
   if (m.times_throttled > 0) add("throttled", {fmt::format("{}", m.times_throttled)});
   return limits;
@@ -91,11 +96,26 @@ std::optional<message> why_late(const self_measurement& m, const std::vector<mes
   return message{"cpu_waiting", {percent(*m.cpu_waiting)}};
 }
 
+// The pipe that was taken out is so long that what is left is an estimate, too low by as much as
+// the client was late to read. No bound: a slow pipe raises no response, and a late client does.
+std::optional<message> long_pipe(const self_measurement& m) {
+  const auto judged = [](const char* quantile, std::int64_t pipe_ns,
+                         std::int64_t response_ns) -> std::optional<message> {
+    const double share_ns = tolerated_pipe_share * static_cast<double>(response_ns);
+    const auto limit_ns = std::max(tolerated_pipe_ns, static_cast<std::int64_t>(share_ns));
+    if (pipe_ns <= limit_ns) return std::nullopt;
+    return message{"long_pipe", {in_ms(pipe_ns), quantile, in_ms(limit_ns), in_ms(response_ns)}};
+  };
+  if (auto found = judged("p50", m.pipe_p50_ns, m.reported_p50_ns)) return found;
+  return judged("p99", m.pipe_p99_ns, m.reported_p99_ns);
+}
+
 // Defects that make the numbers of any loop wrong.
 std::vector<message> defects(const self_measurement& m) {
   std::vector<message> found;
   if (m.debug_build) found.push_back({"debug_build", {}});
   if (m.littles_law_fails) found.push_back({"littles_law", {percent(m.littles_law_difference, 1)}});
+  if (auto pipe = long_pipe(m)) found.push_back(std::move(*pipe));
   return found;
 }
 

@@ -1,7 +1,7 @@
 // Are the numbers of a run credible? Rules over the harness's measurements of itself.
 //
 // Two kinds of failure, kept apart on purpose:
-//   * INVALID: the numbers are wrong. Never ranked.
+//   * INVALID: the numbers are wrong, or an estimate. Never ranked.
 //   * a bound: a closed loop that the harness itself slowed down. Each of its delays can only have
 //     lowered the throughput and raised the latencies, so they stand as bounds (">=", "<=").
 // An open loop has no such excuse: the harness's delays are charged to the lock, so it is INVALID.
@@ -29,7 +29,11 @@ struct freezing {
 struct self_measurement {
   bool closed_loop = true;
   bool debug_build = false;
-  std::int64_t reported_p99_ns = 0;   // response, granted attempts
+  std::int64_t reported_p99_ns = 0;  // response, granted attempts
+  std::int64_t reported_p50_ns = 0;
+  std::int64_t pipe_p50_ns = 0;  // taken out of the response
+  std::int64_t pipe_p99_ns = 0;
+  bool pipe_unknown = false;          // a client in another process did not stamp its answers
   std::int64_t timer_lag_p99_ns = 0;  // late sends despite a free client
   std::int64_t hiccup_p999_ns = 0;    // of the wakings of an idle thread
   std::int64_t hiccup_p99_of_time_ns = 0;

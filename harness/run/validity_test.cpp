@@ -20,6 +20,9 @@ self_measurement clean(bool closed_loop) {
   self_measurement m;
   m.closed_loop = closed_loop;
   m.reported_p99_ns = 10'000'000;
+  m.reported_p50_ns = 4'000'000;
+  m.pipe_p50_ns = 100'000;
+  m.pipe_p99_ns = 900'000;
   m.timer_lag_p99_ns = 100'000;
   m.hiccup_p999_ns = 500'000;
   m.offered_per_s = closed_loop ? 0 : 1000;
@@ -51,6 +54,7 @@ const limit limits[] = {
     {[](self_measurement& m) { m.process_cpu = 0.9; }, "the harness used 90 %"},
     {[](self_measurement& m) { m.timer_lag_p99_ns = 600'000; }, "began 0.60 ms late"},
     {[](self_measurement& m) { m.hiccup_p999_ns = 11'000'000; }, "kept from running"},
+    {[](self_measurement& m) { m.pipe_unknown = true; }, "does not stamp its answers"},
     {[](self_measurement& m) { m.steal = 0.05; }, "the hypervisor took 5.0 %"},
     {[](self_measurement& m) { m.times_throttled = 3; }, "stopped the harness 3 times"},
 };
@@ -79,6 +83,31 @@ TEST(validity, lag_is_held_against_what_is_reported) {
   EXPECT_FALSE(judge(m).valid);
   m.timer_lag_p99_ns = 150'000;
   EXPECT_TRUE(judge(m).valid);
+}
+
+// A response from which more than half of itself was taken is an estimate in any loop, and no
+// bound: it may be too low. Up to 1 ms is always tolerated.
+TEST(validity, a_long_pipe_leaves_an_estimate) {
+  for (const bool closed : {true, false}) {
+    self_measurement m = clean(closed);
+    m.pipe_p99_ns = 4'900'000;
+    m.pipe_p50_ns = 1'900'000;
+    EXPECT_TRUE(judge(m).valid);
+    EXPECT_FALSE(judge(m).bound);
+    m.pipe_p99_ns = 5'100'000;
+    EXPECT_FALSE(judge(m).valid || judge(m).bound);
+    EXPECT_THAT(texts_of(judge(m).reasons),
+                ElementsAre(HasSubstr("5.10 ms for the pipe at p99 (limit 5.00 ms) were taken out "
+                                      "of a response, then 10.00 ms: an estimate")));
+    m.pipe_p50_ns = 2'100'000;
+    EXPECT_THAT(texts_of(judge(m).reasons),
+                ElementsAre(HasSubstr("2.10 ms for the pipe at p50 (limit 2.00 ms)")));
+    m.reported_p50_ns = 20'000;
+    m.reported_p99_ns = 50'000;
+    m.hiccup_p999_ns = m.hiccup_p99_of_time_ns = 0;
+    m.pipe_p50_ns = m.pipe_p99_ns = 1'000'000;
+    EXPECT_TRUE(judge(m).valid);
+  }
 }
 
 // Random arrivals are sometimes fewer than their rate; more than chance explains is a fault.

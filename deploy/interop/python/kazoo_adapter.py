@@ -107,7 +107,7 @@ def main():
         client = Client(zookeeper, "%s:%d" % (hello["instance"], n))
         threading.Thread(target=client.serve, args=(clients[n],), daemon=True).start()
     for line in sys.stdin:
-        call, received = json.loads(line), now()
+        received, call = now(), json.loads(line)
         if call["op"] == "close":
             break
         clients[call["client"]].put((call, received))
