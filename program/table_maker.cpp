@@ -92,13 +92,14 @@ std::vector<named_target> read_targets(const table_options& g) {
 
 // In one process, one loop would decide who of all clients hears first of a release. Real clients
 // are processes of their own anyway, and those of a memory lock cannot be.
-bool has_participants(const line& l, std::string_view form) {
+bool has_participants(const table_line& l, std::string_view form) {
   return l.scenario == "contended" && form != "memory" && backend_of(l.lock->name) != "exec";
 }
 
 // The samples of one run. The article took 10,000 to 30,000 a row, and 100,000 for Redisson. A p99
 // needs 368; a quick run ends with 400, or after five seconds.
-std::vector<std::string> depth_of(const table_options& g, const line& l, std::string_view form) {
+std::vector<std::string> depth_of(const table_options& g, const table_line& l,
+                                  std::string_view form) {
   std::vector<std::string> set;
   if (g.full) {
     const bool most = l.lock->name.find("redisson") != std::string_view::npos;
@@ -153,7 +154,7 @@ int table_maker::make() {
 // Sorted as asked for, of what there is so far.
 std::vector<report::row> table_maker::rows() const {
   std::vector<report::row> all;
-  for (const subject& s : subjects_) {
+  for (const table_row& s : subjects_) {
     std::vector<report::row> runs;
     for (const auto& [repetition, run] : s.runs) runs.push_back(run);
     if (!runs.empty()) all.push_back(report::merged(std::move(runs)));
@@ -172,7 +173,7 @@ std::vector<report::test_case> table_maker::cases() const {
     return std::ranges::find(from_the_gravest, c.how);
   };
   std::vector<report::test_case> all;
-  for (const subject& s : subjects_) {
+  for (const table_row& s : subjects_) {
     if (!s.cases.empty()) all.push_back(*std::ranges::min_element(s.cases, {}, place));
   }
   return all;
@@ -195,8 +196,8 @@ void table_maker::tell_why_not(const char* why) {
   junit_.write(report::junit_xml(all));
 }
 
-std::vector<line> table_maker::lines_on(std::string_view form) const {
-  std::vector<line> lines;
+std::vector<table_line> table_maker::lines_on(std::string_view form) const {
+  std::vector<table_line> lines;
   for (const std::string& scenario : scenarios_of(given_)) {
     const bool has_readers = find_job(scenario, {"stop.duration=1s"}).job.read_share > 0;
     for (const lock_kind& lock : context_.known.locks()) {
@@ -214,20 +215,20 @@ std::vector<line> table_maker::lines_on(std::string_view form) const {
 
 // All of them at once, so that their rows are measured in turns.
 void table_maker::measure_group(std::span<const named_target> group) {
-  std::deque<place> places;
-  std::vector<std::pair<place*, subject*>> all;
+  std::deque<table_place> places;
+  std::vector<std::pair<table_place*, table_row*>> all;
   for (const named_target& t : group) {
     progress_display display(t.name, given_.quiet);
     if (t.target.starts_with("local:")) display.announce("starting servers");
-    place& at =
-        places.emplace_back(place{t, resolve_target(t.target, inject::needs_of(faults_of_all()))});
+    table_place& at = places.emplace_back(
+        table_place{t, resolve_target(t.target, inject::needs_of(faults_of_all()))});
     display.clear();
     at.where.topology = t.name;
-    const std::vector<line> lines = lines_on(at.where.form);
+    const std::vector<table_line> lines = lines_on(at.where.form);
     runs_in_all_ += given_.runs_a_row() * lines.size();
     runs_in_all_ -= given_.runs_a_row() * lines_on(expected_form(t.target)).size();
-    for (const line& l : lines)
-      all.emplace_back(&at, &subjects_.emplace_back(subject{&t, l, {}, {}}));
+    for (const table_line& l : lines)
+      all.emplace_back(&at, &subjects_.emplace_back(table_row{&t, l, {}, {}}));
   }
   for (std::uint64_t repetition = 0; repetition < given_.runs_a_row(); ++repetition) {
     for (const auto& [at, row] : all) {
@@ -239,7 +240,7 @@ void table_maker::measure_group(std::span<const named_target> group) {
 }
 
 // A failing row does not stop the others.
-void table_maker::measure(place& at, subject& row, std::uint64_t repetition) {
+void table_maker::measure(table_place& at, table_row& row, std::uint64_t repetition) {
   ++runs_begun_;
   if (is_known(row, repetition)) return;
   std::vector<std::string> set{fmt::format("lock={}", row.of.lock->name), seed_of(repetition)};
@@ -274,13 +275,13 @@ void table_maker::measure(place& at, subject& row, std::uint64_t repetition) {
   }
 }
 
-void table_maker::keep(subject& row, std::uint64_t repetition, const report::recorded_run& run) {
+void table_maker::keep(table_row& row, std::uint64_t repetition, const report::recorded_run& run) {
   row.runs.emplace(repetition, report::row_of(run));
   row.cases.push_back(report::test_case_of(run));
 }
 
 // What was measured before --resume, and can be read.
-bool table_maker::is_known(subject& row, std::uint64_t repetition) {
+bool table_maker::is_known(table_row& row, std::uint64_t repetition) {
   for (const nlohmann::json& one : index_["runs"]) {
     if (one.at("row") != row.name() || one.at("repetition") != repetition) continue;
     const report::recorded_run run = report::read_run(out_ / one.at("run").get<std::string>());
@@ -322,7 +323,7 @@ std::optional<double> table_maker::rest_s() const {
   return so_far.count() / done * static_cast<double>(left);
 }
 
-void table_maker::fail(subject& row, const char* why) {
+void table_maker::fail(table_row& row, const char* why) {
   fmt::print(stderr, "lockmark: {}: {}\n", row.name(), why);
   row.cases.push_back(report::unmeasured(row.of.scenario, row.name(), why));
   row.failed = true;

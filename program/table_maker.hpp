@@ -50,21 +50,21 @@ struct named_target {
   std::string target;
 };
 
-struct line {
+struct table_line {
   const lock_kind* lock = nullptr;
   std::string scenario;
   std::string option;  // "indexed=false", if it differs from its preset; or empty
 };
 
-struct place {
+struct table_place {
   named_target what;
   resolved_target where;
 };
 
 // A row in the making.
-struct subject {
+struct table_row {
   const named_target* target = nullptr;
-  line of;
+  table_line of;
   std::map<std::uint64_t, report::row> runs;  // by repetition
   std::vector<report::test_case> cases;       // of all of them, or of a failure
   bool failed = false;                        // it could not be measured, and is not tried again
@@ -91,16 +91,16 @@ class table_maker {
 
  private:
   std::vector<faults::fault_plan> faults_of_all() const;
-  std::vector<line> lines_on(std::string_view form) const;
+  std::vector<table_line> lines_on(std::string_view form) const;
   void measure_group(std::span<const named_target> group);
-  void measure(place& at, subject& row, std::uint64_t repetition);
-  bool is_known(subject& row, std::uint64_t repetition);
-  void keep(subject& row, std::uint64_t repetition, const report::recorded_run& run);
+  void measure(table_place& at, table_row& row, std::uint64_t repetition);
+  bool is_known(table_row& row, std::uint64_t repetition);
+  void keep(table_row& row, std::uint64_t repetition, const report::recorded_run& run);
   void resume();
   std::vector<report::row> rows() const;
   std::vector<report::test_case> cases() const;
   std::optional<double> rest_s() const;
-  void fail(subject& row, const char* why);
+  void fail(table_row& row, const char* why);
   void remember(int status);
   void save();
   void save_html() const;
@@ -112,7 +112,7 @@ class table_maker {
   metrics::exporter* exporter_;
   std::filesystem::path out_;
   output_file junit_;
-  std::deque<subject> subjects_;
+  std::deque<table_row> subjects_;
   nlohmann::json index_;  // of the runs in `out_`: what --resume needs to know
   int status_ = 0;
   int failures_ = 0;
