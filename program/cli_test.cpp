@@ -168,6 +168,14 @@ TEST_F(runs, of_a_table_are_made_in_turns_and_gone_on_with) {
                                         "--resume", out(), "--set", "hold=1ms"});
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.err, HasSubstr("was begun with other settings"));
+
+  fs::remove_all(fs::path(out()) / after[0].at("run").get<std::string>());
+  EXPECT_THAT(table("4", "--resume").status, AnyOf(0, 3));
+  EXPECT_EQ(read_json(fs::path(out()) / "table_runs.json").at("runs").size(), 9u);
+  std::ofstream(fs::path(out()) / "table_runs.json") << R"({"runs": [{"row": 1}]})";
+  const ended broken = table("4", "--resume");
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_THAT(broken.err, HasSubstr("has no table_runs.json of a table that was interrupted"));
 }
 
 // One self-contained file: for a table beside the other formats, for runs on request.

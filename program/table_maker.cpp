@@ -91,9 +91,14 @@ std::vector<named_target> read_targets(const table_options& g) {
 }
 
 // In one process, one loop would decide who of all clients hears first of a release. Real clients
-// are processes of their own anyway, and those of a memory lock cannot be.
-bool has_participants(const table_line& l, std::string_view form) {
-  return l.scenario == "contended" && form != "memory" && backend_of(l.lock->name) != "exec";
+// are processes of their own anyway, and those of a memory lock cannot be. Whoever lays out the
+// instances keeps what they say.
+bool has_participants(const table_options& g, const table_line& l, std::string_view form) {
+  const bool is_laid_out = std::ranges::any_of(g.set, [](const std::string& s) {
+    return s.starts_with("load.instances=") || s.starts_with("load.threads=");
+  });
+  return l.scenario == "contended" && form != "memory" && backend_of(l.lock->name) != "exec" &&
+         !is_laid_out;
 }
 
 // The samples of one run. The article took 10,000 to 30,000 a row, and 100,000 for Redisson. A p99
@@ -109,7 +114,7 @@ std::vector<std::string> depth_of(const table_options& g, const table_line& l,
     set = {"stop.samples=400", "stop.duration=1s", "stop.at_most=5s", "warmup=300ms",
            "floor=200ms"};
   }
-  if (has_participants(l, form)) set.emplace_back("participants=4");
+  if (has_participants(g, l, form)) set.emplace_back("participants=4");
   set.insert(set.end(), g.set.begin(), g.set.end());
   return set;
 }
@@ -118,6 +123,19 @@ std::vector<std::string> scenarios_of(const table_options& g) {
   if (!g.scenarios.empty()) return g.scenarios;
   if (g.full) return {"contended", "one_client", "uncontended"};
   return {"contended", "one_client"};
+}
+
+// Whether this is what save() writes.
+bool is_index(const nlohmann::json& index) {
+  const auto has = [](const nlohmann::json& of, const char* key, nlohmann::json::value_t type) {
+    return of.contains(key) && of.at(key).type() == type;
+  };
+  using enum nlohmann::json::value_t;
+  if (!index.is_object() || !has(index, "runs", array)) return false;
+  return std::ranges::all_of(index.at("runs"), [&](const nlohmann::json& one) {
+    return one.is_object() && has(one, "row", string) && has(one, "run", string) &&
+           has(one, "repetition", number_unsigned);
+  });
 }
 
 // A finished run's part in the table's exit status.
@@ -280,13 +298,16 @@ void table_maker::keep(table_row& row, std::uint64_t repetition, const report::r
   row.cases.push_back(report::test_case_of(run));
 }
 
-// What was measured before --resume, and can be read.
+// What was measured before --resume. A run that was interrupted, or is no longer there, is made
+// again.
 bool table_maker::is_known(table_row& row, std::uint64_t repetition) {
   for (const nlohmann::json& one : index_["runs"]) {
     if (one.at("row") != row.name() || one.at("repetition") != repetition) continue;
-    const report::recorded_run run = report::read_run(out_ / one.at("run").get<std::string>());
+    const std::filesystem::path folder = out_ / one.at("run").get<std::string>();
+    if (!std::filesystem::exists(folder / "run.json")) continue;
+    const report::recorded_run run = report::read_run(folder);
     const report::row known = report::row_of(run);
-    if (!known.complete) return false;
+    if (!known.complete) continue;
     keep(row, repetition, run);
     remember(status_of(known));
     return true;
@@ -304,7 +325,7 @@ void table_maker::resume() {
   const std::filesystem::path file = out_ / index_name;
   const std::string text = std::filesystem::exists(file) ? readable_text(file) : "";
   index_ = nlohmann::json::parse(text, nullptr, false);
-  if (!index_.is_object() || !index_.contains("runs")) {
+  if (!is_index(index_)) {
     throw usage_error("--resume: {} has no {} of a table that was interrupted", given_.resume,
                       index_name);
   }
