@@ -16,6 +16,9 @@ using json = nlohmann::ordered_json;
 // Quantile of the normal distribution that is exceeded once in a thousand.
 constexpr double one_in_a_thousand = 3.09;
 
+// The rule of three: of n holds none was longer, so with 95 % confidence at most 3/n are.
+constexpr double none_seen = 3;
+
 std::string seconds_text(double s) {
   return lockmark::report::duration_text(std::llround(s * 1e9));
 }
@@ -151,22 +154,33 @@ std::optional<lag> lag_of(const confirmed& at, const observation* renewing) {
   return std::nullopt;
 }
 
+// "2.0 a second", "3.1 an hour".
+std::string times_text(double per_s) {
+  if (per_s >= 1) return fmt::format("{:.1f} a second", per_s);
+  if (per_s * 3600 >= 1) return fmt::format("{:.1f} an hour", per_s * 3600);
+  return fmt::format("{:.2g} a day", per_s * 86'400);
+}
+
+// Twice the longest hold: a lease at a quantile of the holds loses the lock of all above it, which
+// at a thousand holds a second and p99.9 is one a second.
 std::optional<plan_line> lease_line(const findings& r, const confirmed& at,
-                                    const observation* renewing) {
+                                    const observation* renewing, double wanted) {
   const auto hold = tail_of(at.hold);
   const auto late = lag_of(at, renewing);
   if (!hold || !late) return std::nullopt;
-  const double whole = generous(hold->high_s + late->of.high_s);
+  const double at_quantile = generous(hold->high_s + late->of.high_s);
+  const double whole = generous(2 * static_cast<double>(at.hold.max_ns()) / 1e9 + late->of.high_s);
+  const double lost = wanted * std::min(1.0, none_seen / static_cast<double>(at.hold.count()));
+  const double lost_at_quantile = wanted * (1 - hold->q);
   const double renewed = generous(std::max(3 * 2 * late->of.high_s, 0.1));
   plan_line l{"lease", "", "", "", at.runs, {}};
   l.range = fmt::format("hold {}; {} {}", range_text(*hold), late->what, range_text(late->of));
   if (r.what.leased) {
     l.value = seconds_text(whole);
     l.why = fmt::format(
-        "outlives the hold and the command that ends it, but for one hold in {:.0f}, which loses "
-        "the lock unless the lease is renewed",
-        1 / (1 - hold->q));
-    if (hold->q < 0.999) l.why += "; a longer --probe has holds enough for p99.9";
+        "twice the longest of {} holds, and the command that ends it: at the wanted rate at most "
+        "{} outlive it and lose the lock (95 %); with {} it would be {}",
+        at.hold.count(), times_text(lost), seconds_text(at_quantile), times_text(lost_at_quantile));
     if (r.what.renewable) {
       l.why += fmt::format(
           "; renewed every third, {} are enough for two renewals in a row that "
@@ -182,6 +196,9 @@ std::optional<plan_line> lease_line(const findings& r, const confirmed& at,
   }
   l.runs.insert(l.runs.end(), late->runs.begin(), late->runs.end());
   l.data = {{"lease_s", r.what.leased ? json(whole) : json()},
+            {"losses_per_s_at_most", lost},
+            {"lease_of_quantile_s", at_quantile},
+            {"losses_per_s_of_quantile", lost_at_quantile},
             {"lease_renewed_every_third_s", r.what.renewable ? json(renewed) : json()},
             {"hold_quantile", hold->q},
             {"hold_s", hold->s},
@@ -223,6 +240,16 @@ plan_line connections_line(const findings& r, const confirmed& at, double wanted
   return l;
 }
 
+// How many commands one grant costs at the confirmed rate, in commands of one on a key of its own:
+// who polls a hot key sends many. 1 if either is unknown.
+double cost_of(const findings& r, const std::vector<observation>& confirming) {
+  double sum = 0, n = 0;
+  for (const observation& o : confirming) {
+    if (o.commands_per_grant > 0) sum += o.commands_per_grant, n += 1;
+  }
+  return n > 0 && r.base->own_commands > 0 ? sum / n / r.base->own_commands : 1;
+}
+
 std::optional<plan_line> commands_line(const findings& r,
                                        const std::vector<observation>& confirming, double wanted) {
   double low = HUGE_VAL, high = 0, sum = 0;
@@ -246,34 +273,39 @@ std::optional<plan_line> commands_line(const findings& r,
             {"commands_high_per_s", wanted * high},
             {"commands_per_grant", each}};
   if (server.value > 0) {
+    const double share = wanted * cost_of(r, confirming) / server.value;
     l.why += fmt::format(
-        "; the wanted rate is {:.0f} % of the {} that keys of their own reached (run {})",
-        100 * wanted / server.value, rate_text(server.value), server.runs.front());
+        "; that is {:.0f} % of the commands that {} on keys of their own took "
+        "(run {})",
+        100 * share, rate_text(server.value), server.runs.front());
     l.runs.push_back(server.runs.front());
-    l.data["share_of_server"] = wanted / server.value;
+    l.data["share_of_server"] = share;
   }
   return l;
 }
 
 // The shards of a lock still share its servers.
-std::optional<plan_line> servers_line(const findings& r, double wanted) {
+std::optional<plan_line> servers_line(const findings& r, const std::vector<observation>& confirming,
+                                      double wanted) {
   const figure& server = r.base->server_per_s;
   if (server.value <= 0) return std::nullopt;
+  const double cost = cost_of(r, confirming);
   const auto servers = [&](double of) {
     if (!(of > 0) || !std::isfinite(of)) of = server.value;
-    return static_cast<std::uint64_t>(std::max(1.0, std::ceil(wanted / (operating_share * of))));
+    const double needed = wanted * cost / (operating_share * of);
+    return static_cast<std::uint64_t>(std::max(1.0, std::ceil(needed - 1e-9)));
   };
   const std::uint64_t most = servers(server.low), least = servers(server.high);
   plan_line l{
       "servers like this one",
       std::to_string(most),
       least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most),
-      fmt::format("for {} at {:.0f} % of what one does for keys of their own; shards beyond "
-                  "that share its limit",
-                  rate_text(wanted), 100 * operating_share),
+      fmt::format("for {}, each {:.3g} times the commands of one on a key of its own, at {:.0f} % "
+                  "of what one server does for those; shards beyond that share its limit",
+                  rate_text(wanted), cost, 100 * operating_share),
       server.runs,
       {}};
-  l.data = {{"servers", most}, {"servers_low", least}, {"servers_high", most}};
+  l.data = {{"servers", most}, {"servers_low", least}, {"servers_high", most}, {"cost", cost}};
   return l;
 }
 
@@ -296,10 +328,10 @@ std::vector<plan_line> make_plan(const findings& r, const std::vector<observatio
     if (l) plan.push_back(std::move(*l));
   };
   add(wait_line(r, confirming));
-  add(lease_line(r, at, renewing));
+  add(lease_line(r, at, renewing, wanted));
   add(connections_line(r, at, wanted));
   add(commands_line(r, confirming, wanted));
-  add(servers_line(r, wanted));
+  add(servers_line(r, confirming, wanted));
   return plan;
 }
 

@@ -37,7 +37,8 @@ struct basics {
   double handoff_second_moment_s2 = 0;
   std::optional<figure> bound_per_s;  // keys / service; nothing if demand differs by key
   figure crowded_per_s;               // all clients on the job's keys, demand 1.5 times the bound
-  figure server_per_s;  // the same clients, each with its own key, holding for no time
+  figure server_per_s;      // the same clients, each with its own key, holding for no time
+  double own_commands = 0;  // for each of these grants; 0: unknown
 };
 
 struct probed {

@@ -36,6 +36,7 @@ json basics_json(const basics& b) {
   j["bound_per_s"] = b.bound_per_s ? figure_json(*b.bound_per_s) : json();
   j["crowded_per_s"] = figure_json(b.crowded_per_s);
   j["own_keys_per_s"] = figure_json(b.server_per_s);
+  j["own_keys_commands_per_grant"] = b.own_commands > 0 ? json(b.own_commands) : json();
   return j;
 }
 

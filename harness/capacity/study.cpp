@@ -122,6 +122,7 @@ void study::measure_basics() {
   basics b = basics_of(crowded, wait.value);
   b.lone_wait = figure_of(wait, alone.run);
   b.server_per_s = granted_figure(apart);
+  b.own_commands = apart.commands_per_grant;
   if (keys && b.service.value > 0 && !found_.what.optimistic) {
     b.bound_per_s = figure{*keys / b.service.value, *keys / b.service.high,
                            *keys / std::max(1e-9, b.service.low), b.service.runs};

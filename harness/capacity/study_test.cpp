@@ -27,6 +27,7 @@ struct simulation {
   std::vector<std::uint64_t> seeds;
   int runs = 0;
   double lone_s = capacity::lone_s;
+  double polls = 1;  // of each grant on a key that others want
 
   observation run(const config::job& job, const std::vector<objective>& objectives) {
     observation o;
@@ -41,13 +42,11 @@ struct simulation {
           .record(static_cast<std::int64_t>(handoff_s * 1e9));
       if (job.renew) o.renewal.record(2'000'000);
     }
-    o.commands_per_grant = 2;
+    const bool own_keys = job.keys.kind == config::key_choice::shape::own;
+    o.commands_per_grant = own_keys ? 2 : 2 * polls;
     const double length_s = std::chrono::duration<double>(job.stop_duration).count();
     const bool open = job.arrives_by_rate();
-    const double rate = open ? job.rate->per_second()
-                        : job.keys.kind == config::key_choice::shape::own
-                            ? 5000
-                            : 1 / (hold_s + handoff_s);
+    const double rate = open ? job.rate->per_second() : own_keys ? 5000 : 1 / (hold_s + handoff_s);
     arrive(o, rate, length_s, open, objectives);
     o.granted_per_s = rate;
     return o;
@@ -127,6 +126,39 @@ class a_study : public testing::Test {
   }
   simulation simulation_;
 };
+
+// Of 3,000 holds none outlived the lease; at their p99.9 one a second would lose the lock.
+TEST_F(a_study, says_what_its_lease_loses) {
+  settings s = usual("p99<50ms");
+  s.wanted_per_s = 1000;
+  study all = make(s);
+  all.find_rate();
+  all.plan();
+  const plan_line& lease = line(all.found(), "lease");
+  EXPECT_GT(lease.data["lease_s"].get<double>(), 2 * hold_s);
+  const double holds = 3 * 1000 / lease.data["losses_per_s_at_most"].get<double>();
+  EXPECT_NEAR(std::remainder(holds, 1000), 0, 1e-6);
+  EXPECT_GE(holds, 1000);
+  EXPECT_DOUBLE_EQ(lease.data["losses_per_s_of_quantile"].get<double>(),
+                   1000 * (1 - lease.data["hold_quantile"].get<double>()));
+  EXPECT_NE(lease.why.find("outlive it and lose the lock"), std::string::npos) << lease.why;
+}
+
+// A server does so many commands, not so many grants: who polls sends sixteen times as many.
+TEST_F(a_study, counts_servers_by_commands) {
+  settings s = usual("p99<50ms");
+  s.wanted_per_s = 1000;
+  simulation_.polls = 16;
+  study all = make(s);
+  all.find_rate();
+  all.plan();
+  const plan_line& servers = line(all.found(), "servers like this one");
+  // 1,000/s of 16 each, where one server does 5,000/s of 1 and 70 % of that is allowed.
+  EXPECT_EQ(servers.value, "5");
+  EXPECT_NEAR(servers.data["cost"].get<double>(), 16, 1e-9);
+  const plan_line& commands = line(all.found(), "server commands per second");
+  EXPECT_NEAR(commands.data["share_of_server"].get<double>(), 3.2, 0.01);
+}
 
 TEST_F(a_study, finds_rate_bound_model_and_plan) {
   settings s = usual("p99<50ms");
