@@ -62,6 +62,14 @@ constexpr std::array sentences{
     sentence{"near_floor",
              "{}/s offered is more than half of the {}/s that the harness does without a lock",
              "每秒 {} 次的负载超过压测程序不带锁时（每秒 {} 次）的一半"},
+    sentence{"held_less_by_handoffs",
+             "the key was held {} of the time, and free for {} while somebody wanted it: hand-offs "
+             "are long beside the holds",
+             "锁仅有 {} 的时间被持有，{} 的时间空闲却有人等待：交接时间相对持有时间较长"},
+    sentence{"held_less_by_demand",
+             "the key was held {} of the time, and free for {} while somebody wanted it: its "
+             "clients want it no more often",
+             "锁仅有 {} 的时间被持有，{} 的时间空闲却有人等待：客户端的需求不更多"},
     sentence{"runs_left_out", "{} of {} runs were INVALID or incomplete, and are left out",
              "{}/{} 次运行无效或不完整，未计入"},
     sentence{"drifting", "not stationary: p50 changed over the run", "不平稳：p50 在运行期间有变化"},

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class read_test : public testing::Test {
  protected:
@@ -175,6 +176,24 @@ TEST_F(read_test, later_minor_version) {
   content["invented"] = 1;
   write_text(run::dump(content));
   EXPECT_EQ(row_of(read_run(path_)).samples(), 5'020U);
+}
+
+// A key that is wanted and not held: the row says what took the time.
+TEST_F(read_test, why_a_key_was_hardly_held) {
+  const auto notes = [](double held, double idle, const char* loop = "closed") {
+    recorded_run run{"run", run::to_json(run::sample_run{}.r)};
+    run.content["run"]["loop"] = loop;
+    run.content["run"]["keys"] = 1;
+    run.content["handoff"]["held_share"] = held;
+    run.content["handoff"]["idle_while_wanted_share"] = idle;
+    std::string all;
+    for (const message& m : row_of(run).reasons) all += m.id + " ";
+    return all;
+  };
+  EXPECT_THAT(notes(0.55, 0.40), HasSubstr("held_less_by_handoffs"));
+  EXPECT_THAT(notes(0.55, 0.05), HasSubstr("held_less_by_demand"));
+  EXPECT_THAT(notes(0.75, 0.20), Not(HasSubstr("held_less")));
+  EXPECT_THAT(notes(0.55, 0.40, "open"), Not(HasSubstr("held_less")));
 }
 
 }  // namespace

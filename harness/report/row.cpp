@@ -60,6 +60,23 @@ std::optional<message> pipe_of(const json& durations) {
   return message{"pipe_and_p99", {mean, time_text(pipe.at("p99_ns"))}};
 }
 
+// Below this share of the time, clients that share a key hardly contend for it.
+constexpr double mostly_held = 0.7;
+
+// Why a key that several clients want was not held most of the time.
+std::optional<message> contention_of(const json& content) {
+  const json& run = content.at("run");
+  const json& handoff = content.at("handoff");
+  const json& held = handoff.at("held_share");
+  const json& idle = handoff.at("idle_while_wanted_share");
+  const bool one_client = run.at("instances") == 1 && run.at("clients_per_instance") == 1;
+  if (run.at("loop") != "closed" || run.at("keys") != 1 || one_client) return std::nullopt;
+  if (!held.is_number() || !idle.is_number() || held > mostly_held) return std::nullopt;
+  const bool by_handoffs = idle > (1 - held.get<double>()) / 2;
+  return message{by_handoffs ? "held_less_by_handoffs" : "held_less_by_demand",
+                 {share_text(held), share_text(idle)}};
+}
+
 std::vector<message> reasons_of(const json& content) {
   const json& run = content.at("run");
   const json& verdict = content.at("verdict");
@@ -77,6 +94,7 @@ std::vector<message> reasons_of(const json& content) {
   if (fairness.contains("starvation")) {
     for (const json& m : fairness.at("starvation")) reasons.push_back(message_of(m));
   }
+  if (auto contention = contention_of(content)) reasons.push_back(std::move(*contention));
   const json& durations = content.at("durations");
   if (auto pipe = pipe_of(durations)) reasons.push_back(std::move(*pipe));
   return reasons;

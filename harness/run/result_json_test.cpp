@@ -78,11 +78,11 @@ TEST(result_json, few_handoffs_have_a_maximum_only) {
   EXPECT_EQ(j["max_ns"], 800'000);
 }
 
-// Held for 1 s and handed over for 3.99 s of 5 s on one key: the books balance to 0.2 %.
+// Held for 4 s and handed over for 0.99 s of 5 s on one key: the books balance to 0.2 %.
 TEST(result_json, handoff_and_the_saturated_identity) {
   const json j = to_json(sample_run{}.r)["handoff"];
-  EXPECT_DOUBLE_EQ(j["held_share"].get<double>(), 0.2);
-  EXPECT_DOUBLE_EQ(j["idle_while_wanted_share"].get<double>(), 0.8);
+  EXPECT_DOUBLE_EQ(j["held_share"].get<double>(), 0.8);
+  EXPECT_DOUBLE_EQ(j["idle_while_wanted_share"].get<double>(), 0.2);
   EXPECT_DOUBLE_EQ(j["saturated_identity"].get<double>(), 0.998);
   EXPECT_EQ(j["transfer"]["count"], 4'000);
 }
@@ -92,7 +92,7 @@ TEST(result_json, several_keys_share_the_time) {
   sample_run s;
   s.r.job.keys.kind = config::key_choice::shape::own;
   const json j = to_json(s.r)["handoff"];
-  EXPECT_DOUBLE_EQ(j["held_share"].get<double>(), 0.2 / 16);
+  EXPECT_DOUBLE_EQ(j["held_share"].get<double>(), 0.8 / 16);
   EXPECT_TRUE(j["saturated_identity"].is_null());
 }
 

@@ -42,9 +42,9 @@ void find(result& r) {
   r.found.chances = 5'000;
   r.found.lasting_holds = 5'000;
   r.found.grants = 4'900;
-  r.found.held_ns = 1 * second;
-  r.found.handed_ns = 4 * second - 10 * ms;
-  r.found.idle_while_wanted_ns = 4 * second;
+  r.found.held_ns = 4 * second;
+  r.found.handed_ns = 1 * second - 10 * ms;
+  r.found.idle_while_wanted_ns = 1 * second;
   r.found.transfer.record(800'000, 4'000);
   r.found.self_reacquire.record(100'000, 900);
   r.found.clients_in_flight = 15.5;
