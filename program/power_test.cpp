@@ -46,10 +46,12 @@ struct played {
 std::optional<played> play(const catalogue& known, const std::string& target, const lock_kind& base,
                            const std::string& name) {
   config::job job = find_job(name, {fmt::format("lock={}", base.name), "warmup=50ms", "floor=0s",
-                                    "stop.samples=0", "stop.owner_changes=0", "stop.duration=500ms",
-                                    "stop.at_most=500ms", "participants=0"})
+                                    "stop.samples=0", "stop.owner_changes=0", "stop.duration=300ms",
+                                    "stop.at_most=300ms", "participants=0"})
                         .job;
   if (!job.faults.empty()) return std::nullopt;
+  // Where no client meets another, nothing can be let through wrongly.
+  if (job.keys.kind == config::key_choice::shape::own || job.clients_in_all() == 1) return {};
   if (job.workload == "auto") job.workload = known.natural_workload(base);
   const workload_kind& workload = known.workload(job.workload);
   try {
@@ -126,7 +128,7 @@ class lock_case final : public testing::Test {
     bool tested = false;
     for (const auto& [name, text] : workloads::shipped_jobs()) {
       if (name.find('/') != name.npos) continue;
-      const auto p = play(known_, target_, lock_, name);
+      const auto p = play_in_time(name);
       if (!p) continue;
       judge(*p, name);
       tested = tested || !p->result.untested();
@@ -137,6 +139,17 @@ class lock_case final : public testing::Test {
   }
 
  private:
+  // A busy machine may not connect a hundred clients in time, which is not what is tested here.
+  std::optional<played> play_in_time(const std::string& name) {
+    for (int left = 2;; --left) {
+      try {
+        return play(known_, target_, lock_, name);
+      } catch (const no_server&) {
+        if (left == 0) throw;
+      }
+    }
+  }
+
   const catalogue& known_;
   const lock_kind& lock_;
   const std::string target_;
@@ -175,5 +188,5 @@ int main(int argc, char** argv) {
         cli::add(known, "mysql", mysql.target());
         cli::add(known, "memory", "memory:");
       },
-      6);
+      2);
 }
