@@ -24,7 +24,7 @@ struct likeness {
   // a JVM do, so how even the shares are is told here and not held to.
   bool told_in_order = false;
 };
-constexpr likeness all[] = {
+constexpr likeness pairs[] = {
     {"redis", "exec/redisson", "redis/redisson", true},
     {"zookeeper", "exec/curator", "zookeeper/sequential"},
     {"redis-independent", "exec/redsync", "redis/redlock"},
@@ -108,7 +108,7 @@ class likeness_case final : public testing::Test {
 int main(int argc, char** argv) {
   using namespace lockmark;
   const auto add_all = [] {
-    for (const cli::likeness& each : cli::all) {
+    for (const cli::likeness& each : cli::pairs) {
       std::string name(each.ours);
       name[name.find('/')] = '_';
       testing::RegisterTest("likeness", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
