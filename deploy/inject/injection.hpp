@@ -1,7 +1,7 @@
 // One fault in force on this machine: its targets and how each means affects them.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,29 +25,18 @@ struct reach {
   faults::side_thread commands_thread{};
 };
 
-class injection final : public faults::targets {
+class injection : public faults::targets {
  public:
-  // `what` outlives it.
-  injection(reach& what, faults::fault_plan its) : plan(std::move(its)), reach_(what) {}
+  explicit injection(faults::fault_plan its) : plan(std::move(its)) {}
 
   const faults::fault_plan plan;
   std::vector<std::string> servers{};
   std::vector<std::uint32_t> participants{};
   network::link_list links{};    // from clients to servers
   network::link_list between{};  // from servers to servers
-
-  task<void> signal(loop& l, int number) override;
-  task<void> restart(loop& l, bool keeps_data) override;
-  task<void> set_clocks(loop& l, duration ahead) override;
-  task<void> set_links(loop& l, faults::link_mode mode, duration by) override;
-  task<void> promote(loop& l) override;
-  task<void> shell(loop& l, std::string command) override;
-
- private:
-  task<void> for_each_server(loop& l, std::function<void(const std::string&)> act);
-  void signal_participant(std::uint32_t which, int number);
-
-  reach& reach_;
 };
+
+// `what` outlives it.
+std::unique_ptr<injection> new_injection(reach& what, faults::fault_plan plan);
 
 }  // namespace lockmark::inject

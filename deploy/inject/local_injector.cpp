@@ -183,7 +183,7 @@ task<void> local_injector::let_go(loop& l, std::size_t link) {
 task<active_fault> local_injector::begin(loop& l, fault_plan plan) {
   const int handle = ++last_handle_;
   // In the map before it takes effect: half-done faults are undone too.
-  injection& at = on_.try_emplace(handle, reach_, std::move(plan)).first->second;
+  injection& at = *on_.try_emplace(handle, new_injection(reach_, std::move(plan))).first->second;
   const std::ptrdiff_t held = take_held(at.plan);
   std::exception_ptr failure;
   try {
@@ -256,7 +256,7 @@ task<void> local_injector::aim_at_participants(loop& l, injection* at, std::ptrd
 task<void> local_injector::end(loop& l, fault_plan, active_fault which) {
   const auto ended = on_.extract(which.handle);
   if (ended.empty()) co_return;
-  injection& at = ended.mapped();
+  injection& at = *ended.mapped();
   task<void> undoing = at.plan.what->undo(l, at.plan, at);
   co_await std::move(undoing);
 }
@@ -264,7 +264,7 @@ task<void> local_injector::end(loop& l, fault_plan, active_fault which) {
 task<void> local_injector::end_all(loop& l) {
   while (!on_.empty()) {
     const auto ended = on_.extract(on_.begin());
-    injection& at = ended.mapped();
+    injection& at = *ended.mapped();
     try {
       task<void> undoing = at.plan.what->undo(l, at.plan, at);
       co_await std::move(undoing);

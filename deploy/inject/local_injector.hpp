@@ -92,7 +92,7 @@ class local_injector final : public faults::injector {
   std::vector<known_server> servers_;  // all servers named by the URL or the cluster
   std::unique_ptr<network> network_;
   reach reach_;
-  std::map<int, injection> on_;
+  std::map<int, std::unique_ptr<injection>> on_;
   // Links that hold back the answer to an awaited request, with the plan that awaited it.
   std::vector<std::pair<faults::fault_plan, std::size_t>> held_;
   int last_handle_ = 0;
