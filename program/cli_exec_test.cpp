@@ -72,7 +72,7 @@ TEST_F(odd_clients, at_hello_refuse_the_run) {
 constexpr odd_end in_mid_run[] = {
     {"exits", "ended with exit status 3 after the request {\"op\":\""},
     {"killed", "was killed by signal 9 after the request {\"op\":\""},
-    {"garbage", "it is not JSON; the line: INFO \\x1b[1mlocked\\x09k0; the request: {\"op\":\"ac"},
+    {"garbage", "it is not JSON; the line: INFO \\x1b[1mlocked\\x09k0; the request: {\"op\":\""},
     {"unknown_outcome", "its \"outcome\" is \"locked\"; expected granted, refused or doubt"},
     {"unknown_reason", "its \"why\" is \"tired\"; expected busy, deadline, not_owner or unav"},
     {"text_for_an_id", "expected a whole number from 0"},
