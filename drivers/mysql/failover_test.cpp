@@ -233,6 +233,59 @@ TEST(failover, clients_move_on_to_another_galera_node) {
   all.judge();
 }
 
+task<void> take(session& s, play& p, bool& granted) {
+  const auto got = co_await s.acquire(p.ask(0, 0));
+  granted = got.done();
+}
+
+// The third node answers nothing, so the first one's change stays on its way when that one dies.
+task<void> die_with_an_insert_under_way(loop& l, local::cluster& servers, driver& d,
+                                        bool& granted_again) {
+  co_await d.prepare(l, l.now() + 10s);
+  instance who{.id = "i", .number = 0, .clients = 1, .session_timeout = {}};
+  const auto s = co_await d.open(l, who, l.now() + 10s);
+  play p{.l = l};
+  servers.kill("mariadb-3", SIGSTOP);
+  bool granted = false;
+  scope at_once{l};
+  at_once.spawn(take(*s, p, granted));
+  co_await l.sleep_for(200ms);
+  servers.kill("mariadb-1", SIGKILL);
+  servers.kill("mariadb-3", SIGCONT);
+  co_await at_once.join();
+  EXPECT_FALSE(granted);
+  const time_point limit = l.now() + 20s;  // the sweeper comes after 30 s
+  for (bool settled = false; !settled && l.now() < limit;) {
+    const auto gone = co_await s->release(p.ask(0, 0));
+    settled = gone.done() || gone.refused(refusal::not_owner);
+  }
+  while (!granted_again && l.now() < limit) {
+    co_await take(*s, p, granted_again);
+    co_await l.sleep_for(20ms);
+  }
+  co_await s->close();
+  co_await d.wipe(l, l.now() + 10s);
+}
+
+// A client whose node died while it was asked gives back what it may have been granted; another
+// node must not tell it that there is nothing, and then make the row after all.
+TEST(failover, a_change_on_its_way_is_waited_for) {
+  const real_clock clock;
+  loop l{clock};
+  auto servers = local::cluster::start("mysql-galera");
+  for (const lock_kind& kind : kinds()) {
+    if (kind.name != "mysql/unique_key") continue;
+    driver_setup setup{.target = servers.target() + "?writers=all",
+                       .run_names = {.run = "fo5", .keys = {"k"}},
+                       .options = {}};
+    for (const lock_option& o : kind.options) setup.options[std::string{o.name}] = o.preset;
+    const auto locks = kind.make(setup);
+    bool granted_again = false;
+    run_to_end(l, die_with_an_insert_under_way(l, servers, *locks, granted_again));
+    EXPECT_TRUE(granted_again);
+  }
+}
+
 task<void> demote_under_a_session(loop& l, local::cluster& servers, driver& d) {
   co_await d.prepare(l, l.now() + 10s);
   instance who{.id = "i", .number = 0, .clients = 1, .session_timeout = {}};

@@ -5,6 +5,22 @@
 #include "drivers/mysql/errors.hpp"
 
 namespace lockmark::mysql {
+namespace {
+
+// Until the node has applied what the group had ordered before this. A change whose client's node
+// has died may still be on its way: the others hold it back until they are sure of that death, and
+// whoever asked them meanwhile would be told that it never happened.
+task<answer> catch_up(connection& c, time_point deadline) {
+  answer last;
+  for (const char* sql :
+       {"SET SESSION wsrep_sync_wait=1", "SELECT 1", "SET SESSION wsrep_sync_wait=0"}) {
+    last = co_await c.query(sql, deadline);
+    if (!last.done()) break;
+  }
+  co_return last;
+}
+
+}  // namespace
 
 route::route(servers all)
     : all_(std::move(all)), places_(all_.all_write ? all_.hosts.size() : std::size_t{1}) {
@@ -52,6 +68,10 @@ task<reached> route::try_one(connection& c, const endpoint& where, time_point de
     unfit.why = fmt::format("{}: not a Galera node that is ready (wsrep_ready)", where.shown());
   } else if (!all_.galera && is_read_only(a.at(0, 1).text(0))) {
     unfit.why = fmt::format("{}: can only be read (read_only is on)", where.shown());
+  }
+  if (all_.galera && !unfit.failed()) {
+    const answer caught_up = co_await catch_up(c, deadline);
+    if (!caught_up.done()) unfit.why = sentence(where, "wait for the group's changes", caught_up);
   }
   if (unfit.failed()) c.drop();
   co_return unfit;
