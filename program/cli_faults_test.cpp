@@ -83,6 +83,33 @@ TEST_F(runs_with_faults, bring_killed_servers_back) {
   EXPECT_EQ(r.at("run").at("status"), "complete") << e.err;
 }
 
+// Every request of a client goes there and back through the proxies; the servers' own replies to
+// lockmark are not part of the load.
+TEST_F(runs_with_faults, come_on_top_of_a_longer_round_trip) {
+  const auto lone = [this](const std::string& on, const char* participants) {
+    return run(dir_.path(), {"run", "one_client", "--on", on, "--quiet", "--out",
+                             (dir_ / "runs").string(), "--set", "rtt=4ms", "--set", participants,
+                             "--set", "stop.samples=50", "--set", "stop.duration=300ms"});
+  };
+  for (const char* participants : {"participants=0", "participants=1"}) {
+    fs::remove_all(dir_ / "runs");
+    const ended e = lone("local:redis", participants);
+    EXPECT_EQ(e.status, 0) << e.err;
+    const auto r = result();
+    EXPECT_EQ(r.at("run").at("rtt_ns"), 4'000'000);
+    EXPECT_GE(r.at("quantiles").at("service").at("quantiles")[0].at("value_ns").get<double>(), 4e6);
+    EXPECT_GT(r.at("harness").at("proxies_share").get<double>(), 0);
+    EXPECT_THAT(e.out, HasSubstr("4.0 ms longer"));
+  }
+  const ended memory = lone("memory:", "participants=0");
+  EXPECT_EQ(memory.status, 2);
+  EXPECT_THAT(memory.err, HasSubstr("rtt: memory: has no network between clients and servers"));
+  const ended sentinel = lone("redis+sentinel://127.0.0.1:1/mymaster", "participants=0");
+  EXPECT_EQ(sentinel.status, 2);
+  EXPECT_THAT(sentinel.err,
+              HasSubstr("rtt: lockmark can only delay servers that the target names"));
+}
+
 // Servers not started by lockmark: a command of the user, or lockmark's proxies.
 TEST_F(runs_with_faults, let_commands_hit_servers_of_others) {
   const auto servers = local::cluster::start("redis");

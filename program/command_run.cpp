@@ -52,8 +52,7 @@ executed measure(const context& c, const run_options& g, const named_job& job,
   progress_display display(job.name, g.quiet);
   const std::string target = g.target.empty() ? usual_target(c.known, job.job) : g.target;
   if (target.starts_with("local:")) display.announce("starting servers");
-  resolved_target where =
-      resolve_target(target, inject::needs_of(faults::read_faults(job.job.faults)));
+  resolved_target where = resolve_target(target, inject::needs_of(job.job));
   display.announce("connecting");
   run_request e{job.job, job.name, g.out, c.arguments, {}, {}, exporter};
   e.history = g.history;

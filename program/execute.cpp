@@ -86,11 +86,27 @@ std::unique_ptr<driver> make_driver(const catalogue& known, const lock_kind& loc
                     usual.make({where.url, setup.run_names, lock_options(usual, {})}));
 }
 
-// Null for a job without faults.
+// Refuses an `rtt` that would not be one: clients reach servers that Sentinel names by themselves.
+void check_network(const resolved_target& where, const config::job& job) {
+  if (job.rtt == 0s) return;
+  const auto target = config::parse_target(where.url);
+  if (target->hosts.empty()) {
+    throw usage_error("rtt: {} has no network between clients and servers", where.redacted);
+  }
+  if (where.own || !target->scheme.ends_with("+sentinel") || !target->nat.empty()) return;
+  throw usage_error(
+      "rtt: lockmark can only delay servers that the target names; name the masters and replicas "
+      "of "
+      "{} by ?nat=HOST:PORT>HOST:PORT,...",
+      where.redacted);
+}
+
+// Null for a job with neither faults nor a network of its own.
 std::unique_ptr<inject::local_injector> injector_for(resolved_target& where, const config::job& job,
                                                      const std::string& run_id) {
   const auto plans = faults::read_faults(job.faults);
-  if (plans.empty()) return nullptr;
+  if (plans.empty() && job.rtt == 0s) return nullptr;
+  check_network(where, job);
   inject::local_injector::environment environment;
   environment.own = where.own ? &*where.own : nullptr;
   environment.between = where.between.get();
@@ -98,6 +114,7 @@ std::unique_ptr<inject::local_injector> injector_for(resolved_target& where, con
   environment.participants = static_cast<std::uint32_t>(job.participants);
   environment.in_programs = job.lock.starts_with("exec/");
   environment.key = fmt::format("lockmark:{}:k0", run_id);
+  environment.rtt = job.rtt;
   return std::make_unique<inject::local_injector>(std::move(environment), plans);
 }
 

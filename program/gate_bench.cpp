@@ -73,7 +73,7 @@ gate_bench::used_side gate_bench::settle(const gate_side& side) {
   }
   auto at = targets_.find(side.target);
   if (at == targets_.end()) {
-    const auto needs = inject::needs_of(faults::read_faults(used.job.job.faults));
+    const auto needs = inject::needs_of(used.job.job);
     at = targets_.emplace(side.target, resolve_target(side.target, needs)).first;
   }
   used.where = &at->second;

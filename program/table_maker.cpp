@@ -197,12 +197,13 @@ std::vector<report::test_case> table_maker::cases() const {
   return all;
 }
 
-// The faults of all scenarios: they share their servers.
-std::vector<faults::fault_plan> table_maker::faults_of_all() const {
-  std::vector<faults::fault_plan> all;
+// Of all scenarios, which share their servers.
+inject::fault_needs table_maker::needs_of_all() const {
+  inject::fault_needs all;
   for (const std::string& scenario : scenarios_of(given_)) {
-    const auto plans = faults::read_faults(find_job(scenario, {"stop.duration=1s"}).job.faults);
-    all.insert(all.end(), plans.begin(), plans.end());
+    std::vector<std::string> set{"stop.duration=1s"};
+    set.insert(set.end(), given_.set.begin(), given_.set.end());
+    all.add(inject::needs_of(find_job(scenario, set).job));
   }
   return all;
 }
@@ -238,8 +239,7 @@ void table_maker::measure_group(std::span<const named_target> group) {
   for (const named_target& t : group) {
     progress_display display(t.name, given_.quiet);
     if (t.target.starts_with("local:")) display.announce("starting servers");
-    table_place& at = places.emplace_back(
-        table_place{t, resolve_target(t.target, inject::needs_of(faults_of_all()))});
+    table_place& at = places.emplace_back(table_place{t, resolve_target(t.target, needs_of_all())});
     display.clear();
     at.where.topology = t.name;
     const std::vector<table_line> lines = lines_on(at.where.form);

@@ -90,7 +90,7 @@ class table_maker {
   void tell_why_not(const char* why);
 
  private:
-  std::vector<faults::fault_plan> faults_of_all() const;
+  inject::fault_needs needs_of_all() const;
   std::vector<table_line> lines_on(std::string_view form) const;
   void measure_group(std::span<const named_target> group);
   void measure(table_place& at, table_row& row, std::uint64_t repetition);

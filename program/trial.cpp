@@ -16,8 +16,8 @@ std::string seed_of(std::uint64_t repetition) {
 report::recorded_run run_trial(const context& c, const trial& t, const std::filesystem::path& out,
                                bool quiet) {
   const named_job job = find_job(t.job, t.set);
-  resolved_target where = resolve_target(fmt::format("local:{}", t.topology),
-                                         inject::needs_of(faults::read_faults(job.job.faults)));
+  resolved_target where =
+      resolve_target(fmt::format("local:{}", t.topology), inject::needs_of(job.job));
   if (!t.query.empty()) where.url += fmt::format("?{}", t.query);
   progress_display display(t.title, quiet);
   const std::string scenario = job.name.substr(job.name.rfind('/') + 1);

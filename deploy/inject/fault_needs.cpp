@@ -44,6 +44,12 @@ fault_needs needs_of(const std::vector<fault_plan>& plans) {
   return needs;
 }
 
+fault_needs needs_of(const config::job& job) {
+  fault_needs needs = needs_of(faults::read_faults(job.faults));
+  if (job.rtt > duration{}) needs.own_servers = needs.proxies = true;
+  return needs;
+}
+
 std::uint32_t participant_in(const std::string& who) {
   return static_cast<std::uint32_t>(std::stoul(who.substr(who.find(' ') + 1))) - 1;
 }

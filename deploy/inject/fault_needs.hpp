@@ -5,12 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "harness/config/job.hpp"
 #include "harness/faults/kind.hpp"
 
 namespace lockmark::inject {
 
 using faults::fault_needs;
 fault_needs needs_of(const std::vector<faults::fault_plan>& plans);
+// Of its faults and of its network: where `lockmark up` runs the servers, only those that the URL
+// names could be reached through proxies.
+fault_needs needs_of(const config::job& job);
 
 // Whether the plan affects links between clients and servers.
 bool uses_proxies(const faults::fault_plan& plan);

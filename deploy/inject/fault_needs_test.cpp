@@ -14,6 +14,14 @@ fault_needs needs_of_cut(const std::string& who, const std::string& what = "cut"
   return needs_of(faults::read_faults(keys));
 }
 
+// Of servers that `lockmark up` runs, only those of the URL could be delayed.
+TEST(fault_needs, of_a_longer_round_trip) {
+  config::job job = config::default_job();
+  EXPECT_FALSE(needs_of(job).proxies || needs_of(job).own_servers);
+  job.rtt = std::chrono::milliseconds{1};
+  EXPECT_TRUE(needs_of(job).proxies && needs_of(job).own_servers);
+}
+
 // Cutting off servers may need a partition; cutting off clients, or killing, does not.
 TEST(fault_needs, has_proxies_between_servers_for_their_links_only) {
   for (const char* who : {"minority", "majority", "leader", "server 1", "servers"}) {

@@ -40,8 +40,8 @@ local_injector::local_injector(environment where, const std::vector<fault_plan>&
     }
   }
   for (const fault_plan& plan : plans) check(plan);
-  if (needs_of(plans).proxies) {
-    network_ = std::make_unique<network>(servers_, where_.participants, where_.program);
+  if (needs_of(plans).proxies || where_.rtt > 0ns) {
+    network_ = std::make_unique<network>(servers_, where_.participants, where_.program, where_.rtt);
   }
   reach_.own = where_.own;
   reach_.between = where_.between;
@@ -281,6 +281,10 @@ task<void> local_injector::end_all(loop& l) {
       // Dead proxies hold nothing back.
     }
   }
+}
+
+std::int64_t local_injector::proxies_cpu_ns() const {
+  return network_ ? process_cpu_ns(network_->proxies().pid()) : 0;
 }
 
 std::string local_injector::trouble() const {

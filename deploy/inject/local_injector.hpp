@@ -47,10 +47,12 @@ class local_injector final : public faults::injector {
     std::uint32_t participants = 0;
     bool in_programs = false;  // their clients are external programs (exec/...)
     std::string key;           // the run's first key in Redis: its master is "the master"
+    duration rtt{};            // by which each round trip of the clients is longer
     std::string program = "/proc/self/exe";  // lockmark, which also serves as its own proxies
   };
 
-  // Starts proxies if a plan needs them. Throws usage_error as check() does, and proxy_error.
+  // Starts proxies if a plan or `rtt` needs them. Throws usage_error as check() does, and
+  // proxy_error.
   local_injector(environment where, const std::vector<faults::fault_plan>& plans);
   ~local_injector() override;
 
@@ -66,6 +68,7 @@ class local_injector final : public faults::injector {
   task<void> end(loop& l, faults::fault_plan plan, faults::active_fault which) override;
   task<void> end_all(loop& l) override;
   bool has_proxies() const override { return network_ != nullptr; }
+  std::int64_t proxies_cpu_ns() const override;
   std::string trouble() const override;
 
  private:

@@ -23,6 +23,8 @@ constexpr std::array sentences{
              "一个负载线程用了其核心的 {} %（上限 {} %）"},
     sentence{"busy_harness", "the harness used {} % of its cores (limit {} %)",
              "压测程序用了其全部核心的 {} %（上限 {} %）"},
+    sentence{"busy_proxies", "lockmark's proxies used {} % of a core (limit {} %)",
+             "压测程序的代理用了一个核心的 {} %（上限 {} %）"},
     sentence{"late_attempts",
              "attempts began {} ms late at p99 although a client was free (limit {} ms)",
              "虽有空闲客户端，尝试在 p99 处仍晚开始 {} ms（上限 {} ms）"},

@@ -189,6 +189,8 @@ option_table<job> job_options() {
     declare("reentrancy", &job::reentrancy, "1", {1, 100}, "times a holder acquires its lock"),
     declare("read_share", &job::read_share, "0", {0.0, 1.0},
             "share of the attempts that are readers', of a lock that readers may hold together"),
+    declare("rtt", &job::rtt, "0s", {0s, 10s},
+            "added to each round trip between clients and servers, by proxies on this machine"),
     declare("session_timeout", &job::session_timeout, "10s", {1ms, 24h},
             "after this silence ZooKeeper takes a client for dead"),
     declare("guard", &job::guard, "none",

@@ -67,6 +67,7 @@ struct job {
   retry_policy retry;
   std::uint64_t reentrancy{};
   double read_share{};  // of attempts, 0..1; 0: none
+  duration rtt{};       // added to each round trip between clients and servers; 0: none
   duration session_timeout{};
   guard_kind guard{};
 

@@ -43,6 +43,7 @@ TEST(job, defaults_come_from_the_table) {
   EXPECT_EQ(j.retry, *parse_retry_policy("jittered(1ms, 20ms)"));
   EXPECT_EQ(j.workload, "auto");
   EXPECT_EQ(j.backlog, 10'000u);
+  EXPECT_EQ(j.rtt, 0s);
   EXPECT_EQ(j.session_timeout, 10s);
   EXPECT_EQ(j.stop_at_most, 10min);
   EXPECT_EQ(j.give_up_after, 5s);

@@ -46,6 +46,8 @@ class injector {
 
   // True if the clients' connections go through this injector's proxies.
   virtual bool has_proxies() const { return false; }
+  // CPU time that the proxies, which are one thread, have used so far.
+  virtual std::int64_t proxies_cpu_ns() const { return 0; }
 
   // The fault is in force when this returns. Throws no_server or usage_error if that fails; the run
   // then ends with that sentence.

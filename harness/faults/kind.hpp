@@ -28,6 +28,17 @@ struct fault_needs {
   bool proxies = false;    // between clients and servers
   bool partition = false;  // between servers that can be partitioned (local::can_partition)
   bool links = false;      // between servers of any kind
+
+  // What other jobs of the same servers need, too.
+  void add(const fault_needs& other) {
+    own_servers = own_servers || other.own_servers;
+    kept_data = kept_data || other.kept_data;
+    clock_shim = clock_shim || other.clock_shim;
+    promotion = promotion || other.promotion;
+    proxies = proxies || other.proxies;
+    partition = partition || other.partition;
+    links = links || other.links;
+  }
 };
 
 // The targets of one fault, fixed when it begins, and the means to affect them. Those of a

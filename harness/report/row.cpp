@@ -100,12 +100,19 @@ std::vector<message> reasons_of(const json& content) {
   return reasons;
 }
 
+// A longer network makes another row of the same lock.
+std::string topology_of(const json& run) {
+  const std::string name = run.at("topology");
+  const auto rtt_ns = run.value("rtt_ns", std::int64_t{0});
+  return rtt_ns == 0 ? name : fmt::format("{} +{}", name, duration_text(rtt_ns));
+}
+
 row read_row(const json& content) {
   const json& run = content.at("run");
   const json& verdict = content.at("verdict");
   row r;
   r.lock = run.at("lock");
-  r.topology = run.at("topology");
+  r.topology = topology_of(run);
   r.implementation = text_or_empty(run.at("implementation")) + options_of(content);
   r.scenario = text_or_empty(run.at("scenario"));
   for (std::size_t i = 0; i < r.values.size(); ++i) {

@@ -218,7 +218,8 @@ task<void> run_controller::warm_up(result& r) {
 
 task<void> run_controller::measure(result& r) {
   const time_point start = loop_.now();
-  window_began_ = {collector_->latest(&gauges::busy_ns), pool_.cpu_elsewhere_ns(), sample_host()};
+  window_began_ = {collector_->latest(&gauges::busy_ns), pool_.cpu_elsewhere_ns(), proxies_cpu_ns(),
+                   sample_host()};
   r.started_wall_ns = wall_time_ns();
   if (setup_.on_window) setup_.on_window(r);
   window_.start_ns.store(to_ns(start));
@@ -236,6 +237,10 @@ task<void> run_controller::measure(result& r) {
   end_window(r);
 }
 
+std::int64_t run_controller::proxies_cpu_ns() const {
+  return setup_.injector == nullptr ? 0 : setup_.injector->proxies_cpu_ns();
+}
+
 // Also called if no window ever began: ends the load too.
 void run_controller::end_window(result& r) {
   const time_point end = loop_.now();
@@ -250,6 +255,7 @@ void run_controller::end_window(result& r) {
   r.harness_cpu = static_cast<double>(cpu_ns) / length;
   const std::int64_t busy_ns = collector_->latest(&gauges::busy_ns) - window_began_.busy_ns;
   r.busiest_worker = static_cast<double>(busy_ns) / length;
+  r.self.busy_proxies = static_cast<double>(proxies_cpu_ns() - window_began_.proxies_ns) / length;
   r.self.steal = steal_share(window_began_.host, host_after);
   r.self.cpu_waiting = waiting_share(window_began_.host, host_after, r.window_ns);
   r.self.times_throttled =

@@ -55,6 +55,7 @@ class run_controller {
   bool enough(time_point now) const;
   bool server_is_lost() const;
   std::string ways_lost() const;
+  std::int64_t proxies_cpu_ns() const;
   std::string own_trouble() const;
   std::string load_failure() const;
   bool must_end(result& r) const;
@@ -85,6 +86,7 @@ class run_controller {
   struct at_start {
     std::int64_t busy_ns = 0;
     std::int64_t elsewhere_ns = 0;
+    std::int64_t proxies_ns = 0;
     host_sample host{};
   } window_began_;
 };

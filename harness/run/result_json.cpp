@@ -35,6 +35,7 @@ json run_section(const result& r) {
   j["keys"] = keys_of(r);
   j["wait_ns"] = r.job.wait.count();
   j["lease_ns"] = r.job.lease.count();
+  j["rtt_ns"] = r.job.rtt.count();
   j["started_utc"] = r.started_wall_ns > 0 ? json(iso8601_utc(r.started_wall_ns)) : json();
   j["window_s"] = r.window_s();
   j["warmup_s"] = r.warmup_s;
@@ -296,6 +297,7 @@ json harness_section(const result& r) {
   j["participants"] = r.job.participants;
   j["cpu_cores_used"] = number(r.harness_cpu);
   j["busiest_worker_share"] = number(r.busiest_worker);
+  j["proxies_share"] = number(r.self.busy_proxies);
   j["steal_share"] = number(r.self.steal);
   j["times_throttled"] = r.self.times_throttled;
   j["cpu_waiting_share"] = r.self.cpu_waiting ? number(*r.self.cpu_waiting) : json();
@@ -312,7 +314,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.5";
+  j["schema_version"] = "1.6";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);

@@ -65,6 +65,9 @@ std::vector<message> harness_limits(const self_measurement& m) {
   if (m.busiest_worker > most_busy_worker) {
     add("busy_worker", {percent(m.busiest_worker), percent(most_busy_worker)});
   }
+  if (m.busy_proxies > most_busy_worker) {
+    add("busy_proxies", {percent(m.busy_proxies), percent(most_busy_worker)});
+  }
   if (m.process_cpu > most_process_cpu) {
     add("busy_harness", {percent(m.process_cpu), percent(most_process_cpu)});
   }

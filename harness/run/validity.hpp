@@ -45,6 +45,7 @@ struct self_measurement {
   std::uint64_t dropped = 0;
   bool clients_all_busy = false;  // open loops: attempts waited for a free client
   double busiest_worker = 0;      // CPU share of its core, 0 to 1
+  double busy_proxies = 0;        // the same of lockmark's proxies, which are one thread
   double process_cpu = 0;         // CPU share of all usable cores, 0 to 1
   double steal = 0;               // share of the machine taken by the hypervisor
   std::uint64_t times_throttled = 0;

@@ -51,6 +51,7 @@ struct limit {
 };
 const limit limits[] = {
     {[](self_measurement& m) { m.busiest_worker = 0.95; }, "a load thread used 95 %"},
+    {[](self_measurement& m) { m.busy_proxies = 0.9; }, "lockmark's proxies used 90 % of a core"},
     {[](self_measurement& m) { m.process_cpu = 0.9; }, "the harness used 90 %"},
     {[](self_measurement& m) { m.timer_lag_p99_ns = 600'000; }, "began 0.60 ms late"},
     {[](self_measurement& m) { m.hiccup_p999_ns = 11'000'000; }, "kept from running"},

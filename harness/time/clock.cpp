@@ -32,6 +32,13 @@ std::int64_t process_cpu_ns() {
   return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+std::int64_t process_cpu_ns(pid_t process) {
+  clockid_t its = CLOCK_PROCESS_CPUTIME_ID;
+  timespec used{};
+  if (clock_getcpuclockid(process, &its) != 0 || clock_gettime(its, &used) != 0) return 0;
+  return used.tv_sec * 1'000'000'000 + used.tv_nsec;
+}
+
 std::int64_t suspended_so_far_ns() {
   return read_ns(CLOCK_BOOTTIME) - read_ns(CLOCK_MONOTONIC);
 }

@@ -52,6 +52,8 @@ class simulated_clock final : public clock {
 // CPU time used so far by the calling thread, and by the whole process (user + system).
 std::int64_t thread_cpu_ns();
 std::int64_t process_cpu_ns();
+// The same of another process; 0 once it has ended.
+std::int64_t process_cpu_ns(pid_t process);
 
 // How long the machine has been suspended since it started: CLOCK_BOOTTIME - CLOCK_MONOTONIC. The
 // monotonic clock stands still meanwhile; that of a server elsewhere does not.

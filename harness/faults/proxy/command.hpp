@@ -1,6 +1,6 @@
 // Commands from the parent to the proxy process: lines of JSON to values. Knows no socket.
 //
-//   {"id": 1, "do": "open", "host": "db", "port": 6379, "listen": 0}
+//   {"id": 1, "do": "open", "host": "db", "port": 6379, "listen": 0, "by_ns": 250000}
 //   {"id": 2, "do": "set", "links": [0], "mode": "delay", "by_ns": 1000000}
 //   {"id": 3, "do": "await", "links": [0, 1], "word": "SETNX", "nth": 1, "answer": ":1"}
 //   {"id": 4, "do": "go", "links": [0]}
@@ -28,7 +28,7 @@ struct command {
   std::vector<std::size_t> links{};  // all kinds except open
 
   link_mode mode = link_mode::pass;  // set
-  duration by{};
+  duration by{};                     // set, and open: always
 
   std::string word{};  // await; not empty
   std::uint64_t nth = 1;

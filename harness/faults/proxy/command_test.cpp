@@ -19,6 +19,13 @@ TEST(proxy_command, opens_a_link) {
   EXPECT_EQ(c.listen, 0);
 }
 
+TEST(proxy_command, opens_a_link_with_a_latency) {
+  const command c = read_command(R"({"id":1,"do":"open","host":"db","port":6379,"by_ns":250000})");
+  EXPECT_EQ(c.wrong, "");
+  EXPECT_EQ(c.by, 250us);
+  EXPECT_NE(read_command(R"({"do":"open","host":"db","port":1,"by_ns":-1})").wrong, "");
+}
+
 TEST(proxy_command, says_what_happens_on_links) {
   const command set = read_command(R"({"do":"set","links":[0,2],"mode":"delay","by_ns":1000000})");
   EXPECT_EQ(set.wrong, "");

@@ -207,9 +207,13 @@ bool proxy_process::lives() const {
   return !state_->dead;
 }
 
-proxied proxy_process::open(const config::host_port& server, std::uint16_t listen_on) {
-  const json answer = state_->ask_and_block(
-      {{"do", "open"}, {"host", server.host}, {"port", server.port}, {"listen", listen_on}});
+proxied proxy_process::open(const config::host_port& server, std::uint16_t listen_on,
+                            duration latency) {
+  const json answer = state_->ask_and_block({{"do", "open"},
+                                             {"host", server.host},
+                                             {"port", server.port},
+                                             {"listen", listen_on},
+                                             {"by_ns", latency.count()}});
   return {answer.at("link").get<std::size_t>(), answer.at("port").get<std::uint16_t>()};
 }
 

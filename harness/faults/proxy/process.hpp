@@ -44,8 +44,8 @@ class proxy_process {
   // False once it has died.
   bool lives() const;
 
-  // Opens a new link. Blocks. REQUIRES: no task of this object on any loop.
-  proxied open(const config::host_port& server, std::uint16_t listen_on = 0);
+  // Opens a new link; see tcp_proxy. Blocks. REQUIRES: no task of this object on any loop.
+  proxied open(const config::host_port& server, std::uint16_t listen_on = 0, duration latency = {});
 
   // In force when these return; see tcp_proxy. Throw proxy_error. All must use the same loop.
   task<void> set(loop& l, link_list links, link_mode mode, duration by = {});

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/faults/proxy/proxy_fixture.hpp"
 #include "harness/faults/proxy/serve.hpp"
 #include "harness/faults/proxy/watchword.hpp"
 #include "harness/unique_fd.hpp"
@@ -34,6 +35,29 @@ TEST(proxy_process, says_what_it_cannot_do) {
   EXPECT_THROW(proxy_process({"/nowhere/proxy"}), proxy_error);
   proxy_process process({LOCKMARK_PROXY});
   EXPECT_THROW(process.open({"no such host", 1}), proxy_error);
+}
+
+// A link with a latency has it in every mode, and a delay comes on top.
+TEST_F(proxies, keep_their_latency) {
+  const proxied far = process_.open({"127.0.0.1", server_.port()}, 0, 40ms);
+  const unique_fd client = connect_to(far.port);
+  const unique_fd served = server_.accepted();
+  const auto there_and_back = [&] {
+    const time_point sent = clock_.now();
+    say(client, "request");
+    EXPECT_EQ(hear(served, 7), "request");
+    say(served, "answer");
+    EXPECT_EQ(hear(client, 6), "answer");
+    return clock_.now() - sent;
+  };
+  const auto set_far = [&](link_mode mode, duration by) {
+    run_to_end(loop_, process_.set(loop_, {far.link}, mode, by));
+  };
+  EXPECT_GE(there_and_back(), 80ms);
+  set_far(link_mode::delay, 30ms);
+  EXPECT_GE(there_and_back(), 140ms);
+  set_far(link_mode::pass, 0ms);
+  EXPECT_GE(there_and_back(), 80ms);
 }
 
 TEST(count_word, counts_across_pieces) {

@@ -52,9 +52,12 @@ struct tcp_proxy::link {
   std::uint32_t door_events = 0;
   link_mode mode = link_mode::pass;
   duration by{};
+  duration latency{};
   std::string word;    // empty: nothing is awaited
   std::string answer;  // the reply that counts; empty: any
   std::uint64_t to_come = 0;
+
+  duration delay() const { return latency + (mode == link_mode::delay ? by : 0ns); }
 };
 
 tcp_proxy::tcp_proxy(std::function<void(std::size_t)> on_hit)
@@ -64,8 +67,10 @@ tcp_proxy::tcp_proxy(std::function<void(std::size_t)> on_hit)
 
 tcp_proxy::~tcp_proxy() = default;
 
-std::size_t tcp_proxy::open(const std::string& host, std::uint16_t port, std::uint16_t listen_on) {
+std::size_t tcp_proxy::open(const std::string& host, std::uint16_t port, std::uint16_t listen_on,
+                            duration latency) {
   auto made = std::make_unique<link>();
+  made->latency = latency;
   made->number = links_.size();
   made->server = resolve(host, port);
   made->here = listen_on;
@@ -278,8 +283,8 @@ void tcp_proxy::carry(connection& c, half_connection& along, bool answers) {
   const std::string_view bytes = along.read(room_);
   if (!bytes.empty()) return receive(c, along, bytes, answers);
   if (!along.ended()) return;
-  if (c.at->mode != link_mode::delay) return along.keep_end(time_point::min());
-  const time_point due = clock_.now() + c.at->by;
+  if (c.at->delay() == 0ns) return along.keep_end(time_point::min());
+  const time_point due = clock_.now() + c.at->delay();
   along.keep_end(due);
   due_.emplace(due, c.number);
 }
@@ -295,8 +300,8 @@ void tcp_proxy::receive(connection& c, half_connection& along, std::string_view 
     return on_hit_(c.at->number);
   }
   if (!answers && !c.at->word.empty()) watch_for_word(c, bytes);
-  if (c.at->mode != link_mode::delay) return along.pass_on(bytes);
-  const time_point due = clock_.now() + c.at->by;
+  if (c.at->delay() == 0ns) return along.pass_on(bytes);
+  const time_point due = clock_.now() + c.at->delay();
   along.keep(bytes, due);
   due_.emplace(due, c.number);
 }
@@ -331,7 +336,7 @@ void tcp_proxy::settle(connection& c) {
     }
     if (c.up.broken() || c.down.broken()) return settle(c);
     if (c.up.passed_end() && c.down.passed_end()) return drop(c.number);
-    const bool late = c.at->mode == link_mode::delay;
+    const bool late = c.at->delay() > 0ns;
     const auto may_read = [late](const half_connection& w) {
       return !w.ended() && (late ? !w.full() : w.empty());
     };

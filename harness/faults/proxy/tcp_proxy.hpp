@@ -32,8 +32,10 @@ class tcp_proxy {
   tcp_proxy& operator=(const tcp_proxy&) = delete;
 
   // Opens a link from a port of 127.0.0.1 (0: any free one) to a server; returns its number, from
-  // 0. Throws std::runtime_error with a sentence.
-  std::size_t open(const std::string& host, std::uint16_t port, std::uint16_t listen_on = 0);
+  // 0. Every byte takes `latency` longer in either direction, whatever the mode; connecting does
+  // not. Throws std::runtime_error with a sentence.
+  std::size_t open(const std::string& host, std::uint16_t port, std::uint16_t listen_on = 0,
+                   duration latency = {});
   std::size_t links() const { return links_.size(); }
   std::uint16_t port(std::size_t link) const;
 
