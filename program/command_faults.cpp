@@ -78,7 +78,8 @@ trial trial_of(const workloads::scenario& s, const lock_kind& lock, const std::s
   t.job = fmt::format("faults/{}", s.name);
   t.topology = topology;
   t.query = s.query;
-  t.set = {fmt::format("lock={}", lock.name), seed_of(repetition)};
+  t.set = phase_of(t.job, repetition);
+  t.set.insert(t.set.end(), {fmt::format("lock={}", lock.name), seed_of(repetition)});
   if (!s.options.empty()) t.set.push_back(fmt::format("options.{}", s.options));
   t.set.insert(t.set.end(), set.begin(), set.end());
   return t;

@@ -34,15 +34,26 @@ judgement falls(const condition& c, const evidence& e) {
   return j;
 }
 
+// Below the limit in all runs, in none, or only in some.
+answer below(double least, double most, double limit) {
+  if (most < limit) return answer::confirmed;
+  return least >= limit ? answer::refuted : answer::inconclusive;
+}
+
+answer above(double least, double most, double limit) {
+  if (least > limit) return answer::confirmed;
+  return most <= limit ? answer::refuted : answer::inconclusive;
+}
+
 judgement is_steady(const condition& c, const evidence& e) {
   const auto first = e.of(c.labels.at(0), *c.of);
   const auto second = e.of(c.labels.at(1), *c.of);
   if (!first) return missing(c.labels[0]);
   if (!second) return missing(c.labels[1]);
-  const bool steady = second->median() < c.limit * first->median();
-  return {steady ? answer::confirmed : answer::refuted,
-          fmt::format("{} {}, {} {}", c.labels[0], show(*first, *c.of), c.labels[1],
-                      show(*second, *c.of))};
+  const answer steady =
+      below(second->least() / first->most(), second->most() / first->least(), c.limit);
+  return {steady, fmt::format("{} {}, {} {}", c.labels[0], show(*first, *c.of), c.labels[1],
+                              show(*second, *c.of))};
 }
 
 judgement is_beyond(const condition& c, const evidence& e) {
@@ -50,8 +61,9 @@ judgement is_beyond(const condition& c, const evidence& e) {
   for (const std::string& label : c.labels) {
     const auto f = e.of(label, *c.of);
     if (!f) return missing(label);
-    const bool met = c.is == condition::kind::above ? f->least() > c.limit : f->most() < c.limit;
-    if (!met) j.is = answer::refuted;
+    const auto side = c.is == condition::kind::above ? above : below;
+    const answer met = side(f->least(), f->most(), c.limit);
+    if (met == answer::refuted || j.is == answer::confirmed) j.is = met;
     add(j.because, ", ", fmt::format("{} {}", label, show(*f, *c.of)));
   }
   j.because = fmt::format("{}: {}", c.of->words, j.because);
@@ -108,6 +120,23 @@ judgement judge_one(const condition& c, const evidence& e) {
   return {};
 }
 
+judgement judge_all(const std::vector<condition>& conditions, answer partly,
+                    const evidence& found) {
+  judgement all;
+  std::vector<answer> each;
+  for (const condition& c : conditions) {
+    const judgement j = judge_one(c, found);
+    add(all.because, "; ", j.because);
+    each.push_back(j.is);
+  }
+  const auto any = [&](answer a) { return std::ranges::find(each, a) != each.end(); };
+  all.is = any(answer::refuted)        ? any(answer::confirmed) ? partly : answer::refuted
+           : any(answer::inconclusive) ? answer::inconclusive
+           : any(answer::depends)      ? answer::depends
+                                       : answer::confirmed;
+  return all;
+}
+
 }  // namespace
 
 std::string_view name_of(answer a) {
@@ -121,18 +150,11 @@ std::string_view name_of(answer a) {
 }
 
 judgement judge(const claim& what, const evidence& found) {
-  judgement all;
-  std::vector<answer> each;
-  for (const condition& c : what.true_if) {
-    const judgement j = judge_one(c, found);
-    add(all.because, "; ", j.because);
-    each.push_back(j.is);
-  }
-  const auto any = [&](answer a) { return std::ranges::find(each, a) != each.end(); };
-  all.is = any(answer::refuted)        ? any(answer::confirmed) ? what.partly : answer::refuted
-           : any(answer::inconclusive) ? answer::inconclusive
-           : any(answer::depends)      ? answer::depends
-                                       : answer::confirmed;
+  judgement all = judge_all(what.true_if, what.partly, found);
+  if (what.explained_if.empty()) return all;
+  judgement why = judge_all(what.explained_if, answer::refuted, found);
+  all.explained = why.is;
+  all.explanation = std::move(why.because);
   return all;
 }
 

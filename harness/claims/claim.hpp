@@ -36,6 +36,9 @@ enum class answer { confirmed, refuted, depends, inconclusive };
 struct judgement {
   answer is = answer::inconclusive;
   std::string because;  // one sentence with the figures that decided
+  // The same of the explanation; empty: none is claimed.
+  answer explained = answer::inconclusive;
+  std::string explanation{};
 };
 
 struct claim {
@@ -46,6 +49,8 @@ struct claim {
   std::vector<experiment> experiments;
   std::vector<condition> true_if;
   answer partly = answer::refuted;  // if only some conditions are met
+  // What must be seen, too, if `mind` gives the reason; may be empty.
+  std::vector<condition> explained_if{};
 };
 
 // Reads a YAML file like workloads/claims.yaml, in its order. Throws usage_error: "NAME:LINE: ...".

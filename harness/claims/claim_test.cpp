@@ -75,11 +75,15 @@ TEST(claims_holders, are_two_in_every_run_or_in_none) {
 TEST(claims_limits, are_for_every_run) {
   const evidence e = two_sides({10, 20}, {30, 31});
   EXPECT_EQ(judged({kind::above, {"a", "b"}, &grants_per_s, 9}, e), answer::confirmed);
-  EXPECT_EQ(judged({kind::above, {"a", "b"}, &grants_per_s, 10}, e), answer::refuted);
+  EXPECT_EQ(judged({kind::above, {"a", "b"}, &grants_per_s, 10}, e), answer::inconclusive);
+  EXPECT_EQ(judged({kind::above, {"a", "b"}, &grants_per_s, 20}, e), answer::refuted);
   EXPECT_EQ(judged({kind::below, {"b"}, &grants_per_s, 32}, e), answer::confirmed);
-  EXPECT_EQ(judged({kind::below, {"b"}, &grants_per_s, 31}, e), answer::refuted);
-  EXPECT_EQ(judged({kind::steady, {"a", "b"}, &grants_per_s, 2.5}, e), answer::confirmed);
-  EXPECT_EQ(judged({kind::steady, {"a", "b"}, &grants_per_s, 2}, e), answer::refuted);
+  EXPECT_EQ(judged({kind::below, {"b"}, &grants_per_s, 31}, e), answer::inconclusive);
+  EXPECT_EQ(judged({kind::below, {"b"}, &grants_per_s, 30}, e), answer::refuted);
+  // From 1.5 to 3.1 times as many.
+  EXPECT_EQ(judged({kind::steady, {"a", "b"}, &grants_per_s, 3.2}, e), answer::confirmed);
+  EXPECT_EQ(judged({kind::steady, {"a", "b"}, &grants_per_s, 2}, e), answer::inconclusive);
+  EXPECT_EQ(judged({kind::steady, {"a", "b"}, &grants_per_s, 1.5}, e), answer::refuted);
 }
 
 TEST(claims_recovery, is_a_grant_after_the_last_fault) {
@@ -112,6 +116,19 @@ TEST(claims_judge, wants_every_condition) {
   EXPECT_EQ(judge(what, e).is, answer::refuted);
   what.true_if = {met, {kind::above, {"absent"}, &grants_per_s, 1}};
   EXPECT_EQ(judge(what, e).is, answer::inconclusive);
+}
+
+// A claim may be true for another reason than the one that is given.
+TEST(claims_judge, holds_the_explanation_against_the_runs) {
+  const evidence e = two_sides({30}, {20});
+  claim what;
+  what.true_if = {{kind::falls, {"a", "b"}, &grants_per_s}};
+  EXPECT_EQ(judge(what, e).explanation, "");
+  what.explained_if = {{kind::above, {"b"}, &grants_per_s, 25}};
+  const judgement j = judge(what, e);
+  EXPECT_EQ(j.is, answer::confirmed);
+  EXPECT_EQ(j.explained, answer::refuted);
+  EXPECT_EQ(j.explanation, "grants per second: b 20.0/s");
 }
 
 std::string refusal(std::string_view text) {

@@ -70,7 +70,7 @@ class reader {
   }
 
   claim read_claim(const YAML::Node& node) const {
-    allow(node, {"claim", "says", "predicts", "mind", "runs", "true_if", "partly"});
+    allow(node, {"claim", "says", "predicts", "mind", "runs", "true_if", "partly", "explained_if"});
     claim c{get<std::string>(node, "claim"),
             get<std::string>(node, "says"),
             get<std::string>(node, "predicts"),
@@ -82,6 +82,9 @@ class reader {
     }
     for (const YAML::Node& each : node["true_if"]) c.true_if.push_back(read_condition(each, c));
     if (c.true_if.empty()) refuse(node, "a claim needs runs and true_if");
+    for (const YAML::Node& each : node["explained_if"]) {
+      c.explained_if.push_back(read_condition(each, c));
+    }
     if (node["partly"]) {
       if (node["partly"].as<std::string>() != "depends") refuse(node, "partly can be: depends");
       c.partly = answer::depends;

@@ -25,13 +25,16 @@ json json_of(const experiment& x, const evidence& e) {
 json json_of(const tested& t) {
   json experiments = json::array();
   for (const experiment& x : t.what.experiments) experiments.push_back(json_of(x, t.found));
-  return {{"claim", t.what.id},
-          {"says", t.what.says},
-          {"predicts", t.what.predicts},
-          {"mind", t.what.mind},
-          {"verdict", name_of(t.verdict.is)},
-          {"because", t.verdict.because},
-          {"experiments", std::move(experiments)}};
+  return {
+      {"claim", t.what.id},
+      {"says", t.what.says},
+      {"predicts", t.what.predicts},
+      {"mind", t.what.mind},
+      {"verdict", name_of(t.verdict.is)},
+      {"because", t.verdict.because},
+      {"explanation", t.verdict.explanation.empty() ? json() : json(name_of(t.verdict.explained))},
+      {"explained_by", t.verdict.explanation},
+      {"experiments", std::move(experiments)}};
 }
 
 // Adds what a reader wants to see of the runs.
