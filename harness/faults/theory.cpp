@@ -177,4 +177,10 @@ bool agrees(const prediction& theory, std::optional<duration> recovery) {
   return *recovery >= theory.least - early && (!theory.most || *recovery <= *theory.most + late);
 }
 
+std::optional<bool> agrees(const prediction& theory, std::optional<duration> recovery,
+                           duration observed) {
+  if (!recovery && theory.most && observed <= *theory.most + late) return std::nullopt;
+  return agrees(theory, recovery);
+}
+
 }  // namespace lockmark::faults

@@ -27,5 +27,9 @@ std::optional<prediction> predict(const fault_plan& plan, features lock, const c
 
 // The tolerance of requirement R14: 200 ms early, 600 ms late, for stamps, polling and scheduling.
 bool agrees(const prediction& theory, std::optional<duration> recovery);
+// Nothing if it was not observed: no recovery came while the run could see it, and it need not have
+// come yet. `observed`: since the fault.
+std::optional<bool> agrees(const prediction& theory, std::optional<duration> recovery,
+                           duration observed);
 
 }  // namespace lockmark::faults

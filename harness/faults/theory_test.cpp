@@ -41,6 +41,18 @@ TEST(theory, a_killed_holder_blocks_for_the_rest_of_its_lease) {
   EXPECT_FALSE(agrees(*p, std::nullopt));
 }
 
+// What should have come by the end of the run disagrees; what was still to come was not observed.
+TEST(theory, needs_to_be_observed_for_long_enough) {
+  const auto p = predict(on_holder("kill"), feature::lease, usual, 500ms);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(agrees(*p, std::nullopt, 2s), std::nullopt);
+  EXPECT_EQ(agrees(*p, std::nullopt, 3s), false);
+  EXPECT_EQ(agrees(*p, 1500ms, 2s), true);
+  EXPECT_EQ(agrees(*p, 1s, 2s), false);
+  const auto never = predict(on_holder("kill"), features{}, usual, 500ms);
+  EXPECT_EQ(agrees(*never, std::nullopt, 1s), true);
+}
+
 // SETNX without an expiry: for ever.
 TEST(theory, without_lease_and_session_a_killed_holder_blocks_for_ever) {
   const auto p = predict(on_holder("kill"), features{}, usual, 500ms);

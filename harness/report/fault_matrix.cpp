@@ -57,6 +57,7 @@ void add_run(fault_cell& cell, const json& content) {
                                                   : std::optional(whole_number(recovery)));
   cell.theory = theory_of(last.at("predicted"));
   if (last.at("agrees") == true) ++cell.agreeing;
+  if (!cell.theory.empty() && last.at("agrees").is_null()) ++cell.not_observed;
 }
 
 // Not every version of nlohmann can compare JSON with text.
@@ -118,7 +119,8 @@ json cell_json(const fault_cell& c) {
           {"fenced", c.fenced},
           {"recoveries_ns", std::move(recoveries)},
           {"theory", c.theory.empty() ? json() : json(c.theory)},
-          {"agreeing", c.agreeing}};
+          {"agreeing", c.agreeing},
+          {"not_observed", c.not_observed}};
 }
 
 json scenario_json(const std::vector<fault_cell>& cells, const std::string& scenario) {

@@ -29,6 +29,8 @@ struct fault_cell {
   std::vector<std::optional<std::int64_t>> recoveries_ns;
   std::string theory;          // "1.5 s: the rest of the lease of 2 s"; empty: none
   std::uint64_t agreeing = 0;  // of recoveries_ns, those that agree with it
+  // Of recoveries_ns, those that would have come after the end of their run; the rest disagree.
+  std::uint64_t not_observed = 0;
 };
 
 // In the order of the runs. Throws usage_error if a run.json is incomplete.

@@ -13,14 +13,14 @@ using testing::HasSubstr;
 using testing::Not;
 
 recorded_run run_of(const std::string& lock, const std::string& scenario, int violations,
-                    json recovery_ns, bool agrees = true) {
+                    json recovery_ns, json agrees = true) {
   json fault{{"recovery_ns", std::move(recovery_ns)},
              {"violations_among_others", violations / 2},
              {"predicted",
               {{"least_ns", 1'500'000'000},
                {"most_ns", 1'500'000'000},
                {"why", "the rest of the lease of 2 s"}}},
-             {"agrees", agrees}};
+             {"agrees", std::move(agrees)}};
   json content;
   content["run"] = {
       {"lock", lock}, {"scenario", scenario}, {"topology", "redis"}, {"complete", true}};
@@ -43,6 +43,15 @@ TEST(fault_matrix, adds_up_repetitions) {
   EXPECT_EQ(cells[0].agreeing, 1U);
   EXPECT_EQ(verdict_text(cells[0]), "**1/2 violated**, 1.6 s");
   EXPECT_EQ(verdict_text(cells[1]), "safe, 1.5 s");
+}
+
+// A run that ended too soon says nothing of the theory, for or against it.
+TEST(fault_matrix, tells_what_was_not_observed) {
+  const auto cells = fault_cells({run_of("redis/lua", "holder_killed", 0, 1'500'000'000),
+                                  run_of("redis/lua", "holder_killed", 0, nullptr, nullptr)});
+  EXPECT_EQ(cells[0].agreeing, 1U);
+  EXPECT_EQ(cells[0].not_observed, 1U);
+  EXPECT_THAT(fault_matrix_markdown(cells), HasSubstr("| 1 of 2, 1 not observed |"));
 }
 
 TEST(fault_matrix, says_never_where_one_run_never_recovered) {

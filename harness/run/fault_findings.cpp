@@ -92,9 +92,7 @@ std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& i
     f.predicted = faults::predict(plans.at(i.plan), lock, job, held_by_then(i, found, job));
     if (f.predicted) {
       const auto took = f.recovery_ns ? std::optional{duration{*f.recovery_ns}} : std::nullopt;
-      // A recovery predicted for after the end of the observation is not missing.
-      const bool too_early = f.predicted->least >= duration{end_ns - disruptions[n].at_ns};
-      f.agrees = (!took && too_early) || faults::agrees(*f.predicted, took);
+      f.agrees = faults::agrees(*f.predicted, took, duration{end_ns - disruptions[n].at_ns});
     }
     all.push_back(std::move(f));
   }

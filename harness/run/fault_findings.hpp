@@ -23,7 +23,7 @@ struct fault_finding {
   std::uint64_t violations = 0;               // certain ones, until the next fault
   std::uint64_t violations_among_others = 0;  // of these, those without the affected hold
   std::optional<faults::prediction> predicted;
-  bool agrees = false;  // REQUIRES: predicted
+  std::optional<bool> agrees;  // none: nothing is predicted, or it was not observed
 };
 
 // `job`: its number of participants tells which clients a fault on one of them hit.

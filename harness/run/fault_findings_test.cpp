@@ -71,7 +71,7 @@ TEST_F(findings_of_faults, recovery_is_held_against_theory) {
   ASSERT_TRUE(f.predicted);
   EXPECT_EQ(f.predicted->least, 1'500ms);
   EXPECT_EQ(f.predicted->most, 1'500ms);
-  EXPECT_TRUE(f.agrees);
+  EXPECT_EQ(f.agrees, true);
 }
 
 TEST_F(findings_of_faults, a_recovery_unlike_theory_does_not_agree) {
@@ -81,7 +81,7 @@ TEST_F(findings_of_faults, a_recovery_unlike_theory_does_not_agree) {
     grant(500, 2);
     kill(1'000);
     grant(next_ms, 0);
-    EXPECT_FALSE(judged().at(0).agrees) << next_ms;
+    EXPECT_EQ(judged().at(0).agrees, false) << next_ms;
   }
 }
 
@@ -90,10 +90,10 @@ TEST_F(findings_of_faults, no_recovery_is_none) {
   grant(500, 2);
   kill(1'000);
   EXPECT_FALSE(judged().at(0).recovery_ns);
-  EXPECT_FALSE(judged().at(0).agrees);
+  EXPECT_EQ(judged().at(0).agrees, false);
   ASSERT_TRUE(judged("holder", {}).at(0).predicted);
   EXPECT_FALSE(judged("holder", {}).at(0).predicted->most);
-  EXPECT_TRUE(judged("holder", {}).at(0).agrees);
+  EXPECT_EQ(judged("holder", {}).at(0).agrees, true);
 }
 
 // Of the grants before the disruption only the last one counts: a grant to another client ended the
@@ -105,10 +105,10 @@ TEST_F(findings_of_faults, only_the_last_holder_held) {
   grant(1'050, 0);
   ASSERT_TRUE(judged().at(0).predicted);
   EXPECT_EQ(judged().at(0).predicted->most, 0s) << "the victim held nothing";
-  EXPECT_TRUE(judged().at(0).agrees);
+  EXPECT_EQ(judged().at(0).agrees, true);
   found_.grant_stamps[1].client = 3;  // the other client of the victim
   EXPECT_EQ(judged().at(0).predicted->most, 1'800ms);
-  EXPECT_FALSE(judged().at(0).agrees);
+  EXPECT_EQ(judged().at(0).agrees, false);
 }
 
 // Theory is asked about the plan that was carried out; for a server it predicts nothing here.
@@ -117,7 +117,7 @@ TEST_F(findings_of_faults, without_theory_nothing_is_predicted) {
   kill(1'000, std::nullopt);
   grant(2'000, 0);
   EXPECT_FALSE(judged("master").at(0).predicted);
-  EXPECT_FALSE(judged("master").at(0).agrees);
+  EXPECT_EQ(judged("master").at(0).agrees, std::nullopt);
 }
 
 // Violations belong to the last fault before them; those without the affected hold are counted

@@ -235,7 +235,7 @@ json faults_section(const result& r) {
                    {"violations", f.violations},
                    {"violations_among_others", f.violations_among_others},
                    {"predicted", prediction_json(f.predicted)},
-                   {"agrees", f.predicted ? json(f.agrees) : json()}});
+                   {"agrees", f.agrees ? json(*f.agrees) : json()}});
   }
   return all;
 }
