@@ -8,6 +8,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Streams of random numbers below this are clients'.
+constexpr std::uint64_t first_arrival = std::uint64_t{1} << 32;
+
 // A client without a reachable server must not hammer the network.
 constexpr duration least_pause_when_unavailable = 10ms;
 
@@ -32,18 +35,23 @@ actor::actor(const stage& s, session& lock, std::uint32_t number, std::uint32_t 
       random_(s.job.seed, number),
       wake_(s.where) {}
 
-void actor::draw_plan() {
-  plan_.key = static_cast<std::uint32_t>(stage_.keys(random_, number_));
-  plan_.hold = stage_.job.hold.sample(random_);
+void actor::draw_plan(stats::random_source& from) {
+  plan_.key = static_cast<std::uint32_t>(stage_.keys(from, number_));
+  plan_.hold = stage_.job.hold.sample(from);
   plan_.wait = stage_.job.wait;
   plan_.depth = static_cast<std::uint32_t>(stage_.job.reentrancy);
   // Not drawn without need, so that all else is drawn as before.
   const double read_share = stage_.job.read_share;
-  plan_.shared = read_share > 0 && random_.uniform01() < read_share;
+  plan_.shared = read_share > 0 && from.uniform01() < read_share;
 }
 
-void actor::begin(time_point intended, lateness why) {
-  draw_plan();
+void actor::begin(time_point intended, lateness why, std::optional<std::uint64_t> arrival) {
+  if (arrival) {
+    stats::random_source its{stage_.job.seed, first_arrival + *arrival};
+    draw_plan(its);
+  } else {
+    draw_plan(random_);
+  }
   intended_ = intended;
   why_late_ = why;
   counted_ = stage_.window.contains(to_ns(intended));

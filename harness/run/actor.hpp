@@ -43,8 +43,9 @@ class actor final : public client {
   actor(const stage& s, session& lock, std::uint32_t number, std::uint32_t within);
 
   // Begin an attempt that was due at `intended`, and end it; the workload's coroutine runs in
-  // between.
-  void begin(time_point intended, lateness why);
+  // between. The n-th `arrival` of a load has the same key and hold in every run of a seed, whoever
+  // serves it (R2); without one, they are the next of this client's.
+  void begin(time_point intended, lateness why, std::optional<std::uint64_t> arrival = {});
   void end();
   // A driver call threw: the client's hold or wait is over.
   void give_up();
@@ -81,7 +82,7 @@ class actor final : public client {
  private:
   enum class ending : std::uint8_t { open, granted, refused, doubt };
 
-  void draw_plan();
+  void draw_plan(stats::random_source& from);
   void note(check::event_kind kind, time_point at, std::uint64_t token = 0);
   void note(check::event_kind kind, time_point at, check::answer how);
   void note_grant(duration pipe);

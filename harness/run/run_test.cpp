@@ -23,7 +23,8 @@ lock_kind test_lock(std::string_view name) {
 }
 
 // One run of `yaml` on `lock`, from simulated time zero.
-result run_simulated(std::string_view lock, const std::string& yaml) {
+result run_simulated(std::string_view lock, const std::string& yaml,
+                     std::function<void(const check::event&)> on_event = {}) {
   const lock_kind kind = test_lock(lock);
   config::job job = config::parse_job(yaml, "test.yaml");
   std::map<std::string, std::string, std::less<>> options;
@@ -37,13 +38,14 @@ result run_simulated(std::string_view lock, const std::string& yaml) {
   const workload_kind workload =
       kind.has.has(feature::optimistic) ? workloads::commit() : workloads::mutex();
   simulated_clock clock;
-  const setup s{.job = job,
-                .lock = kind,
-                .behind = *behind,
-                .workload = workload,
-                .run_id = "test",
-                .target = "memory:",
-                .topology = "memory"};
+  setup s{.job = job,
+          .lock = kind,
+          .behind = *behind,
+          .workload = workload,
+          .run_id = "test",
+          .target = "memory:",
+          .topology = "memory"};
+  s.on_event = std::move(on_event);
   return run_job_simulated(s, clock);
 }
 
@@ -102,6 +104,30 @@ stop: {duration: 10s}
     EXPECT_EQ(p.response_p99, (stats::quantile_ns{150'000'000, true})) << p.at_s;
     EXPECT_GT(p.granted, 0U);
   }
+}
+
+// The keys in the order in which they were due.
+std::vector<std::uint32_t> keys_wanted(std::string_view lock, const std::string& yaml) {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> wanted;
+  run_simulated(lock, yaml, [&wanted](const check::event& e) {
+    if (e.kind != check::event_kind::began) return;
+    wanted.emplace_back(e.at_ns - static_cast<std::int64_t>(e.token), e.key);
+  });
+  std::ranges::sort(wanted);
+  std::vector<std::uint32_t> keys;
+  for (const auto& [due_ns, key] : wanted) keys.push_back(key);
+  return keys;
+}
+
+// The two sides of a comparison get the same work, though the faster one has other clients free.
+TEST(open_loop, gives_an_arrival_the_same_key_whoever_serves_it) {
+  const std::string job =
+      "load: {loop: poisson, rate: 400/s, instances: 1, clients: 64}\nkeys: uniform(20)\n"
+      "hold: exponential(20ms)\nwait: 60s\nwarmup: 0s\nstop: {duration: 5s}\n";
+  const auto fast = keys_wanted("memory/lock", job);
+  const auto slow = keys_wanted("faulty/lock", job + "options: {delay: 2ms}\n");
+  ASSERT_GT(fast.size(), 1000U);
+  EXPECT_EQ(fast, slow);
 }
 
 // The experiment in wrk2's README: one stall of 1.4 s in 30 s at 2,000/s shows in the response

@@ -6,9 +6,9 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "drivers/combined.hpp"
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
-#include "drivers/combined.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/run_job.hpp"
 #include "workloads/workloads.hpp"

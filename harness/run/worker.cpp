@@ -75,8 +75,8 @@ void worker::hurry() {
 }
 
 void worker::hurry_clients() {
-  for (const time_point due_at : backlog_) {
-    if (setup_.window.contains(to_ns(due_at))) recorder_.count(counter::in_flight_at_end);
+  for (const due& waits : backlog_) {
+    if (setup_.window.contains(to_ns(waits.intended))) recorder_.count(counter::in_flight_at_end);
   }
   backlog_.clear();
   for (const auto& s : slots_) s->who.hurry();
@@ -245,6 +245,7 @@ task<void> worker::dispatch() {
   auto plan = setup_.job.loop == config::loop_kind::open
                   ? pace::schedule::constant(*setup_.job.rate, mine_)
                   : pace::schedule::poisson(*setup_.job.rate, mine_, setup_.job.seed);
+  std::uint64_t arrival = mine_.worker;
   int arrivals = 0;
   while (!stopping_) {
     const time_point intended = start_ + plan.next().value();
@@ -255,18 +256,19 @@ task<void> worker::dispatch() {
     } else if (++arrivals % arrivals_per_turn == 0) {
       co_await loop_.yield();
     }
-    assign(intended);
+    assign(intended, arrival);
+    arrival += mine_.workers;
   }
 }
 
-void worker::assign(time_point intended) {
+void worker::assign(time_point intended, std::uint64_t arrival) {
   if (!idle_.empty()) {
     client_slot* const free = idle_.front();
     idle_.pop_front();
-    free->next = due{intended, lateness::timer};
+    free->next = due{intended, lateness::timer, arrival};
     free->called.set();
   } else if (backlog_.size() < setup_.job.backlog) {
-    backlog_.push_back(intended);
+    backlog_.push_back({intended, lateness::queue, arrival});
   } else if (setup_.window.contains(to_ns(intended))) {
     recorder_.count(counter::dropped);
   }
@@ -284,7 +286,7 @@ task<void> worker::serve(client_slot& s) {
     co_await make_attempts(s, first);
     s.next.reset();
     if (!backlog_.empty()) {
-      s.next = due{backlog_.front(), lateness::queue};
+      s.next = backlog_.front();
       backlog_.pop_front();
     } else {
       idle_.push_back(&s);
@@ -294,7 +296,7 @@ task<void> worker::serve(client_slot& s) {
 
 // One attempt, or, for a partly open loop, a session of several with think time between them.
 task<void> worker::make_attempts(client_slot& s, due first) {
-  s.who.begin(first.intended, first.why);
+  s.who.begin(first.intended, first.why, first.arrival);
   co_await setup_.what.attempt(s.who);
   s.who.end();
   if (setup_.job.loop != config::loop_kind::partly_open) co_return;

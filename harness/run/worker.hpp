@@ -82,6 +82,7 @@ class worker {
   struct due {
     time_point intended;
     lateness why;
+    std::uint64_t arrival;  // over the whole load, from 0
   };
 
   task<void> open_sessions();
@@ -98,7 +99,7 @@ class worker {
   task<void> make_attempts(client_slot& s, due first);
   task<void> heartbeat();
   task<void> tick();
-  void assign(time_point intended);
+  void assign(time_point intended, std::uint64_t arrival);
   void fail(std::exception_ptr why);
   void stop_clients();
   void hurry_clients();
@@ -124,8 +125,8 @@ class worker {
 
   std::vector<std::unique_ptr<session>> sessions_;  // null until open
   std::vector<std::unique_ptr<client_slot>> slots_;
-  std::deque<client_slot*> idle_;   // open loops: clients without an attempt, longest idle first
-  std::deque<time_point> backlog_;  // open loops: due, but no client was free
+  std::deque<client_slot*> idle_;  // open loops: clients without an attempt, longest idle first
+  std::deque<due> backlog_;        // open loops: due, but no client was free
 
   signal go_;
   signal close_;
