@@ -186,7 +186,9 @@ struct finding {
   std::string sentence;
 };
 
-// The server's description of itself, for the run's provenance: ("server.version", "7.0.15").
+// The server's description of itself, for the run's provenance: ("server.version", "7.0.15"). A
+// column of tables shows "server.durability", in a few words: which changes survive when the server
+// is killed and its machine loses power, as its settings have it.
 using description = std::vector<std::pair<std::string, std::string>>;
 
 // Server-side counters, totals since the server started: ("commands", 1234), ("cmd.evalsha", 12).

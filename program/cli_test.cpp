@@ -112,7 +112,8 @@ TEST_F(runs, make_a_table_as_json) {
   const std::set<std::string> contract = {
       "lock",         "topology",   "scenario",   "success_rate", "tps",
       "samples",      "acquire_ns", "handoff_ns", "fairness",     "commands_per_acquire",
-      "safety_class", "violations", "valid",      "reasons",      "worst_client"};
+      "safety_class", "violations", "valid",      "reasons",      "worst_client",
+      "durability"};
   for (const auto& row : rows) {
     std::set<std::string> keys;
     for (const auto& [key, value] : row.items()) keys.insert(key);

@@ -41,6 +41,7 @@ command_action table_command(CLI::App& app, const context& c) {
   declare(app, "--resume", g->resume, "DIR",
           "goes on with the table in this folder, where it was interrupted");
   declare(app, "--junit", g->junit, "FILE", "also writes the verdicts as JUnit XML");
+  app.add_flag("--wide", g->wide, "all columns, however wide the terminal");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
   declare_watching(app, g->watched);
   return [c, g] {

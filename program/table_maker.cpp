@@ -393,7 +393,8 @@ std::string table_maker::format(const std::string& how) const {
   if (how == "md") return whole_page(words);
   if (how == "csv") return report::table_csv(rows());
   if (how == "json") return report::table_json(rows());
-  return report::table_terminal(rows(), width_of(stdout), words, style_of(screen_of(stdout)));
+  return report::table_terminal(rows(), width_of(stdout), words, style_of(screen_of(stdout)),
+                                given_.wide);
 }
 
 }  // namespace lockmark::cli

@@ -40,6 +40,7 @@ struct table_options {
   std::string junit;
   std::string resume;
   bool quiet = false;
+  bool wide = false;
   watching watched;
 
   std::uint64_t runs_a_row() const { return repeats > 0 ? repeats : full ? 3 : 5; }

@@ -39,6 +39,7 @@ task<void> describe(server& s) {
   EXPECT_EQ(said.count("server.version"), 1U);
   EXPECT_EQ(said.count("server.flavour"), 1U);
   EXPECT_EQ(said.count("server.innodb_flush_log_at_trx_commit"), 1U);
+  EXPECT_EQ(said.count("server.durability"), 1U);
   // MariaDB from 11.1 on has both names.
   EXPECT_GE(said.count("server.tx_isolation") + said.count("server.transaction_isolation"), 1U);
   const server_counters c = co_await s.locks->counters(s.l, s.in(enough));

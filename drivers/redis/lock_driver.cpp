@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "drivers/redis/preflight.hpp"
@@ -185,11 +186,14 @@ class redis_driver final : public driver {
     about.emplace_back("server.version", info_field(info, "redis_version"));
     about.emplace_back("server.mode", mode);
     about.emplace_back("server.role", role);
+    std::map<std::string_view, std::string> set;
     for (const char* setting : {"appendonly", "appendfsync", "save", "maxmemory-policy"}) {
       const reply r = co_await c.demand(deadline, "CONFIG", "GET", setting);
-      const bool known = !r.is(kind::error);
-      about.emplace_back(fmt::format("server.{}", setting), known ? setting_in(r) : "unknown");
+      set[setting] = r.is(kind::error) ? "unknown" : setting_in(r);
+      about.emplace_back(fmt::format("server.{}", setting), set[setting]);
     }
+    const std::string_view survives = durability_of(set["appendonly"], set["appendfsync"]);
+    if (!survives.empty()) about.emplace_back("server.durability", survives);
     co_await load_scripts(c, where, deadline);
   }
 

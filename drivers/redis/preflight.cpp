@@ -43,4 +43,11 @@ std::optional<finding> judge_permission(std::string_view server, std::string_vie
                               server, command, excerpt(said.text))};
 }
 
+std::string_view durability_of(std::string_view appendonly, std::string_view appendfsync) {
+  if (appendonly == "no") return "none";
+  if (appendonly != "yes") return "";
+  if (appendfsync == "always") return "each change";
+  return appendfsync == "everysec" ? "all but 1 s" : "as the kernel writes";
+}
+
 }  // namespace lockmark::redis

@@ -27,6 +27,10 @@ std::optional<finding> judge_descriptors(std::uint64_t wanted, std::uint64_t lim
 std::optional<finding> judge_eviction(std::string_view server, std::string_view policy,
                                       std::uint64_t limit);
 
+// Which changes survive a crash, by the settings of Redis's append-only file; empty: not known. A
+// snapshot now and then keeps no lock.
+std::string_view durability_of(std::string_view appendonly, std::string_view appendfsync);
+
 // `said` answers a trial of a command that the lock depends on.
 std::optional<finding> judge_permission(std::string_view server, std::string_view command,
                                         const reply& said);

@@ -58,6 +58,14 @@ TEST(redis_preflight, names_what_is_refused) {
   EXPECT_NE(f->sentence.find("refuses EVAL"), std::string::npos);
 }
 
+TEST(redis_preflight, knows_what_survives) {
+  EXPECT_EQ(durability_of("no", "always"), "none");
+  EXPECT_EQ(durability_of("yes", "always"), "each change");
+  EXPECT_EQ(durability_of("yes", "everysec"), "all but 1 s");
+  EXPECT_EQ(durability_of("yes", "no"), "as the kernel writes");
+  EXPECT_EQ(durability_of("unknown", "unknown"), "");
+}
+
 // CONFIG GET answers name and value.
 TEST(redis_preflight, reads_settings) {
   reply r;

@@ -245,6 +245,8 @@ class zookeeper_driver final : public driver {
         {"server.name", "ZooKeeper"},
         {"server.version", version.substr(0, version.find('-'))},
         {"server.mode", fmt::format("{}", fmt::join(modes, ", "))},
+        // What ZooKeeper does unless it was started with forceSync=no, which it does not tell.
+        {"server.durability", "each change"},
         {"zookeeper.tickTime", known(conf, "=", "tickTime")},
         {"zookeeper.minSessionTimeout", known(conf, "=", "minSessionTimeout")},
         {"zookeeper.maxSessionTimeout", known(conf, "=", "maxSessionTimeout")},

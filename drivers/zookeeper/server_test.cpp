@@ -251,6 +251,7 @@ TEST(driver, describes_the_server) {
     std::map<std::string, std::string> fields(about.begin(), about.end());
     EXPECT_THAT(fields["server.version"], MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
     EXPECT_EQ(fields["server.mode"], "standalone");
+    EXPECT_EQ(fields["server.durability"], "each change");
     EXPECT_EQ(fields["zookeeper.tickTime"], "500");
     EXPECT_EQ(fields["zookeeper.grantedSessionTimeout"], "10000");
     const auto before = co_await w.backend->counters(w.here, w.in(seconds(5)));

@@ -107,6 +107,17 @@ std::string topology_of(const json& run) {
   return rtt_ns == 0 ? name : fmt::format("{} +{}", name, duration_text(rtt_ns));
 }
 
+// Of the run's server, or of each of several.
+std::string durability_of(const json& content) {
+  std::vector<std::string> all;
+  for (const auto& [name, value] : content.at("provenance").at("server").items()) {
+    if (!name.starts_with("server.") || !name.ends_with(".durability")) continue;
+    const std::string its = value;
+    if (std::ranges::find(all, its) == all.end()) all.push_back(its);
+  }
+  return joined(all, {}, " / ");
+}
+
 row read_row(const json& content) {
   const json& run = content.at("run");
   const json& verdict = content.at("verdict");
@@ -119,6 +130,7 @@ row read_row(const json& content) {
     r.values[i] = read_figure(figures()[i], content);
   }
   r.safety_class = verdict.at("safety_class");
+  r.durability = durability_of(content);
   r.complete = run.at("complete");
   r.valid = r.complete && verdict.at("valid") == true;
   r.bound = r.valid && !verdict.at("bound").is_null();

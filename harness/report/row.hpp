@@ -33,6 +33,7 @@ struct row {
   std::string implementation;
   std::string scenario;
   std::string safety_class;
+  std::string durability;  // of its servers' data, as these are set; empty: not known
   bool complete = false;
   bool valid = false;  // false for an incomplete run
   bool bound = false;  // the harness was the limit: rates are lower, times upper bounds

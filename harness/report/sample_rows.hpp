@@ -27,6 +27,7 @@ inline row measured_row() {
   r["worst_p99"] = {1'000'000'000, true};
   r["commands"] = {2};
   r.safety_class = "best-effort";
+  r.durability = "each change";
   r["violations"] = {0};
   r.complete = r.valid = true;
   return r;

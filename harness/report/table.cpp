@@ -109,6 +109,8 @@ std::vector<column> columns(language in, bool ranks, bool narrow = false) {
   add_figures(all, false, in, narrow);
   all.push_back(
       {head("safety"), 8, true, [in](const row& r) { return translated(r.safety_class, in); }});
+  all.push_back({head("durability"), 2, true,
+                 [in](const row& r) { return translated(or_dash(r.durability), in); }});
   add_figures(all, true, in, narrow);
   all.push_back({head("valid"), always_shown, true,
                  [in](const row& r) { return translated(state_text(r), in); }, nullptr, true});
@@ -159,6 +161,7 @@ std::vector<field> csv_fields(const row& r) {
                             {"scenario", r.scenario}};
   add_csv(fields, r, false);
   fields.emplace_back("safety_class", r.safety_class);
+  fields.emplace_back("durability", r.durability.empty() ? json() : json(r.durability));
   add_csv(fields, r, true);
   fields.emplace_back("valid", r.valid);
   fields.emplace_back("bound", r.bound);
@@ -297,6 +300,7 @@ std::string table_json(const std::vector<row>& rows) {
     json one{{"lock", r.lock}, {"topology", r.topology}, {"scenario", r.scenario}};
     add_json(one, r, false);
     one["safety_class"] = r.safety_class;
+    one["durability"] = r.durability.empty() ? json() : json(r.durability);
     add_json(one, r, true);
     one["valid"] = r.valid;
     one["reasons"] = texts_of(r.reasons);
@@ -323,7 +327,7 @@ std::string overview_markdown(const std::vector<row>& rows, language in) {
 }
 
 std::string table_terminal(const std::vector<row>& rows, std::size_t width, language in,
-                           const style& look) {
+                           const style& look, bool wide) {
   footnotes notes(in);
   grid g{columns_for_terminal(in, has_ranks(rows)), {}};
   for (const row& r : rows) {
@@ -332,7 +336,7 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width, lang
     cells.back() += notes.mark(r);
   }
   std::string left_out;
-  while (g.width() > width) {
+  while (!wide && g.width() > width) {
     const std::string head = g.leave_one_out();
     if (head.empty()) break;
     left_out += fmt::format("{}{}", left_out.empty() ? "" : ", ", head);
@@ -355,7 +359,8 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width, lang
   const std::string_view repeats = legend_of_repeats(rows);
   if (!repeats.empty()) text += paragraph(translated(repeats, in), width);
   if (!left_out.empty()) {
-    text += paragraph(fmt::format("Not shown for lack of width: {}.", left_out), width);
+    text += paragraph(fmt::format("Not shown for lack of width, but with --wide: {}.", left_out),
+                      width);
   }
   for (std::size_t n = 0; n < notes.all().size(); ++n) {
     text += paragraph(fmt::format("[{}] {}", n + 1, notes.all()[n]), width);

@@ -28,9 +28,10 @@ std::string table_csv(const std::vector<row>& rows);
 std::string table_json(const std::vector<row>& rows);
 
 // Aligned text under a heading per scenario. Columns that do not fit are left out, the least
-// important first, and named; lock, speed and validity always stay.
+// important first, and named; lock, speed and validity always stay. `wide`: all stay.
 std::string table_terminal(const std::vector<row>& rows, std::size_t width,
-                           language in = language::english, const style& look = {});
+                           language in = language::english, const style& look = {},
+                           bool wide = false);
 
 // Many runs as a comment on a pull request: the verdict first, then the runs that need a look, and
 // the whole table folded. Under most_markdown_bytes, however many rows there are.

@@ -14,6 +14,7 @@ namespace lockmark::report {
 namespace {
 
 using json = nlohmann::ordered_json;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -33,19 +34,21 @@ TEST(table, markdown) {
   EXPECT_EQ(
       lines[0],
       "| lock | cluster mode | implementation | scenario | success | TPS | samples | p50 | p99 "
-      "| p99.9 | hand-off | fairness | worst success | commands | safety | violations | valid |");
+      "| p99.9 | hand-off | fairness | worst success | commands | safety | durability | violations "
+      "| valid |");
   EXPECT_EQ(lines[2],
             "| redis/lua | redis | two scripts | contended | 99.98 % | 1234 | 20000 | 1.2 ms | "
-            "12.3 ms | - | 853 us | 0.88 | 94.0 % | 2.00 | best-effort | 0 | yes |");
+            "12.3 ms | - | 853 us | 0.88 | 94.0 % | 2.00 | best-effort | each change | 0 | yes |");
   EXPECT_EQ(
       lines[3],
       "| zookeeper/sequential | redis | two scripts | contended | 99.98 % | >= 1234 | 20000 | "
-      "<= 1.2 ms | > 1.0 s | - | - | - | 94.0 % | 2.00 | best-effort | 0 | yes [1] |");
+      "<= 1.2 ms | > 1.0 s | - | - | - | 94.0 % | 2.00 | best-effort | each change | 0 | yes [1] "
+      "|");
   EXPECT_THAT(lines[4], HasSubstr("| 3 | INVALID [2] |"));
-  EXPECT_EQ(
-      lines[5],
-      "| redis/setnx | redis | - | contended | - | - | 0 | - | - | - | - | - | - | - | none | - | "
-      "incomplete [3] |");
+  EXPECT_EQ(lines[5],
+            "| redis/setnx | redis | - | contended | - | - | 0 | - | - | - | - | - | - | - | none "
+            "| - | - | "
+            "incomplete [3] |");
   EXPECT_EQ(lines[9], "1. a load thread used 97 % of its core (limit 80 %)");
   EXPECT_EQ(lines[10], "2. debug build");
   EXPECT_EQ(lines[11], "3. incomplete: the run has not ended yet, or was killed; debug build");
@@ -100,16 +103,18 @@ TEST(table, csv) {
   EXPECT_EQ(lines[0],
             "lock,topology,implementation,scenario,success_rate,tps,samples,p50_ns,p90_ns,p99_ns,"
             "p999_ns,max_ns,handoff_p50_ns,fairness,worst_success,worst_p99_ns,"
-            "commands_per_acquire,safety_class,violations,valid,bound,complete,reasons,run,runs,"
+            "commands_per_acquire,safety_class,durability,violations,valid,bound,complete,reasons,"
+            "run,runs,"
             "tps_low,tps_high,rank\r");
   EXPECT_EQ(lines[1],
             "redis/lua,redis,two scripts,contended,0.9998,1234.4,20000,1200000,3456000,12340000,,> "
-            "1000000000,853000,0.876,0.94,> 1000000000,2.0,best-effort,0,true,false,true,,first,1,"
+            "1000000000,853000,0.876,0.94,> 1000000000,2.0,best-effort,each "
+            "change,0,true,false,true,,first,1,"
             ",,\r");
   EXPECT_THAT(lines[2], HasSubstr("\"the \"\"first\"\", and best\""));
   EXPECT_THAT(lines[2], HasSubstr(",true,true,true,a load thread"));
   EXPECT_EQ(lines[3],
-            "redis/setnx,redis,,contended,,,0,,,,,,,,,,,none,,false,false,false,\"incomplete: the "
+            "redis/setnx,redis,,contended,,,0,,,,,,,,,,,none,,,false,false,false,\"incomplete: the "
             "run has "
             "not ended yet, or was killed; debug build\",fourth,1,,,\r");
 }
@@ -123,8 +128,8 @@ TEST(table, json_keys) {
     for (const auto& item : r.items()) keys.push_back(item.key());
     EXPECT_THAT(keys, ElementsAre("lock", "topology", "scenario", "success_rate", "tps", "samples",
                                   "acquire_ns", "handoff_ns", "fairness", "worst_client",
-                                  "commands_per_acquire", "safety_class", "violations", "valid",
-                                  "reasons", "bound", "run"));
+                                  "commands_per_acquire", "safety_class", "durability",
+                                  "violations", "valid", "reasons", "bound", "run"));
     EXPECT_EQ(r["acquire_ns"].size(), 5U);
   }
   EXPECT_EQ(json::parse(table_json({})), json::array());
@@ -147,6 +152,13 @@ TEST(table, json_values) {
   EXPECT_EQ(rows[3]["valid"], false);
   EXPECT_EQ(rows[3]["tps"], nullptr);
   EXPECT_EQ(rows[3]["violations"], nullptr);
+}
+
+// --wide shows what a narrow terminal has no room for.
+TEST(table, all_columns_of_a_narrow_terminal) {
+  const auto text = table_terminal(all_kinds(), 80, language::english, {}, true);
+  EXPECT_THAT(text, AllOf(HasSubstr("implementation"), HasSubstr("durability"),
+                          Not(HasSubstr("Not shown"))));
 }
 
 // At 200 columns nothing is left out; columns line up.
@@ -172,7 +184,8 @@ TEST(table, narrow_terminal) {
          {"lock", "TPS", "p50", "p99", "viol.", "valid", "INVALID", "incomplete"}) {
       EXPECT_THAT(text, HasSubstr(kept)) << width;
     }
-    EXPECT_THAT(text, HasSubstr("Not shown for lack of width: implementation")) << width;
+    EXPECT_THAT(text, HasSubstr("Not shown for lack of width, but with --wide: implementation"))
+        << width;
   }
 }
 
