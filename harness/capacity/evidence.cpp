@@ -91,6 +91,30 @@ double crowding(const std::vector<stretch>& groups, double share, double attempt
   return std::max(1.0, squares * n / (n - 1) / independent);
 }
 
+// Wilson's interval, for a share that is worth so many independent attempts.
+void set_bounds(share_bounds& result, double t) {
+  const double t2 = t * t / result.worth;
+  const double centre = (result.share + t2 / 2) / (1 + t2);
+  const double spread = std::sqrt(t2 * (result.share * (1 - result.share) + t2 / 4)) / (1 + t2);
+  result.low = std::max(0.0, centre - spread);
+  result.high = std::min(1.0, centre + spread);
+}
+
+// Late attempts in excess of the share that is expected, for each group.
+std::vector<double> excess_of(const std::vector<stretch>& groups, double share) {
+  std::vector<double> all;
+  for (const stretch& g : groups) {
+    all.push_back(static_cast<double>(g.late) - share * static_cast<double>(g.attempts));
+  }
+  return all;
+}
+
+double product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 }  // namespace
 
 double student_quantile(double tail, double freedom) {
@@ -114,12 +138,38 @@ share_bounds bound_share(std::span<const stretches> runs, double doubt) {
   const auto n = static_cast<double>(attempts);
   result.share = static_cast<double>(late) / n;
   result.worth = n / crowding(groups, result.share, n);
-  const double t = student_quantile(doubt, static_cast<double>(groups.size() - 1));
-  const double t2 = t * t / result.worth;
-  const double centre = (result.share + t2 / 2) / (1 + t2);
-  const double spread = std::sqrt(t2 * (result.share * (1 - result.share) + t2 / 4)) / (1 + t2);
-  result.low = std::max(0.0, centre - spread);
-  result.high = std::min(1.0, centre + spread);
+  set_bounds(result, student_quantile(doubt, static_cast<double>(groups.size() - 1)));
+  return result;
+}
+
+share_beside bound_share_beside(std::span<const stretches> runs, std::span<const stretches> replays,
+                                double expected, double doubt, int looks) {
+  share_beside result{bound_share(runs, doubt / looks), 0};
+  share_bounds& late = result.late;
+  const std::vector<stretch> groups = grouped(runs), beside = grouped(replays);
+  if (groups.size() < 6 || groups.size() != beside.size()) return result;
+  const auto n = static_cast<double>(late.attempts);
+  const std::vector<double> ours = excess_of(groups, late.share);
+  const std::vector<double> theirs = excess_of(beside, expected);
+  const double squares = product(ours, ours), their_squares = product(theirs, theirs);
+  if (squares <= 0 || their_squares <= 0) return result;
+  const double along = std::max(0.0, product(ours, theirs) / their_squares);
+  double luck = 0;
+  for (const double t : theirs) luck += along * t;
+  const double share = late.share - luck / n;
+  // Too lucky or unlucky to be corrected: a share lies between 0 and 1.
+  if (share <= 0 || share >= 1) return result;
+  double left = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const double off = static_cast<double>(groups[i].late) -
+                       share * static_cast<double>(groups[i].attempts) - along * theirs[i];
+    left += off * off;
+  }
+  const auto count = static_cast<double>(groups.size());
+  result.together = std::max(0.0, 1 - left / squares);
+  late.share = share;
+  late.worth = n * n * share * (1 - share) / std::max(1e-9, left * count / (count - 2));
+  set_bounds(late, student_quantile(doubt / looks, count - 2));
   return result;
 }
 

@@ -40,6 +40,17 @@ struct share_bounds {
 // stretches that are too short to be independent, to about 30 per run.
 share_bounds bound_share(std::span<const stretches> runs, double doubt);
 
+// The same of runs whose replays (replay.hpp) tell how lucky they were: late attempts that a replay
+// had too many or too few of, against `expected`, its model's share in the long run, are taken out
+// as far as run and replay go together. `worth` may then exceed `attempts`. `looks`: how often the
+// bounds are asked for while the runs go on; they hold at all of them.
+struct share_beside {
+  share_bounds late;
+  double together = 0;  // the share of the variance between stretches that the replay explains
+};
+share_beside bound_share_beside(std::span<const stretches> runs, std::span<const stretches> replays,
+                                double expected, double doubt, int looks = 1);
+
 struct growth_bounds {
   double per_s = 0;  // increase of waiting attempts per second
   double low = 0;

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "harness/pace/arrivals.hpp"
+
 namespace lockmark::run {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Streams of random numbers below this are clients'.
-constexpr std::uint64_t first_arrival = std::uint64_t{1} << 32;
 
 // A client without a reachable server must not hammer the network.
 constexpr duration least_pause_when_unavailable = 10ms;
@@ -47,7 +46,7 @@ void actor::draw_plan(stats::random_source& from) {
 
 void actor::begin(time_point intended, lateness why, std::optional<std::uint64_t> arrival) {
   if (arrival) {
-    stats::random_source its{stage_.job.seed, first_arrival + *arrival};
+    auto its = pace::random_of_arrival(stage_.job.seed, *arrival);
     draw_plan(its);
   } else {
     draw_plan(random_);

@@ -5,6 +5,7 @@
 
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
+#include "harness/pace/arrivals.hpp"
 #include "harness/run/run_job.hpp"
 #include "workloads/workloads.hpp"
 
@@ -128,6 +129,12 @@ TEST(open_loop, gives_an_arrival_the_same_key_whoever_serves_it) {
   const auto slow = keys_wanted("faulty/lock", job + "options: {delay: 2ms}\n");
   ASSERT_GT(fast.size(), 1000U);
   EXPECT_EQ(fast, slow);
+  std::vector<std::uint32_t> foreseen;
+  for (const auto& a : pace::arrivals_of(config::parse_job(job, "test.yaml"), 1, 10s)) {
+    foreseen.push_back(a.key);
+  }
+  foreseen.resize(fast.size());
+  EXPECT_EQ(fast, foreseen);
 }
 
 // The experiment in wrk2's README: one stall of 1.4 s in 30 s at 2,000/s shows in the response

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr duration publish_every = 20ms;
 constexpr duration heartbeat_every = 5ms;
 // An overloaded dispatcher lets its clients run after this many arrivals.
-constexpr int arrivals_per_turn = 64;
+constexpr std::uint64_t arrivals_per_turn = 64;
 
 }  // namespace
 
@@ -242,22 +242,18 @@ task<void> worker::closed_loop(client_slot& s) {
 // Calls a client for every arrival of the schedule, at its intended time and never earlier.
 task<void> worker::dispatch() {
   for (const auto& s : slots_) idle_.push_back(s.get());
-  auto plan = setup_.job.loop == config::loop_kind::open
-                  ? pace::schedule::constant(*setup_.job.rate, mine_)
-                  : pace::schedule::poisson(*setup_.job.rate, mine_, setup_.job.seed);
-  std::uint64_t arrival = mine_.worker;
-  int arrivals = 0;
+  pace::schedule plan = pace::schedule_of(setup_.job, mine_);
+  std::uint64_t arrivals = 0;
   while (!stopping_) {
     const time_point intended = start_ + plan.next().value();
     if (intended > loop_.now()) {
       go_.clear();
       co_await go_.wait_until(intended);
       if (stopping_) break;
-    } else if (++arrivals % arrivals_per_turn == 0) {
+    } else if (arrivals % arrivals_per_turn == arrivals_per_turn - 1) {
       co_await loop_.yield();
     }
-    assign(intended, arrival);
-    arrival += mine_.workers;
+    assign(intended, pace::number_of(arrivals++, mine_));
   }
 }
 
