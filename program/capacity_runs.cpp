@@ -35,6 +35,8 @@ capacity::observation observe(const run::result& r, const std::string& folder,
                               const std::vector<capacity::objective>& objectives) {
   capacity::observation o;
   o.run = folder;
+  o.workers = r.workers;
+  o.warmup_s = r.warmup_s;
   o.granted_per_s = r.tps();
   o.granted_share = r.success_rate();
   o.dropped = r.totals.counts[run::counter::dropped];

@@ -94,7 +94,7 @@ TEST_F(runs_with_faults, come_on_top_of_a_longer_round_trip) {
   for (const char* participants : {"participants=0", "participants=1"}) {
     fs::remove_all(dir_ / "runs");
     const ended e = lone("local:redis", participants);
-    EXPECT_EQ(e.status, 0) << e.err;
+    EXPECT_THAT(e.status, testing::AnyOf(0, 3)) << e.err;  // 3: the machine was frozen meanwhile
     const auto r = result();
     EXPECT_EQ(r.at("run").at("rtt_ns"), 4'000'000);
     EXPECT_GE(r.at("quantiles").at("service").at("quantiles")[0].at("value_ns").get<double>(), 4e6);

@@ -26,7 +26,7 @@ struct capacity_options {
   std::string probe = config::print_duration(capacity::usual_probe);
   std::string probe_at_most = "5m";
   std::string cell = "5s";
-  bool no_sweep = false;
+  bool sweep = false;
   std::vector<std::uint64_t> clients{1, 4, 16, 64};
   std::vector<std::string> keys;
   std::vector<std::string> holds;
@@ -65,7 +65,7 @@ capacity::settings settings_of(const capacity_options& g) {
   }
   s.cell = time_of("--cell", g.cell);
   if (!g.want.empty()) s.wanted_per_s = value_of("--want", config::parse_rate(g.want)).per_second();
-  s.sweeps = !g.no_sweep;
+  s.sweeps = g.sweep || !g.keys.empty() || !g.holds.empty();
   s.clients = g.clients;
   for (const std::string& k : g.keys) {
     s.keys.push_back(value_of("--keys", config::parse_key_choice(k)));
@@ -167,7 +167,8 @@ int study(const context& c, const capacity_options& g) {
 }
 
 void declare_sweep(CLI::App& app, capacity_options& g) {
-  app.add_flag("--no-sweep", g.no_sweep, "only the highest rate and the plan");
+  app.add_flag("--sweep", g.sweep,
+               "also the contention sweep, eight minutes more; --keys and --holds imply it");
   app.add_option("--clients", g.clients, "numbers of clients of the sweep")
       ->type_name("NUMBER")
       ->delimiter(',')

@@ -109,12 +109,6 @@ std::vector<double> excess_of(const std::vector<stretch>& groups, double share) 
   return all;
 }
 
-double product(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 }  // namespace
 
 double student_quantile(double tail, double freedom) {
@@ -151,25 +145,24 @@ share_beside bound_share_beside(std::span<const stretches> runs, std::span<const
   const auto n = static_cast<double>(late.attempts);
   const std::vector<double> ours = excess_of(groups, late.share);
   const std::vector<double> theirs = excess_of(beside, expected);
-  const double squares = product(ours, ours), their_squares = product(theirs, theirs);
-  if (squares <= 0 || their_squares <= 0) return result;
-  const double along = std::max(0.0, product(ours, theirs) / their_squares);
-  double luck = 0;
-  for (const double t : theirs) luck += along * t;
+  double luck = 0, squares = 0, left = 0;
+  for (const double t : theirs) luck += t;
   const double share = late.share - luck / n;
   // Too lucky or unlucky to be corrected: a share lies between 0 and 1.
-  if (share <= 0 || share >= 1) return result;
-  double left = 0;
+  if (late.share <= 0 || share <= 0 || share >= 1) return result;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const double off = static_cast<double>(groups[i].late) -
-                       share * static_cast<double>(groups[i].attempts) - along * theirs[i];
+                       share * static_cast<double>(groups[i].attempts) - theirs[i];
     left += off * off;
+    squares += ours[i] * ours[i];
   }
   const auto count = static_cast<double>(groups.size());
-  result.together = std::max(0.0, 1 - left / squares);
+  result.together = squares > 0 ? std::max(0.0, 1 - left / squares) : 0;
+  // Where few were late, what is left is little by luck, too.
+  left *= std::max(1.0, share / late.share);
   late.share = share;
-  late.worth = n * n * share * (1 - share) / std::max(1e-9, left * count / (count - 2));
-  set_bounds(late, student_quantile(doubt / looks, count - 2));
+  late.worth = n * n * share * (1 - share) / std::max(1e-9, left * count / (count - 1));
+  set_bounds(late, student_quantile(doubt / looks, count - 1));
   return result;
 }
 

@@ -42,7 +42,8 @@ share_bounds bound_share(std::span<const stretches> runs, double doubt);
 
 // The same of runs whose replays (replay.hpp) tell how lucky they were: late attempts that a replay
 // had too many or too few of, against `expected`, its model's share in the long run, are taken out
-// as far as run and replay go together. `worth` may then exceed `attempts`. `looks`: how often the
+// one for one: a factor estimated from the same run would be too small in lucky ones. `worth` may
+// then exceed `attempts`. `looks`: how often the
 // bounds are asked for while the runs go on; they hold at all of them.
 struct share_beside {
   share_bounds late;

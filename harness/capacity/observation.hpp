@@ -14,6 +14,8 @@ namespace lockmark::capacity {
 
 struct observation {
   std::string run;            // name of its folder
+  std::uint32_t workers = 1;  // that shared its arrivals
+  double warmup_s = 0;        // load before the measurement
   double granted_per_s = 0;   // optimistic: commits
   double granted_share = 1;   // of all attempts
   std::uint64_t dropped = 0;  // due, but never begun

@@ -83,10 +83,9 @@ stretches stretches_of(std::span<const outcome_of_arrival> all, double late_afte
   stretches result{{}, part_s};
   result.parts.resize(static_cast<std::size_t>((until_s - from_s) / part_s));
   for (const outcome_of_arrival& a : all) {
-    if (a.due_s < from_s) continue;
-    const auto part = static_cast<std::size_t>((a.due_s - from_s) / part_s);
-    if (part >= result.parts.size()) continue;
-    stretch& its = result.parts[part];
+    if (a.due_s < from_s || a.due_s >= until_s) continue;
+    const auto part = static_cast<std::size_t>((a.due_s + a.wait_s - from_s) / part_s);
+    stretch& its = result.parts[std::min(part, result.parts.size() - 1)];
     ++its.attempts;
     its.late += !a.granted || a.wait_s > late_after_s ? 1 : 0;
     its.waiting += a.wait_s / part_s;

@@ -37,7 +37,8 @@ std::vector<outcome_of_arrival> replay(std::span<const pace::arrival> all, const
                                        std::uint64_t seed);
 
 // As the stretches of a run that measured from `from_s` to `until_s`: late are those that waited
-// for longer than `late_after_s` or gave up. An attempt belongs to the stretch in which it was due.
+// for longer than `late_after_s` or gave up. As in a run, only attempts that were due while it
+// measured count, each in the stretch in which its wait ended.
 stretches stretches_of(std::span<const outcome_of_arrival> all, double late_after_s, double part_s,
                        double from_s, double until_s);
 

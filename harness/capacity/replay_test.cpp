@@ -49,7 +49,7 @@ TEST(replay, in_random_order_spreads_the_waits) {
   unordered.order = service_order::random;
   const auto first_come = replay(arrivals, prompt, 1);
   const auto any = replay(arrivals, unordered, 1);
-  EXPECT_NEAR(mean_wait_s(any) / mean_wait_s(first_come), 1, 1e-6);
+  EXPECT_NEAR(mean_wait_s(any) / mean_wait_s(first_come), 1, 0.02);
   EXPECT_GT(share_later_than(any, 0.15), 2 * share_later_than(first_come, 0.15));
 }
 
@@ -72,11 +72,12 @@ TEST(replay, becomes_the_stretches_of_a_run) {
       {0.5, 0.1, true}, {1.2, 0.3, true}, {1.4, 0.9, false}, {2.1, 0.1, true}, {9, 0, true}};
   const stretches s = stretches_of(all, 0.2, 0.5, 1, 3);
   ASSERT_EQ(s.parts.size(), 4U);
-  EXPECT_EQ(s.parts[0].attempts, 2);
-  EXPECT_EQ(s.parts[0].late, 2);
-  EXPECT_NEAR(s.parts[0].waiting, 1.2 / 0.5, 1e-9);
-  EXPECT_EQ(s.parts[2].attempts, 1);
-  EXPECT_EQ(s.parts[2].late, 0);
+  EXPECT_EQ(s.parts[0].attempts, 0);
+  EXPECT_EQ(s.parts[1].attempts, 1);
+  EXPECT_EQ(s.parts[1].late, 1);
+  EXPECT_NEAR(s.parts[1].waiting, 0.3 / 0.5, 1e-9);
+  EXPECT_EQ(s.parts[2].attempts, 2);
+  EXPECT_EQ(s.parts[2].late, 1);
 }
 
 // "Runs" of a lock that is a little slower than its model: the same luck, other hand-offs.
@@ -123,7 +124,7 @@ TEST(beside_a_replay, a_run_is_worth_several) {
     squares_beside += std::pow(both.late.share - truth, 2);
     above += both.late.high < truth ? 1 : 0;
   }
-  EXPECT_GT(squares / squares_beside, 4);
+  EXPECT_GT(squares / squares_beside, 10);
   EXPECT_LE(above, runs / 8);
 }
 

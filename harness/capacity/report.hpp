@@ -96,6 +96,15 @@ struct plan_line {
   nlohmann::ordered_json data;  // the same as numbers, with units in the keys
 };
 
+// The search beside replays (replay_search.hpp), where they tell enough of the lock.
+struct beside_replays {
+  double explained = 0;  // of the variance of the runs
+  double scale = 1;      // of the hand-offs under contention
+  bool in_order = true;  // the lock is more like one that serves in order of arrival
+  double edge_per_s = 0;
+  double minutes_that_hold = 0;  // of single minutes at the confirmed rate
+};
+
 struct findings {
   subject what;
   std::vector<objective> objectives;
@@ -103,7 +112,8 @@ struct findings {
   std::string job;  // YAML, as at the start of the search
   std::optional<basics> base;
   std::vector<probed> probes;
-  std::optional<figure> rate;   // the confirmed one; low: itself, high: edge, with 97.5 %
+  std::optional<figure> rate;  // the confirmed one; low: itself, high: edge, with 97.5 %
+  std::optional<beside_replays> replayed;
   bool nothing_failed = false;  // the highest allowed rate passed
   bool limited_by_harness = false;
   std::vector<comparison> model;

@@ -128,7 +128,7 @@ json plan_json(const std::vector<plan_line>& plan) {
 
 json to_json(const findings& r) {
   json j;
-  j["capacity_schema_version"] = "1.0";
+  j["capacity_schema_version"] = "1.1";
   j["lock"] = r.what.lock;
   j["topology"] = r.what.topology;
   j["target"] = r.what.target;
@@ -140,6 +140,12 @@ json to_json(const findings& r) {
   j["job"] = r.job;
   j["basics"] = r.base ? basics_json(*r.base) : json();
   j["highest_rate_per_s"] = r.rate ? figure_json(*r.rate) : json();
+  j["replayed"] = r.replayed ? json{{"explained_share", r.replayed->explained},
+                                    {"handoff_scale", r.replayed->scale},
+                                    {"in_order_of_arrival", r.replayed->in_order},
+                                    {"edge_per_s", r.replayed->edge_per_s},
+                                    {"minutes_that_hold", r.replayed->minutes_that_hold}}
+                             : json();
   j["nothing_failed"] = r.nothing_failed;
   j["limited_by_harness"] = r.limited_by_harness;
   j["probes"] = json::array();

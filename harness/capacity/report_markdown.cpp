@@ -83,11 +83,6 @@ void add_to_sweep(json& data) {
   data["random_arrivals_too"] = false;
   for (json& c : data.at("sweep")) {
     if (c.at("handoff_mean_s") == 0) c["handoff_mean_s"] = nullptr;
-    const json& bound = c.at("bound_per_s");
-    const json& granted = c.at("granted_per_s").at("value");
-    if (bound.is_number() && granted.is_number()) {
-      c["of_the_bound"] = granted.get<double>() / bound.get<double>();
-    }
     if (!c.at("random_arrivals").is_null()) data["random_arrivals_too"] = true;
   }
 }

@@ -22,6 +22,16 @@ duration times(duration d, double factor) {
   return duration{std::llround(static_cast<double>(d.count()) * factor)};
 }
 
+// Two hundred that are equally likely; none: nobody waited.
+std::vector<double> handoffs_of(const stats::histogram& transfer) {
+  std::vector<double> all;
+  for (int i = 0; i < 200 && !transfer.empty(); ++i) {
+    const std::int64_t ns = transfer.value_at_quantile((i + 0.5) / 200);
+    all.push_back(static_cast<double>(ns) / 1e9);
+  }
+  return all;
+}
+
 duration whole_tenths(duration d) {
   constexpr duration tenth = 100ms;
   return (d + tenth - 1ns) / tenth * tenth;
@@ -100,6 +110,7 @@ config::distribution study::pause_between(double had_per_s) const {
 // repeated cell would only repeat the first.
 observation study::run(config::job job, const std::string& title) {
   job.seed = job_.seed + made_++;
+  last_ = job;
   return run_(job, title);
 }
 
@@ -119,6 +130,7 @@ void study::measure_basics() {
   contended.think = pause_between(keys.value_or(1) * alone.granted_per_s);
   const observation crowded = run(contended, "all clients");
   const bounds wait = bound_mean_wait_s(alone.against, doubt_shown);
+  contended_ = {.lone_s = wait.value, .handoffs_s = handoffs_of(crowded.transfer)};
   basics b = basics_of(crowded, wait.value);
   b.lone_wait = figure_of(wait, alone.run);
   b.server_per_s = granted_figure(apart);
@@ -179,12 +191,65 @@ observation study::look_at(const probe& p, bool& harness_to_blame) {
   return o;
 }
 
-probed study::make_probe(const probe& p, std::vector<observation>& looks) {
-  if (p.looks_before == 0) looks.clear();
+void study::find_rate() {
+  measure_basics();
+  refuse_too_few_samples();
+  if (!search_beside_replays()) search();
+}
+
+// With replays of the same arrivals and holds, some minutes say as much as twenty. False: this lock
+// is no queue that could be replayed, and nothing was found.
+bool study::search_beside_replays() {
+  const bool is_queue = !found_.what.optimistic && !contended_.handoffs_s.empty() &&
+                        job_.keys.kind != config::key_choice::shape::own;
+  if (!is_queue) return false;
+  replay_search search(open_job(job_, 1, usual_plateau), contended_, settings_.objectives);
+  std::vector<observation> looks;
+  while (const auto p = search.next()) {
+    if (p->looks_before == 0) looks.clear();
+    bool harness_to_blame = false;
+    looks.push_back(plateau(*p, harness_to_blame));
+    outcome verdict = outcome::unclear;
+    probe_result found = search.tell(last_, looks.back(), verdict);
+    if (p->confirms) confirming_ = looks;
+    add_probe(*p, std::move(found), verdict, looks, harness_to_blame);
+  }
+  if (search.gave_up()) {
+    found_.notes.push_back(fmt::format(
+        "A queue with this lock's holds and hand-offs explains {:.0f} % of how its waits vary, so "
+        "the rate was searched for without it.",
+        100 * search.explained()));
+    return false;
+  }
+  const double rate = *search.rate_per_s();
+  found_.replayed = beside_replays{search.explained(), search.model().scale,
+                                   search.model().order == service_order::of_arrival,
+                                   search.edge_per_s(), search.minutes_that_hold()};
+  settle(rate, search.edge_per_s());
+  return true;
+}
+
+observation study::plateau(const probe& p, bool& harness_to_blame) {
+  const double needed_s = attempts_needed() / p.rate_per_s;
+  const duration length =
+      std::max<duration>(usual_plateau, whole_tenths(duration{std::llround(1e9 * needed_s)}));
+  const config::job job = open_job(job_, p.rate_per_s, length);
+  const std::string title = fmt::format("{} {:.5g}/s for {}", p.confirms ? "confirming" : "probing",
+                                        p.rate_per_s, config::print_duration(job.stop_duration));
+  observation o = run(job, title);
+  if (o.worth_repeating) o = run(job, title + " once more");
+  harness_to_blame = !o.valid;
+  return o;
+}
+
+void study::add_probe(const probe& p, probe_result found, outcome verdict,
+                      const std::vector<observation>& looks, bool harness_to_blame) {
   probed made;
   made.what = p;
-  looks.push_back(look_at(p, made.harness_to_blame));
-  made.found = result_of(looks, settings_.objectives, p.doubt);
+  made.verdict = verdict;
+  made.found = std::move(found);
+  made.harness_to_blame =
+      harness_to_blame && verdict != outcome::passes && !lies_within(made.found);
   made.quantiles = looks.back().quantiles;
   made.mean_wait_s = bound_mean_wait_s(against(looks, 0), doubt_shown);
   for (const observation& o : looks) {
@@ -192,12 +257,11 @@ probed study::make_probe(const probe& p, std::vector<observation>& looks) {
     made.pool_was_used_up |= o.clients_all_busy;
     made.runs.push_back(o.run);
   }
-  return made;
+  found_.probes.push_back(std::move(made));
+  grown_(found_);
 }
 
-void study::find_rate() {
-  measure_basics();
-  refuse_too_few_samples();
+void study::search() {
   const double guess = found_.base->crowded_per_s.value;
   const double at_most_s = std::chrono::duration<double>(settings_.probe_at_most).count();
   const double least = std::max(guess / 1000, attempts_needed() / at_most_s);
@@ -207,12 +271,13 @@ void study::find_rate() {
   while (const auto p = search.next()) {
     probe now = *p;
     now.rate_per_s = rounded(now.rate_per_s);
-    probed made = make_probe(now, looks);
-    made.verdict = search.tell(made.found);
-    made.harness_to_blame &= made.verdict != outcome::passes && !lies_within(made.found);
-    found_.probes.push_back(std::move(made));
+    if (now.looks_before == 0) looks.clear();
+    bool harness_to_blame = false;
+    looks.push_back(look_at(now, harness_to_blame));
+    probe_result found = result_of(looks, settings_.objectives, now.doubt);
+    const outcome verdict = search.tell(found);
     if (now.confirms) confirming_ = looks;
-    grown_(found_);
+    add_probe(now, std::move(found), verdict, looks, harness_to_blame);
   }
   conclude(search);
 }
@@ -224,10 +289,13 @@ void study::conclude(const rate_search& search) {
                       joined(settings_.objectives, print_objective), last.what.rate_per_s,
                       last.runs.back());
   }
-  const double rate = rounded(*search.rate_per_s());
-  const auto edge_below = search.edge_below_per_s();
-  found_.rate = figure{rate, rate, std::max(rate, edge_below.value_or(rate)), last.runs};
-  found_.nothing_failed = !edge_below;
+  found_.nothing_failed = !search.edge_below_per_s();
+  settle(rounded(*search.rate_per_s()), search.edge_below_per_s());
+}
+
+void study::settle(double rate, std::optional<double> edge_below) {
+  found_.rate =
+      figure{rate, rate, std::max(rate, edge_below.value_or(rate)), found_.probes.back().runs};
   found_.limited_by_harness = std::ranges::any_of(found_.probes, [&](const probed& p) {
     return p.harness_to_blame && p.what.rate_per_s <= found_.rate->high;
   });

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/capacity/replay_search.hpp"
 #include "harness/capacity/report.hpp"
 #include "harness/config/job.hpp"
 
@@ -13,6 +14,8 @@ namespace lockmark::capacity {
 
 // The search's accuracy is known for this length (rate_search.hpp).
 inline constexpr duration usual_probe = std::chrono::seconds{25};
+// The usual length of a run beside its replay.
+inline constexpr duration usual_plateau = std::chrono::seconds{30};
 
 struct settings {
   std::vector<objective> objectives;
@@ -57,9 +60,14 @@ class study {
   void measure_basics();
   void refuse_what_is_hopeless(const observation& lone) const;
   void refuse_too_few_samples() const;
-  probed make_probe(const probe& p, std::vector<observation>& looks);
+  void search();
+  bool search_beside_replays();
+  observation plateau(const probe& p, bool& harness_to_blame);
+  void add_probe(const probe& p, probe_result found, outcome verdict,
+                 const std::vector<observation>& looks, bool harness_to_blame);
   observation look_at(const probe& p, bool& harness_to_blame);
   void conclude(const rate_search& search);
+  void settle(double rate, std::optional<double> edge_below);
   void compare_with_model();
   std::optional<comparison> compare(const probed& p, double keys) const;
   void sweep_cell(std::uint64_t clients, const config::key_choice& keys,
@@ -78,6 +86,8 @@ class study {
   findings found_;
   std::vector<observation> confirming_;  // the runs of the confirmation
   std::uint64_t made_ = 0;               // runs so far
+  config::job last_;                     // as it was run
+  lock_model contended_;                 // hand-offs under contention; none: nobody waited
 };
 
 // The plan's lines from the measurements. `confirming`: the runs at the confirmed rate; `renewing`:

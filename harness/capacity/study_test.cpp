@@ -82,6 +82,50 @@ struct simulation {
   }
 };
 
+// A lock that serves in order, with the arrivals and holds of real runs, and hand-offs of its own.
+class queueing_lock {
+ public:
+  explicit queueing_lock(service_order order) { lock_.order = order; }
+
+  observation run(const config::job& job, const std::vector<objective>& objectives) {
+    ++runs;
+    spent_s += std::chrono::duration<double>(job.stop_duration).count();
+    if (!job.arrives_by_rate()) return closed_.run(job, objectives);
+    observation o = closed_.run(job, objectives);
+    o.against.clear();
+    o.warmup_s = 1;
+    const double until_s = 1 + std::chrono::duration<double>(job.stop_duration).count();
+    const auto all = waits(job, until_s);
+    for (const objective& goal : objectives) {
+      o.against.push_back(
+          stretches_of(all, static_cast<double>(goal.limit_ns) / 1e9, 0.5, 1, until_s));
+    }
+    return o;
+  }
+  // Of single minutes at the rate, those in which at most one of a hundred waits for 50 ms.
+  double minutes_that_hold(config::job job) const {
+    job.seed = 77;
+    const stretches minutes = stretches_of(waits(job, 60 * 100), 0.05, 60, 0, 60 * 100);
+    int held = 0;
+    for (const stretch& m : minutes.parts) {
+      held += static_cast<double>(m.late) <= 0.01 * static_cast<double>(m.attempts) ? 1 : 0;
+    }
+    return held / 100.0;
+  }
+
+  int runs = 0;
+  double spent_s = 0;
+
+ private:
+  std::vector<outcome_of_arrival> waits(const config::job& job, double until_s) const {
+    const auto until = duration{std::llround(1e9 * until_s)};
+    return replay(pace::arrivals_of(job, 1, until), lock_, job.seed + 1'000'000);
+  }
+
+  simulation closed_;
+  lock_model lock_{.lone_s = lone_s, .handoffs_s = {0.0008, 0.001, 0.0018}, .patience_s = 5};
+};
+
 config::job open_job() {
   return config::parse_job(
       "lock: memory/lock\nload: {loop: poisson, rate: 100/s, instances: 4, clients: 16}\n"
@@ -205,6 +249,35 @@ TEST_F(a_study, bounds_a_cell_by_its_own_hand_offs) {
   all.sweep();
   ASSERT_EQ(all.found().cells[0].clients, 1U);
   EXPECT_NEAR(all.found().cells[0].bound_per_s.value_or(0), 1 / (hold_s + handoff_s), 1);
+}
+
+// Within minutes, and minutes at the rate found hold as often as promised.
+TEST(a_study_beside_replays, takes_minutes_and_keeps_its_promise) {
+  for (const service_order order : {service_order::of_arrival, service_order::random}) {
+    double promised = 0, held = 0, spent_s = 0;
+    constexpr int studies = 4;
+    for (int i = 0; i < studies; ++i) {
+      queueing_lock lock(order);
+      config::job job = open_job();
+      job.hold = *config::parse_distribution("exponential(4ms)");
+      job.seed = 1000 * static_cast<std::uint64_t>(i + 1);
+      settings s = usual("p99<50ms");
+      s.cell = 4s;
+      study all(
+          {}, job, s,
+          [&](const config::job& j, const std::string&) { return lock.run(j, s.objectives); },
+          [](const findings&) {});
+      all.find_rate();
+      ASSERT_TRUE(all.found().replayed);
+      job.rate = *config::parse_rate(fmt::format("{}/s", all.found().rate->value));
+      promised += all.found().replayed->minutes_that_hold / studies;
+      held += lock.minutes_that_hold(job) / studies;
+      spent_s += lock.spent_s / studies;
+    }
+    EXPECT_GE(promised, 0.95);
+    EXPECT_GE(held, promised - 0.05);
+    EXPECT_LT(spent_s, 360);
+  }
 }
 
 // A run with the arrivals and holds of another one is no independent evidence.
