@@ -4,14 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <random>
 
-#include "deploy/local/topology.hpp"
 #include "harness/base/files.hpp"
-#include "harness/base/glob.hpp"
-#include "harness/config/settings.hpp"
-#include "harness/config/target.hpp"
 #include "harness/report/html/page.hpp"
 #include "harness/report/table.hpp"
 #include "program/jobs.hpp"
@@ -26,104 +21,6 @@ constexpr const char* index_name = "table_runs.json";
 
 // The order of the published articles; real clients in processes of their own come last.
 constexpr std::array<std::string_view, 4> in_the_article{"mysql", "zookeeper", "redis", "exec"};
-
-// Those of a table for which nobody has named locks.
-constexpr std::array<std::string_view, 7> usual_locks{"redis/setnx",
-                                                      "redis/set_nx_px",
-                                                      "redis/lua",
-                                                      "redis/redisson",
-                                                      "zookeeper/sequential",
-                                                      "mysql/for_update",
-                                                      "mysql/optimistic_version"};
-
-// Options that change a lock so much that they get a row of their own in the full table.
-struct variant {
-  std::string_view lock;
-  std::string_view option;
-};
-constexpr std::array variants{
-    variant{"redis/set_nx_px", "release=del"},
-    variant{"redis/set_nx_px", "release=compare_then_del"},
-    variant{"redis/lua", "watchdog=true"},
-    variant{"mysql/for_update", "wait=nowait"},
-    variant{"mysql/for_update", "wait=skip_locked"},
-    variant{"mysql/for_update", "indexed=false"},
-    variant{"mysql/optimistic_update_time", "precision=0"},
-};
-
-bool wanted(const table_options& g, const lock_kind& lock) {
-  if (!g.locks.empty()) return matches_any(g.locks, lock.name);
-  if (!g.full) return std::ranges::count(usual_locks, lock.name) > 0;
-  return lock.name != "exec/lock" && backend_of(lock.name) != "memory" &&
-         backend_of(lock.name) != "faulty";
-}
-
-// A quick table needs one server of each kind. TLS is no topology of its own: only on request.
-bool wanted(const table_options& g, const std::string& topology) {
-  if (!g.topologies.empty()) return matches_any(g.topologies, topology);
-  if (!g.targets_file.empty()) return true;
-  if (g.full) return !topology.ends_with("-tls");
-  return topology.find('-') == std::string::npos;
-}
-
-std::vector<named_target> read_targets(const table_options& g) {
-  std::vector<named_target> all;
-  if (g.targets_file.empty()) {
-    for (const local::topology& t : local::topologies()) {
-      all.push_back({t.name, fmt::format("local:{}", t.name)});
-    }
-  } else {
-    if (!std::ifstream(g.targets_file)) {
-      throw usage_error("--targets: cannot read {}", g.targets_file);
-    }
-    const std::string text = readable_text(g.targets_file);
-    for (const config::setting& s : config::read_settings(text, g.targets_file)) {
-      const auto target = config::parse_target(s.text);
-      if (!target) {
-        throw usage_error("{}:{}: {}: {}", g.targets_file, s.line, s.key, target.error().sentence);
-      }
-      all.push_back({s.key, s.text});
-    }
-  }
-  std::erase_if(all, [&](const named_target& t) { return !wanted(g, t.name); });
-  if (all.empty()) throw usage_error("--topologies: no target matches");
-  return all;
-}
-
-// In one process, one loop would decide who of all clients hears first of a release. Real clients
-// are processes of their own anyway, and those of a memory lock cannot be. Whoever lays out the
-// instances keeps what they say.
-bool has_participants(const table_options& g, const table_line& l, std::string_view form) {
-  const bool is_laid_out = std::ranges::any_of(g.set, [](const std::string& s) {
-    return s.starts_with("load.instances=") || s.starts_with("load.threads=");
-  });
-  return l.scenario == "contended" && form != "memory" && backend_of(l.lock->name) != "exec" &&
-         !is_laid_out;
-}
-
-// The samples of one run. The article took 10,000 to 30,000 a row, and 100,000 for Redisson. A p99
-// needs 368; a quick run ends with 400, or after five seconds.
-std::vector<std::string> depth_of(const table_options& g, const table_line& l,
-                                  std::string_view form) {
-  std::vector<std::string> set;
-  if (g.full) {
-    const bool most = l.lock->name.find("redisson") != std::string_view::npos;
-    set = {fmt::format("stop.samples={}", most ? 33'400 : 10'000), "stop.duration=5s",
-           "stop.at_most=15s"};
-  } else if (g.scenarios.empty()) {
-    set = {"stop.samples=400", "stop.duration=1s", "stop.at_most=5s", "warmup=300ms",
-           "floor=200ms"};
-  }
-  if (has_participants(g, l, form)) set.emplace_back("participants=4");
-  set.insert(set.end(), g.set.begin(), g.set.end());
-  return set;
-}
-
-std::vector<std::string> scenarios_of(const table_options& g) {
-  if (!g.scenarios.empty()) return g.scenarios;
-  if (g.full) return {"contended", "one_client", "uncontended"};
-  return {"contended", "one_client"};
-}
 
 // Whether this is what save() writes.
 bool is_index(const nlohmann::json& index) {
@@ -150,7 +47,8 @@ int table_maker::make() {
   const std::vector<named_target> targets = read_targets(given_);
   resume();
   for (const named_target& t : targets) {
-    runs_in_all_ += given_.runs_a_row() * lines_on(expected_form(t.target)).size();
+    runs_in_all_ +=
+        given_.runs_a_row() * lines_on(context_.known, given_, expected_form(t.target)).size();
   }
   // Servers of one machine that nobody asks anything cost the others little, but not nothing.
   const std::size_t at_once = given_.full ? 1 : targets.size();
@@ -215,23 +113,6 @@ void table_maker::tell_why_not(const char* why) {
   junit_.write(report::junit_xml(all));
 }
 
-std::vector<table_line> table_maker::lines_on(std::string_view form) const {
-  std::vector<table_line> lines;
-  for (const std::string& scenario : scenarios_of(given_)) {
-    const bool has_readers = find_job(scenario, {"stop.duration=1s"}).job.read_share > 0;
-    for (const lock_kind& lock : context_.known.locks()) {
-      if (!runs_on(lock, form) || !wanted(given_, lock)) continue;
-      if (has_readers && lock.readers.empty()) continue;
-      lines.push_back({&lock, scenario, ""});
-      for (const variant& v : variants) {
-        if (given_.full && v.lock == lock.name)
-          lines.push_back({&lock, scenario, std::string(v.option)});
-      }
-    }
-  }
-  return lines;
-}
-
 // All of them at once, so that their rows are measured in turns.
 void table_maker::measure_group(std::span<const named_target> group) {
   std::deque<table_place> places;
@@ -242,9 +123,10 @@ void table_maker::measure_group(std::span<const named_target> group) {
     table_place& at = places.emplace_back(table_place{t, resolve_target(t.target, needs_of_all())});
     display.clear();
     at.where.topology = t.name;
-    const std::vector<table_line> lines = lines_on(at.where.form);
+    const std::vector<table_line> lines = lines_on(context_.known, given_, at.where.form);
     runs_in_all_ += given_.runs_a_row() * lines.size();
-    runs_in_all_ -= given_.runs_a_row() * lines_on(expected_form(t.target)).size();
+    runs_in_all_ -=
+        given_.runs_a_row() * lines_on(context_.known, given_, expected_form(t.target)).size();
     for (const table_line& l : lines)
       all.emplace_back(&at, &subjects_.emplace_back(table_row{&t, l, {}, {}}));
   }
@@ -263,13 +145,16 @@ void table_maker::measure(table_place& at, table_row& row, std::uint64_t repetit
   if (is_known(row, repetition)) return;
   std::vector<std::string> set{fmt::format("lock={}", row.of.lock->name), seed_of(repetition)};
   if (!row.of.option.empty()) set.push_back(fmt::format("options.{}", row.of.option));
-  for (std::string& more : depth_of(given_, row.of, at.where.form)) set.push_back(std::move(more));
+  const std::optional<double> per_s = row.of.load > 0 ? capacity_of(row) : 0;
+  if (!per_s) return fail(row, "what it can do at most is not known");
+  const auto more = settings_of(given_, row.of, at.where.form, *per_s);
+  set.insert(set.end(), more.begin(), more.end());
   progress_display display(fmt::format("{}/{} {}", runs_begun_, runs_in_all_, row.name()),
                            given_.quiet);
   display.rows_to_come(rest_s());
   try {
     const named_job job = find_job(row.of.scenario, set);
-    run_request e{job.job, job.name, out_, context_.arguments, {}, {}, exporter_};
+    run_request e{job.job, row.of.title(), out_, context_.arguments, {}, {}, exporter_};
     e.on_progress = [&display](const run::progress& p) { display.show(p); };
     const executed done = execute(context_.known, at.where, std::move(e));
     remember(exit_status(done.result));
@@ -291,6 +176,21 @@ void table_maker::measure(table_place& at, table_row& row, std::uint64_t repetit
     if (runs_begun_ == 1) throw;
     fail(row, failure.what());
   }
+}
+
+// The median of its runs so far in a closed loop.
+std::optional<double> table_maker::capacity_of(const table_row& row) const {
+  for (const table_row& other : subjects_) {
+    const bool is_it = other.target == row.target && other.of.lock == row.of.lock &&
+                       other.of.option == row.of.option && other.of.scenario == row.of.scenario &&
+                       other.of.load == 0;
+    if (!is_it || other.runs.empty()) continue;
+    std::vector<report::row> runs;
+    for (const auto& [repetition, run] : other.runs) runs.push_back(run);
+    const double per_s = report::merged(std::move(runs))["tps"].value.value_or(0);
+    if (per_s > 0) return per_s;
+  }
+  return std::nullopt;
 }
 
 void table_maker::keep(table_row& row, std::uint64_t repetition, const report::recorded_run& run) {
@@ -346,7 +246,7 @@ std::optional<double> table_maker::rest_s() const {
 
 void table_maker::fail(table_row& row, const char* why) {
   fmt::print(stderr, "lockmark: {}: {}\n", row.name(), why);
-  row.cases.push_back(report::unmeasured(row.of.scenario, row.name(), why));
+  row.cases.push_back(report::unmeasured(row.of.title(), row.name(), why));
   row.failed = true;
   ++failures_;
   remember(2);

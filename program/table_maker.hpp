@@ -20,42 +20,9 @@
 #include "program/commands.hpp"
 #include "program/execute.hpp"
 #include "program/output_file.hpp"
-#include "program/watching.hpp"
+#include "program/table_lines.hpp"
 
 namespace lockmark::cli {
-
-struct table_options {
-  bool quick = false;
-  bool full = false;
-  std::uint64_t repeats = 0;            // 0: as the depth has it
-  std::vector<std::string> locks;       // empty: the usual ones, or with --full all
-  std::vector<std::string> topologies;  // empty: those of the chosen depth
-  std::vector<std::string> scenarios;   // empty: those of the chosen depth
-  std::vector<std::string> set;
-  std::string targets_file;
-  std::string format = "text";
-  std::string out = "runs";
-  std::string language = "en";
-  std::string order;
-  std::string junit;
-  std::string resume;
-  bool quiet = false;
-  bool wide = false;
-  watching watched;
-
-  std::uint64_t runs_a_row() const { return repeats > 0 ? repeats : full ? 3 : 5; }
-};
-
-struct named_target {
-  std::string name;  // the topology shown in the table
-  std::string target;
-};
-
-struct table_line {
-  const lock_kind* lock = nullptr;
-  std::string scenario;
-  std::string option;  // "indexed=false", if it differs from its preset; or empty
-};
 
 struct table_place {
   named_target what;
@@ -72,7 +39,7 @@ struct table_row {
 
   std::string name() const {
     return fmt::format("{}{}{} {} on {}", of.lock->name, of.option.empty() ? "" : " ", of.option,
-                       of.scenario, target->name);
+                       of.title(), target->name);
   }
 };
 
@@ -92,7 +59,7 @@ class table_maker {
 
  private:
   inject::fault_needs needs_of_all() const;
-  std::vector<table_line> lines_on(std::string_view form) const;
+  std::optional<double> capacity_of(const table_row& row) const;
   void measure_group(std::span<const named_target> group);
   void measure(table_place& at, table_row& row, std::uint64_t repetition);
   bool is_known(table_row& row, std::uint64_t repetition);

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <tuple>
 
 #include "harness/base/lists.hpp"
@@ -131,6 +133,7 @@ row read_row(const json& content) {
   }
   r.safety_class = verdict.at("safety_class");
   r.durability = durability_of(content);
+  r.at_rate = run.at("loop") != "closed";
   r.complete = run.at("complete");
   r.valid = r.complete && verdict.at("valid") == true;
   r.bound = r.valid && !verdict.at("bound").is_null();
@@ -241,6 +244,25 @@ std::vector<row> by_backend(std::vector<row> rows, std::span<const std::string_v
   return rows;
 }
 
+namespace {
+
+// The figure by which rows are compared, and how good it is: the less, the better.
+const figure& ranked_by(const row& r) {
+  return known_figure(r.at_rate ? "p99" : "tps");
+}
+
+double slowness(const row& r, double value) {
+  return r.at_rate ? value : -value;
+}
+
+double slowness(const row& r) {
+  const reading& read = r[ranked_by(r).name];
+  constexpr double worst = std::numeric_limits<double>::infinity();
+  return read.value && !read.censored ? slowness(r, *read.value) : worst;
+}
+
+}  // namespace
+
 row merged(std::vector<row> repeats) {
   const std::size_t all = repeats.size();
   std::vector<std::string> names;
@@ -248,8 +270,7 @@ row merged(std::vector<row> repeats) {
   if (std::ranges::any_of(repeats, &row::valid)) {
     std::erase_if(repeats, [](const row& r) { return !r.valid; });
   }
-  const auto speed = [](const row& r) { return r["tps"].value.value_or(0); };
-  std::ranges::stable_sort(repeats, {}, speed);
+  std::ranges::stable_sort(repeats, std::greater{}, [](const row& r) { return slowness(r); });
   row one = repeats[repeats.size() / 2];
   if (all == 1) return one;
   one.runs = std::move(names);
@@ -275,13 +296,17 @@ namespace {
 // Without an interval for each of the rows of a scenario there are no ranks.
 void rank_scenario(std::vector<row*> rows) {
   std::erase_if(rows, [](const row* r) { return !r->valid || r->bound; });
-  const figure& tps = known_figure("tps");
-  if (std::ranges::any_of(rows, [&](const row* r) { return !r->interval_of(tps); })) return;
+  const auto interval_of = [](const row* r) { return r->interval_of(ranked_by(*r)); };
+  if (std::ranges::any_of(rows, [&](const row* r) { return !interval_of(r); })) return;
+  const auto best = [&](const row* r) {
+    return std::min(slowness(*r, interval_of(r)->low), slowness(*r, interval_of(r)->high));
+  };
+  const auto worst = [&](const row* r) {
+    return std::max(slowness(*r, interval_of(r)->low), slowness(*r, interval_of(r)->high));
+  };
   for (row* r : rows) {
-    const double highest = r->interval_of(tps)->high;
-    r->rank = 1 + static_cast<std::size_t>(std::ranges::count_if(rows, [&](const row* other) {
-                return other->interval_of(tps)->low > highest;
-              }));
+    r->rank = 1 + static_cast<std::size_t>(std::ranges::count_if(
+                      rows, [&](const row* other) { return worst(other) < best(r); }));
   }
 }
 
@@ -291,7 +316,7 @@ std::vector<row> ranked(std::vector<row> rows) {
   const auto scenarios = distinct(rows, &row::scenario);
   const auto place = [&](const row& r) {
     return std::tuple(std::ranges::find(scenarios, r.scenario), !r.valid, r.bound,
-                      r.valid ? -r["tps"].value.value_or(0) : 0.0);
+                      r.valid ? slowness(r) : 0.0);
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const row& a, const row& b) { return place(a) < place(b); });

@@ -34,6 +34,7 @@ struct row {
   std::string scenario;
   std::string safety_class;
   std::string durability;  // of its servers' data, as these are set; empty: not known
+  bool at_rate = false;  // attempts arrived by a rate: the speed is in the waits, not in the grants
   bool complete = false;
   bool valid = false;  // false for an incomplete run
   bool bound = false;  // the harness was the limit: rates are lower, times upper bounds
@@ -66,7 +67,8 @@ row row_of(const recorded_run& run);
 // mentioned. `run` is the one with the median throughput. REQUIRES: at least one.
 row merged(std::vector<row> repeats);
 
-// Groups rows by scenario, in the order of each scenario's first row; within one the fastest first,
+// Groups rows by scenario, in the order of each scenario's first row; within one the fastest first
+// (by grants per second, or at a given rate by the p99),
 // then bounds, which are never ranked among what was measured, and unranked rows at the end in
 // their given order. Rows of several runs get ranks: rows whose intervals overlap are not told
 // apart.

@@ -265,5 +265,25 @@ TEST(ranking, tells_rows_apart_by_their_intervals) {
   EXPECT_FALSE(ranked({measured_row(), measured_row()})[0].rank.has_value());
 }
 
+// At a given rate all grant the same, and the waits tell who is faster.
+TEST(ranking, of_rows_at_a_rate_is_by_their_waits) {
+  const auto at_rate = [](double p99, const char* run) {
+    row r = with_speed(100, run);
+    r.at_rate = true;
+    r["p99"] = {p99};
+    return r;
+  };
+  const auto three = [&](double low, double middle, double high, const char* run) {
+    return merged({at_rate(low, run), at_rate(middle, run), at_rate(high, run)});
+  };
+  const auto rows = ranked({three(20e6, 30e6, 40e6, "slow"), three(1e6, 2e6, 3e6, "fast"),
+                            three(35e6, 36e6, 50e6, "slow, too")});
+  EXPECT_EQ(rows[0].run, "fast");
+  EXPECT_EQ(rows[0].rank, 1U);
+  EXPECT_EQ(rows[1].run, "slow");
+  EXPECT_EQ(rows[1].rank, 2U);
+  EXPECT_EQ(rows[2].rank, 2U);
+}
+
 }  // namespace
 }  // namespace lockmark::report

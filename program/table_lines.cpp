@@ -1,0 +1,158 @@
+#include "program/table_lines.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "deploy/local/topology.hpp"
+#include "harness/base/files.hpp"
+#include "harness/base/glob.hpp"
+#include "harness/config/settings.hpp"
+#include "harness/config/target.hpp"
+#include "program/jobs.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+// The scenario of the full table that shows what a lock can do at most, and the shares of that at
+// which its waits are shown, too.
+constexpr std::string_view own_keys = "uncontended";
+constexpr std::array loads{0.3, 0.6, 0.8};
+
+// Those of a table for which nobody has named locks.
+constexpr std::array<std::string_view, 7> usual_locks{"redis/setnx",
+                                                      "redis/set_nx_px",
+                                                      "redis/lua",
+                                                      "redis/redisson",
+                                                      "zookeeper/sequential",
+                                                      "mysql/for_update",
+                                                      "mysql/optimistic_version"};
+
+// Options that change a lock so much that they get a row of their own in the full table.
+struct variant {
+  std::string_view lock;
+  std::string_view option;
+};
+constexpr std::array variants{
+    variant{"redis/set_nx_px", "release=del"},
+    variant{"redis/set_nx_px", "release=compare_then_del"},
+    variant{"redis/lua", "watchdog=true"},
+    variant{"mysql/for_update", "wait=nowait"},
+    variant{"mysql/for_update", "wait=skip_locked"},
+    variant{"mysql/for_update", "indexed=false"},
+    variant{"mysql/optimistic_update_time", "precision=0"},
+};
+
+bool wanted(const table_options& g, const lock_kind& lock) {
+  if (!g.locks.empty()) return matches_any(g.locks, lock.name);
+  if (!g.full) return std::ranges::count(usual_locks, lock.name) > 0;
+  return lock.name != "exec/lock" && backend_of(lock.name) != "memory" &&
+         backend_of(lock.name) != "faulty";
+}
+
+// A quick table needs one server of each kind. TLS is no topology of its own: only on request.
+bool wanted(const table_options& g, const std::string& topology) {
+  if (!g.topologies.empty()) return matches_any(g.topologies, topology);
+  if (!g.targets_file.empty()) return true;
+  if (g.full) return !topology.ends_with("-tls");
+  return topology.find('-') == std::string::npos;
+}
+
+// In one process, one loop would decide who of all clients hears first of a release. Real clients
+// are processes of their own anyway, and those of a memory lock cannot be. Whoever lays out the
+// instances keeps what they say.
+bool has_participants(const table_options& g, const table_line& l, std::string_view form) {
+  const bool is_laid_out = std::ranges::any_of(g.set, [](const std::string& s) {
+    return s.starts_with("load.instances=") || s.starts_with("load.threads=");
+  });
+  return l.scenario == "contended" && form != "memory" && backend_of(l.lock->name) != "exec" &&
+         !is_laid_out;
+}
+
+}  // namespace
+
+std::string table_line::title() const {
+  return load == 0 ? scenario : fmt::format("{}_{:.0f}", scenario, 100 * load);
+}
+
+std::vector<named_target> read_targets(const table_options& g) {
+  std::vector<named_target> all;
+  if (g.targets_file.empty()) {
+    for (const local::topology& t : local::topologies()) {
+      all.push_back({t.name, fmt::format("local:{}", t.name)});
+    }
+  } else {
+    if (!std::ifstream(g.targets_file)) {
+      throw usage_error("--targets: cannot read {}", g.targets_file);
+    }
+    const std::string text = readable_text(g.targets_file);
+    for (const config::setting& s : config::read_settings(text, g.targets_file)) {
+      const auto target = config::parse_target(s.text);
+      if (!target) {
+        throw usage_error("{}:{}: {}: {}", g.targets_file, s.line, s.key, target.error().sentence);
+      }
+      all.push_back({s.key, s.text});
+    }
+  }
+  std::erase_if(all, [&](const named_target& t) { return !wanted(g, t.name); });
+  if (all.empty()) throw usage_error("--topologies: no target matches");
+  return all;
+}
+
+std::vector<std::string> scenarios_of(const table_options& g) {
+  if (!g.scenarios.empty()) return g.scenarios;
+  if (g.full) return {"contended", "one_client", std::string(own_keys)};
+  return {"contended", "one_client"};
+}
+
+std::vector<table_line> lines_on(const catalogue& known, const table_options& g,
+                                 std::string_view form) {
+  std::vector<table_line> lines;
+  for (const std::string& scenario : scenarios_of(g)) {
+    const bool has_readers = find_job(scenario, {"stop.duration=1s"}).job.read_share > 0;
+    for (const lock_kind& lock : known.locks()) {
+      if (!runs_on(lock, form) || !wanted(g, lock)) continue;
+      if (has_readers && lock.readers.empty()) continue;
+      lines.push_back({.lock = &lock, .scenario = scenario, .option = ""});
+      for (const variant& v : variants) {
+        if (g.full && v.lock == lock.name)
+          lines.push_back({&lock, scenario, std::string(v.option)});
+      }
+    }
+  }
+  if (!g.full || !g.scenarios.empty()) return lines;
+  const std::vector<table_line> closed = lines;
+  for (const double load : loads) {
+    for (table_line l : closed) {
+      l.load = load;
+      if (l.scenario == own_keys) lines.push_back(std::move(l));
+    }
+  }
+  return lines;
+}
+
+// The samples of one run. The article took 10,000 to 30,000 a row, and 100,000 for Redisson. A p99
+// needs 368; a quick run ends with 400, or after five seconds.
+std::vector<std::string> settings_of(const table_options& g, const table_line& l,
+                                     std::string_view form, double per_s) {
+  std::vector<std::string> set;
+  if (g.full) {
+    const bool most = l.lock->name.find("redisson") != std::string_view::npos;
+    set = {fmt::format("stop.samples={}", most ? 33'400 : 10'000), "stop.duration=5s",
+           "stop.at_most=15s"};
+  } else if (g.scenarios.empty()) {
+    set = {"stop.samples=400", "stop.duration=1s", "stop.at_most=5s", "warmup=300ms",
+           "floor=200ms"};
+  }
+  if (l.load > 0) {
+    set.insert(set.end(), {"load.loop=poisson", fmt::format("load.rate={:.3f}/s", l.load * per_s),
+                           "stop.samples=2000", "stop.duration=3s"});
+  }
+  if (has_participants(g, l, form)) set.emplace_back("participants=4");
+  set.insert(set.end(), g.set.begin(), g.set.end());
+  return set;
+}
+
+}  // namespace lockmark::cli

@@ -1,0 +1,57 @@
+// The rows of tables and their settings.
+#include "program/table_lines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace lockmark::cli {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+
+// Locks with keys of their own are asked at shares of what they did in a closed loop, so those rows
+// come after all that they need.
+TEST(table_lines, of_a_full_table_end_with_loads) {
+  const catalogue known;
+  table_options g;
+  g.full = true;
+  const auto lines = lines_on(known, g, "redis");
+  const auto closed = std::ranges::count(lines, 0.0, &table_line::load);
+  const auto own_keys = std::ranges::count_if(
+      lines, [](const table_line& l) { return l.load == 0 && l.scenario == "uncontended"; });
+  EXPECT_GT(own_keys, 10);
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(lines.size()) - closed, 3 * own_keys);
+  const auto first = std::ranges::find_if(lines, [](const table_line& l) { return l.load > 0; });
+  EXPECT_EQ(first - lines.begin(), closed);
+  EXPECT_EQ(first->title(), "uncontended_30");
+  EXPECT_EQ(lines.back().title(), "uncontended_80");
+}
+
+TEST(table_lines, ask_for_a_share_of_what_the_lock_can_do) {
+  const catalogue known;
+  table_options g;
+  g.full = true;
+  const table_line l{
+      .lock = &known.lock("redis/lua"), .scenario = "uncontended", .option = "", .load = 0.6};
+  EXPECT_THAT(settings_of(g, l, "redis", 1000),
+              testing::AllOf(Contains("load.loop=poisson"), Contains("load.rate=600.000/s")));
+  g.set = {"load.loop=open"};
+  EXPECT_EQ(settings_of(g, l, "redis", 1000).back(), "load.loop=open")
+      << "users have the last word";
+}
+
+TEST(table_lines, of_a_quick_table_are_closed_loops_of_the_usual_locks) {
+  const catalogue known;
+  const auto lines = lines_on(known, {}, "redis");
+  EXPECT_EQ(lines.size(), 8U);  // four locks, two scenarios
+  for (const table_line& l : lines) {
+    EXPECT_EQ(l.load, 0);
+    EXPECT_THAT(settings_of({}, l, "redis", 0), Not(Contains("load.loop=poisson")));
+  }
+}
+
+}  // namespace
+}  // namespace lockmark::cli
