@@ -7,10 +7,6 @@
 namespace lockmark::capacity {
 namespace {
 
-double seconds(duration d) {
-  return std::chrono::duration<double>(d).count();
-}
-
 // One key's queue.
 class replayed_key {
  public:
@@ -40,7 +36,7 @@ class replayed_key {
   }
 
  private:
-  double due_s(std::size_t i) const { return seconds(all_[i].due); }
+  double due_s(std::size_t i) const { return in_seconds(all_[i].due); }
 
   double hand_off() {
     return model_.scale * model_.handoffs_s[random_.below(model_.handoffs_s.size())];
@@ -49,7 +45,7 @@ class replayed_key {
   void grant(std::size_t i, double at_s) {
     out_[i].wait_s = at_s - due_s(i);
     out_[i].granted = true;
-    free_at_s_ = at_s + seconds(all_[i].hold);
+    free_at_s_ = at_s + in_seconds(all_[i].hold);
   }
 
   std::span<const pace::arrival> all_;
@@ -68,7 +64,7 @@ std::vector<outcome_of_arrival> replay(std::span<const pace::arrival> all, const
   out.reserve(all.size());
   std::map<std::uint32_t, std::vector<std::size_t>> by_key;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    out.push_back({seconds(all[i].due), m.patience_s, false});
+    out.push_back({in_seconds(all[i].due), m.patience_s, false});
     by_key[all[i].key].push_back(i);
   }
   for (const auto& [key, its] : by_key) {

@@ -6,6 +6,7 @@
 // run alone (a control variate: Lavenberg and Welch, 1981).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,6 +15,10 @@
 #include "harness/pace/arrivals.hpp"
 
 namespace lockmark::capacity {
+
+inline double in_seconds(duration d) {
+  return std::chrono::duration<double>(d).count();
+}
 
 // Who of the waiting is next.
 enum class service_order : std::uint8_t { of_arrival, random };

@@ -15,19 +15,15 @@ namespace {
 
 constexpr double first_below_edge = 0.85;
 constexpr double then_below_edge = 0.95;
-constexpr double step_down = 0.97;
-constexpr int most_confirmations = 5;
+constexpr double lower_by = 0.97;
+constexpr int most_rates = 5;
 constexpr double least_explained = 0.25;
-constexpr double close_enough = 1.004;
+constexpr double resolution = 1.004;
 // Arrivals that are replayed for the share of late ones in the long run, and for single minutes.
 constexpr double long_run = 200'000;
 constexpr double arrivals_of_minutes = 1'000'000;
 constexpr double least_minutes = 20, most_minutes = 200;
 constexpr double least_scale = 0.1, most_scale = 10;
-
-double seconds(duration d) {
-  return std::chrono::duration<double>(d).count();
-}
 
 duration of_seconds(double s) {
   return duration{std::llround(1e9 * s)};
@@ -40,7 +36,7 @@ double limit_s(const objective& o) {
 // The highest value from `low` to `high` at which `holds`, which it does up to some value.
 template <class Holds>
 double highest(double low, double high, Holds holds) {
-  while (high / low > close_enough) {
+  while (high / low > resolution) {
     const double middle = std::sqrt(low * high);
     (holds(middle) ? low : high) = middle;
   }
@@ -84,7 +80,7 @@ double explained_share(const std::vector<stretches>& runs, const std::vector<str
 
 replay_search::replay_search(config::job like, lock_model first, std::vector<objective> objectives)
     : like_(std::move(like)), model_(std::move(first)), objectives_(std::move(objectives)) {
-  model_.patience_s = seconds(like_.wait);
+  model_.patience_s = in_seconds(like_.wait);
   edge_ = edge();
   go_to(first_below_edge * edge_, false);
 }
@@ -145,7 +141,7 @@ double replay_search::edge() const {
   service_s /= static_cast<double>(model_.handoffs_s.size());
   const auto some = pace::arrivals_of(job_at(1000), 1, of_seconds(1));
   double holds_s = 0;
-  for (const pace::arrival& a : some) holds_s += seconds(a.hold);
+  for (const pace::arrival& a : some) holds_s += in_seconds(a.hold);
   service_s += holds_s / static_cast<double>(std::max<std::size_t>(1, some.size()));
   const auto keys = static_cast<double>(like_.keys.count(like_.clients_in_all()));
   const double most = 2 * keys / std::max(service_s, 1e-6);
@@ -238,12 +234,12 @@ probe_result replay_search::tell(const config::job& as_run, const observation& s
     state_ = state::found;
   } else if (verdict == outcome::unclear && now_.looks_before + 1 < most_looks) {
     ++now_.looks_before;
-  } else if (++confirmations_ == most_confirmations) {
+  } else if (++confirmations_ == most_rates) {
     state_ = state::gave_up;
   } else {
     verdict = outcome::fails;
     fit();
-    go_to(std::min(step_down * now_.rate_per_s, promising_rate()), true);
+    go_to(std::min(lower_by * now_.rate_per_s, promising_rate()), true);
   }
   return r;
 }

@@ -16,9 +16,9 @@ config::job job_at(const std::string& rate, const std::string& hold, std::uint64
                            "test.yaml");
 }
 
-double share_later_than(const std::vector<outcome_of_arrival>& all, double limit_s) {
+double share_later_than(const std::vector<outcome_of_arrival>& all, double after_s) {
   double late = 0;
-  for (const auto& a : all) late += !a.granted || a.wait_s > limit_s ? 1 : 0;
+  for (const auto& a : all) late += !a.granted || a.wait_s > after_s ? 1 : 0;
   return late / static_cast<double>(all.size());
 }
 
@@ -86,13 +86,13 @@ struct trial_at {
 };
 
 trial_at run_beside_replay(std::uint64_t seed) {
-  constexpr double limit_s = 0.05;
+  constexpr double after_s = 0.05;
   const lock_model model{.handoffs_s = {0.0005, 0.001, 0.0015}, .patience_s = 1};
   lock_model lock = model;
   lock.scale = 1.1;
   const auto arrivals = pace::arrivals_of(job_at("105/s", "exponential(5ms)", seed), 1, 62s);
-  return {stretches_of(replay(arrivals, lock, seed + 1'000'000), limit_s, 0.5, 2, 62),
-          stretches_of(replay(arrivals, model, seed), limit_s, 0.5, 2, 62)};
+  return {stretches_of(replay(arrivals, lock, seed + 1'000'000), after_s, 0.5, 2, 62),
+          stretches_of(replay(arrivals, model, seed), after_s, 0.5, 2, 62)};
 }
 
 // The truth and the model's share come from long runs. A minute beside its replay is worth several
