@@ -10,7 +10,6 @@
 #include "harness/report/junit.hpp"
 #include "harness/report/run_text.hpp"
 #include "harness/report/table.hpp"
-#include "harness/report/timeline.hpp"
 #include "program/commands.hpp"
 #include "program/declare.hpp"
 #include "program/output_file.hpp"

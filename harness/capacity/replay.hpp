@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "harness/capacity/evidence.hpp"
-#include "harness/pace/arrivals.hpp"
+#include "harness/pace/schedule.hpp"
 
 namespace lockmark::capacity {
 

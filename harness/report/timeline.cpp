@@ -1,5 +1,3 @@
-#include "harness/report/timeline.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/lists.hpp"
+#include "harness/report/run_text.hpp"
 #include "harness/report/text.hpp"
 #include "harness/run/tally.hpp"
 

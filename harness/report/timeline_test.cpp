@@ -1,6 +1,4 @@
 // The course of a run as CSV.
-#include "harness/report/timeline.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <sstream>
 
 #include "harness/base/errors.hpp"
+#include "harness/report/run_text.hpp"
 #include "harness/run/folder.hpp"
 #include "harness/run/sample_result.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/pace/arrivals.hpp"
+#include "harness/pace/schedule.hpp"
 
 namespace lockmark::run {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "harness/base/process.hpp"
 #include "harness/faults/injector.hpp"
-#include "harness/run/descriptors.hpp"
 #include "harness/stats/stationarity.hpp"
 
 namespace lockmark::run {

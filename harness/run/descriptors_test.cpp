@@ -1,11 +1,10 @@
-#include "harness/run/descriptors.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <limits>
 
 #include "harness/base/process.hpp"
+#include "harness/run/run_job.hpp"
 
 namespace lockmark::run {
 namespace {

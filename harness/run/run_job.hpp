@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "harness/run/hiccup.hpp"
@@ -94,5 +95,9 @@ std::uint32_t workers_for(const config::job& job);
 // `r.self` from the other parts of `r` and sets `r.verdict`. `cores`: how many cores the harness
 // may use; its CPU time is reported as a share of them.
 void judge_run(result& r, double cores);
+
+// Whether proxies limited to `limit` descriptors can carry `connections`, with two sockets each.
+// `connections` 0: unknown.
+std::optional<finding> judge_proxies(std::uint64_t connections, std::uint64_t limit);
 
 }  // namespace lockmark::run

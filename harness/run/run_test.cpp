@@ -5,7 +5,7 @@
 
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
-#include "harness/pace/arrivals.hpp"
+#include "harness/pace/schedule.hpp"
 #include "harness/run/run_job.hpp"
 #include "workloads/workloads.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "harness/async/scope.hpp"
-#include "harness/pace/arrivals.hpp"
+#include "harness/pace/schedule.hpp"
 #include "harness/run/actor.hpp"
 
 namespace lockmark::run {

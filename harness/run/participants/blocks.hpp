@@ -2,8 +2,10 @@
 // participant. Plain data and atomics; how it is used is not known here.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <span>
 
@@ -56,7 +58,14 @@ struct participant_layout {
 
   // For one of `participants`, which share a fixed total of memory: events for a second or more of
   // the fastest lock, intervals for ten seconds.
-  static participant_layout for_one_of(std::size_t participants);
+  static participant_layout for_one_of(std::size_t participants) {
+    // 128 MB of events and 32 MB of intervals; only pages that are written take memory.
+    constexpr std::size_t events_of_all = std::size_t{1} << 22;
+    constexpr std::size_t interval_bytes_of_all = std::size_t{1} << 25;
+    const std::size_t share = std::bit_ceil(participants);
+    return {std::clamp<std::size_t>(events_of_all / share, 1 << 14, 1 << 18),
+            std::clamp<std::size_t>(interval_bytes_of_all / share, 1 << 18, 1 << 20)};
+  }
 
   std::size_t bytes() const {
     return sizeof(participant_block) + events * sizeof(check::event) + interval_bytes;
