@@ -6,12 +6,13 @@
 need redis-server redis-server
 ulimit -n 8192 2>/dev/null || die "2,000 connections need ulimit -n of more than $(ulimit -Hn)"
 
-# measure NAME JOB TARGET: a row of the table.
+# measure NAME TARGET [SETTING...]: a row of the table.
 measure() {
-  local name=$1 job=$2 target=$3 status=0 pid high=0 now lag_us mb
+  local name=$1 target=$2 status=0 pid high=0 now lag_us mb
+  shift 2
   rm -rf "$work/runs"
-  timeout 60 "$bin/lockmark" run "$here/$job" --on "$target" --out "$work/runs" --quiet \
-    >"$work/said" 2>&1 &
+  timeout 60 "$bin/lockmark" run "$here/many_clients.yaml" --on "$target" --out "$work/runs" \
+    --quiet "${@/#/--set=}" >"$work/said" 2>&1 &
   pid=$!
   # timeout's child is lockmark. VmHWM is its highest resident size so far.
   while kill -0 $pid 2>/dev/null; do
@@ -35,5 +36,5 @@ environment "$(redis-server --version | cut -d' ' -f1-3)"
 target=$(up redis)
 echo '| clients | exit status | cycles/s | success rate | MB resident at most | under 600 | p50 timer lag, us | CPU, cores | lag under 150 us | violations |'
 echo '|---|---|---|---|---|---|---|---|---|---|'
-measure '10,000 on memory (`many_memory.yaml`)' many_memory.yaml memory:
-measure '2,000 on Redis (`many_redis.yaml`)' many_redis.yaml "$target"
+measure '10,000 on memory' memory:
+measure '2,000 on Redis' "$target" lock=redis/lua load.clients=20
