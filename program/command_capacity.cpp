@@ -27,7 +27,7 @@ struct capacity_options {
   std::string probe_at_most = "5m";
   std::string cell = "5s";
   bool sweep = false;
-  std::vector<std::uint64_t> clients{1, 4, 16, 64};
+  std::vector<std::uint64_t> clients;  // empty: the usual ones
   std::vector<std::string> keys;
   std::vector<std::string> holds;
   std::uint64_t repeats = 1;
@@ -65,8 +65,8 @@ capacity::settings settings_of(const capacity_options& g) {
   }
   s.cell = time_of("--cell", g.cell);
   if (!g.want.empty()) s.wanted_per_s = value_of("--want", config::parse_rate(g.want)).per_second();
-  s.sweeps = g.sweep || !g.keys.empty() || !g.holds.empty();
-  s.clients = g.clients;
+  s.sweeps = g.sweep || !g.clients.empty() || !g.keys.empty() || !g.holds.empty();
+  s.clients = g.clients.empty() ? std::vector<std::uint64_t>{1, 4, 16, 64} : g.clients;
   for (const std::string& k : g.keys) {
     s.keys.push_back(value_of("--keys", config::parse_key_choice(k)));
   }
@@ -167,13 +167,13 @@ int study(const context& c, const capacity_options& g) {
 }
 
 void declare_sweep(CLI::App& app, capacity_options& g) {
-  app.add_flag("--sweep", g.sweep,
-               "also the contention sweep, eight minutes more; --keys and --holds imply it");
-  app.add_option("--clients", g.clients, "numbers of clients of the sweep")
+  app.add_flag(
+      "--sweep", g.sweep,
+      "also the contention sweep, some minutes more; --clients, --keys and --holds imply it");
+  app.add_option("--clients", g.clients, "numbers of clients of the sweep; preset: 1,4,16,64")
       ->type_name("NUMBER")
       ->delimiter(',')
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 100'000));
   declare_each(app, "--keys", g.keys, "KEYS",
                "keys of the sweep, such as one, 'uniform(16)' or own; none: the job's");
   declare_each(app, "--holds", g.holds, "HOLD", "holds of the sweep, such as 1ms; none: the job's");
