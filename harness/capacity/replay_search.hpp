@@ -1,8 +1,8 @@
 // Searches for the highest rate that a lock sustains, with a model of the lock beside each run.
 //
-//   * The model is the queue of replay.hpp. Its hand-offs are those measured under contention. Their
-//     scale, and whether the lock serves in order of arrival or in none, are fitted: replays of the
-//     runs so far wait as long as the runs did.
+//   * The model is the queue of replay.hpp. Its hand-offs are those measured under contention.
+//     Their scale, and whether the lock serves in order of arrival or in none, are fitted: replays
+//     of the runs so far wait as long as the runs did.
 //   * Two plateaus, below the model's edge and closer to it, correct the model.
 //   * The rate to confirm is the highest at which, by the model, all but one of twenty single
 //     minutes hold the objectives. It is confirmed as in rate_search.hpp, by new runs only, with
