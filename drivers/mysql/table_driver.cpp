@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "drivers/mysql/durability.hpp"
 #include "drivers/mysql/errors.hpp"
 
 namespace lockmark::mysql {
@@ -28,18 +29,6 @@ std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
-}
-
-// A log of changes for replicas, if there is one, counts as well: at a crash, what is not in it is
-// rolled back.
-std::string_view durability_of(const description& said) {
-  const auto is = [&said](std::string_view name, std::string_view value) {
-    return std::ranges::any_of(
-        said, [&](const auto& s) { return s.first == name && lower(s.second) == value; });
-  };
-  const bool logs = is("server.log_bin", "on") || is("server.log_bin", "1");
-  const bool synced = is("server.innodb_flush_log_at_trx_commit", "1");
-  return synced && (!logs || is("server.sync_binlog", "1")) ? "each commit" : "all but 1 s";
 }
 
 std::string counter_name(const std::string& variable) {
@@ -106,7 +95,9 @@ task<description> table_driver::describe(connection& c, time_point deadline) {
     const bool mariadb = value.find("MariaDB") != value.npos;
     said.emplace_back("server.flavour", mariadb ? "MariaDB" : "MySQL");
   }
-  said.emplace_back("server.durability", durability_of(said));
+  if (std::string survives = durability_of(said); !survives.empty()) {
+    said.emplace_back("server.durability", std::move(survives));
+  }
   if (!table_.exists()) co_return said;
   const answer engine = co_await must(
       c, "read the table's engine",
