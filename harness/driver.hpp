@@ -188,7 +188,9 @@ struct finding {
 
 // The server's description of itself, for the run's provenance: ("server.version", "7.0.15"). A
 // column of tables shows "server.durability", in a few words: which changes survive when the server
-// is killed and its machine loses power, as its settings have it.
+// is killed and its machine loses power, as its settings have it. What recovery depends on where
+// sessions expire is told as durations: "server.session_tick", "server.session_timeout_min",
+// "server.session_timeout_max", "server.silence" (faults/theory.hpp); left out if it is not known.
 using description = std::vector<std::pair<std::string, std::string>>;
 
 // Server-side counters, totals since the server started: ("commands", 1234), ("cmd.evalsha", 12).

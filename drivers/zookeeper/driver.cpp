@@ -241,7 +241,7 @@ class zookeeper_driver final : public driver {
     for (const word_answer& each : srvr) modes.push_back(known({each}, ": ", "Mode"));
     const std::string version = known(srvr, ": ", "Zookeeper version");
     const auto timeout_ms = std::chrono::duration_cast<std::chrono::milliseconds>(session_timeout);
-    co_return description{
+    description is{
         {"server.name", "ZooKeeper"},
         {"server.version", version.substr(0, version.find('-'))},
         {"server.mode", fmt::format("{}", fmt::join(modes, ", "))},
@@ -253,6 +253,17 @@ class zookeeper_driver final : public driver {
         {"zookeeper.maxClientCnxns", known(conf, "=", "maxClientCnxns")},
         {"zookeeper.grantedSessionTimeout", fmt::format("{}", timeout_ms.count())},
     };
+    const auto in_ms = [&](std::string_view name) { return count_in(known(conf, "=", name)); };
+    const std::uint32_t tick_ms = in_ms("tickTime");
+    // By ZooKeeper's names. A server alone has no limit of silence.
+    for (const auto& [name, value_ms] :
+         {std::pair{"server.session_tick", tick_ms},
+          std::pair{"server.session_timeout_min", in_ms("minSessionTimeout")},
+          std::pair{"server.session_timeout_max", in_ms("maxSessionTimeout")},
+          std::pair{"server.silence", tick_ms * in_ms("syncLimit")}}) {
+      if (value_ms > 0) is.emplace_back(name, fmt::format("{}ms", value_ms));
+    }
+    co_return is;
   }
 
   const servers where_;

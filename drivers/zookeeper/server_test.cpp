@@ -253,6 +253,7 @@ TEST(driver, describes_the_server) {
     EXPECT_EQ(fields["server.mode"], "standalone");
     EXPECT_EQ(fields["server.durability"], "each change");
     EXPECT_EQ(fields["zookeeper.tickTime"], "500");
+    EXPECT_EQ(fields["server.session_tick"], "500ms");
     EXPECT_EQ(fields["zookeeper.grantedSessionTimeout"], "10000");
     const auto before = co_await w.backend->counters(w.here, w.in(seconds(5)));
     const auto nodes = co_await w.queue();

@@ -1,41 +1,95 @@
 #include "harness/check/aftermath.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace lockmark::check {
 namespace {
 
-using stamps = std::vector<std::int64_t>;
+struct demand {
+  std::vector<grant_stamp> grants;
+  std::optional<std::int64_t> unserved_ns;  // since then it is asked for and not granted
+};
 
-std::optional<std::int64_t> after_client(const disruption& b, const stamps& grants_ns,
-                                         std::int64_t until_ns) {
-  const auto next = std::upper_bound(grants_ns.begin(), grants_ns.end(), b.at_ns);
-  if (next == grants_ns.end() || *next >= until_ns) return std::nullopt;
-  return *next - b.at_ns;
+using demands = std::unordered_map<std::uint32_t, demand>;
+
+demands by_key(const std::vector<grant_stamp>& grants, const std::vector<unserved_key>& unserved) {
+  demands all;
+  for (const grant_stamp& g : grants) all[g.key].grants.push_back(g);
+  for (const unserved_key& u : unserved) all[u.key].unserved_ns = u.wanted_ns;
+  return all;
 }
 
-std::optional<std::int64_t> after_server(const disruption& b, const stamps& grants_ns,
-                                         std::int64_t until_ns) {
-  std::int64_t from_ns = b.at_ns;
-  std::int64_t longest_ns = -1;
-  std::optional<std::int64_t> ended_ns;
-  const std::int64_t settled_ns = b.at_ns + std::max(settling_ns, b.takes_ns);
-  for (auto next = std::upper_bound(grants_ns.begin(), grants_ns.end(), b.at_ns);
-       from_ns <= settled_ns; ++next) {
-    const bool none_left = next == grants_ns.end() || *next >= until_ns;
-    const std::int64_t to_ns = none_left ? until_ns : *next;
-    if (to_ns - from_ns > longest_ns) {
-      longest_ns = to_ns - from_ns;
-      ended_ns = none_left ? std::nullopt : std::optional{to_ns};
-    }
-    if (none_left) break;
-    from_ns = to_ns;
+auto first_after(const std::vector<grant_stamp>& grants, std::int64_t at_ns) {
+  return std::ranges::upper_bound(grants, at_ns, {}, &grant_stamp::at_ns);
+}
+
+// Nothing if `grants` have none in that time.
+std::optional<grant_stamp> next_grant(const std::vector<grant_stamp>& grants, std::int64_t at_ns,
+                                      std::int64_t until_ns) {
+  const auto next = first_after(grants, at_ns);
+  if (next == grants.end() || next->at_ns >= until_ns) return std::nullopt;
+  return *next;
+}
+
+void find_next(const disruption& b, const std::vector<grant_stamp>& grants, const demands& keys,
+               std::int64_t until_ns, aftermath& a) {
+  std::optional<grant_stamp> next = next_grant(grants, b.at_ns, until_ns);
+  if (const auto held = b.held_key ? keys.find(*b.held_key) : keys.end(); held != keys.end()) {
+    const auto of_key = next_grant(held->second.grants, b.at_ns, until_ns);
+    if (of_key || held->second.unserved_ns) next = of_key;
+    a.keys = 1;
+    a.keys_never = next ? 0 : 1;
   }
-  if (!ended_ns) return std::nullopt;
-  return *ended_ns - b.at_ns;
+  if (!next) return;
+  a.recovery_ns = next->at_ns - b.at_ns;
+  a.asked_ns = std::max<std::int64_t>(0, next->wanted_ns - b.at_ns);
 }
 
-std::uint64_t count_between(const stamps& all_ns, std::int64_t from_ns, std::int64_t to_ns) {
+// A time in which a key was asked for and not granted.
+struct outage {
+  std::int64_t length_ns = 0;
+  std::optional<std::int64_t> ended_ns;
+};
+
+// The longest of those that began before the servers had settled.
+std::optional<outage> longest_of(const disruption& b, const demand& of_key, std::int64_t until_ns) {
+  const std::int64_t settled_ns = b.at_ns + std::max(settling_ns, b.takes_ns);
+  std::optional<outage> longest;
+  std::int64_t before_ns = b.at_ns;
+  // Returns whether a later one may be longer.
+  const auto see = [&](std::int64_t wanted_ns, std::int64_t granted_ns) {
+    const std::int64_t from_ns = std::max(before_ns, wanted_ns);
+    if (from_ns > settled_ns || from_ns >= until_ns) return false;
+    const bool ended = granted_ns < until_ns;
+    const std::int64_t length_ns = std::min(granted_ns, until_ns) - from_ns;
+    if (!longest || length_ns > longest->length_ns) {
+      longest = {length_ns, ended ? std::optional{granted_ns} : std::nullopt};
+    }
+    before_ns = granted_ns;
+    return ended;
+  };
+  for (auto g = first_after(of_key.grants, b.at_ns); g != of_key.grants.end(); ++g) {
+    if (!see(g->wanted_ns, g->at_ns)) return longest;
+  }
+  if (of_key.unserved_ns) see(*of_key.unserved_ns, until_ns);
+  return longest;
+}
+
+void find_outages(const disruption& b, const demands& keys, std::int64_t until_ns, aftermath& a) {
+  std::int64_t last_ns = b.at_ns;
+  for (const auto& [key, of_key] : keys) {
+    const auto longest = longest_of(b, of_key, until_ns);
+    if (!longest) continue;
+    ++a.keys;
+    if (!longest->ended_ns) ++a.keys_never;
+    last_ns = std::max(last_ns, longest->ended_ns.value_or(last_ns));
+  }
+  if (a.keys > 0 && a.keys_never == 0) a.recovery_ns = last_ns - b.at_ns;
+}
+
+std::uint64_t count_between(const std::vector<std::int64_t>& all_ns, std::int64_t from_ns,
+                            std::int64_t to_ns) {
   const auto first = std::lower_bound(all_ns.begin(), all_ns.end(), from_ns);
   const auto last = std::lower_bound(first, all_ns.end(), to_ns);
   return static_cast<std::uint64_t>(last - first);
@@ -44,15 +98,21 @@ std::uint64_t count_between(const stamps& all_ns, std::int64_t from_ns, std::int
 }  // namespace
 
 std::vector<aftermath> find_aftermath(const std::vector<disruption>& disruptions,
-                                      const stamps& grants_ns, const stamps& violations_ns,
+                                      const std::vector<grant_stamp>& grants,
+                                      const std::vector<unserved_key>& unserved,
+                                      const std::vector<std::int64_t>& violations_ns,
                                       std::int64_t end_ns) {
+  const demands keys = by_key(grants, unserved);
   std::vector<aftermath> all;
   for (std::size_t i = 0; i < disruptions.size(); ++i) {
     const disruption& b = disruptions[i];
     const std::int64_t until_ns = i + 1 < disruptions.size() ? disruptions[i + 1].at_ns : end_ns;
     aftermath a;
-    a.recovery_ns =
-        b.on_a_client ? after_client(b, grants_ns, until_ns) : after_server(b, grants_ns, until_ns);
+    if (b.on_a_client) {
+      find_next(b, grants, keys, until_ns, a);
+    } else {
+      find_outages(b, keys, until_ns, a);
+    }
     a.violations = count_between(violations_ns, b.at_ns, until_ns);
     all.push_back(a);
   }

@@ -1,38 +1,64 @@
 // The effect of a fault on a lock: how long no client got it, and how often two held it meanwhile.
 //
-// Reads the times of grants and of overlaps; knows nothing about the fault except whether it hit a
-// client or something that all clients depend on.
+// Reads grants, key by key, and the times of overlaps; knows nothing about the fault except whether
+// it hit a client or something that all clients depend on.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
 namespace lockmark::check {
 
+struct grant_stamp {
+  std::int64_t at_ns = 0;
+  std::uint32_t client = 0;
+  std::uint32_t key = 0;
+  // The first request for the key after the grant before, or that grant itself if one was waiting.
+  std::int64_t wanted_ns = 0;
+  std::int64_t released_ns = std::numeric_limits<std::int64_t>::max();  // the release was sent
+};
+
+// A key that was asked for after its last grant, and not granted again.
+struct unserved_key {
+  std::uint32_t key = 0;
+  std::int64_t wanted_ns = 0;
+};
+
 struct disruption {
   std::int64_t at_ns = 0;     // stamped before the disruption: no effect is earlier
   bool on_a_client = true;    // false: on a server or the network
   std::int64_t takes_ns = 0;  // its duration; a failover: until only the new master leads
+  std::optional<std::uint32_t> held_key{};  // by the client that was hit
 };
 
 struct aftermath {
   // From the disruption to the grant that ended the time without one; nullopt: no further grant.
   //
-  // After a disruption of a client, that is the next grant: the others only wait for what it held.
+  // After a disruption of a client, that is the next grant of the key that it held: the others only
+  // wait for that. If it held none, or nobody asks for it, the next grant of any key.
   // After one of a server, answers already on their way still arrive; so it is the end of the
-  // longest grant-free time that began before `settling_ns`, or the disruption itself, was over.
+  // longest time that began before `settling_ns`, or the disruption itself, was over, and in which
+  // a key was asked for and not granted. Of several keys the last to be granted again counts: a
+  // server may serve some of them.
   std::optional<std::int64_t> recovery_ns;
+  // From the disruption to the first request for the key that was granted then; 0: some client
+  // waited for it all the time.
+  std::int64_t asked_ns = 0;
+  std::uint64_t keys = 0;        // that were asked for and not granted for a time
+  std::uint64_t keys_never = 0;  // of these, those not granted again
   // Certain overlaps that began between this disruption and the next.
   std::uint64_t violations = 0;
 };
 
 inline constexpr std::int64_t settling_ns = 100'000'000;
 
-// `disruptions`, `grants_ns` and `violations_ns` in order of time. `end_ns`: the end of the
+// `disruptions`, `grants` and `violations_ns` in order of time. `end_ns`: the end of the
 // observation.
 std::vector<aftermath> find_aftermath(const std::vector<disruption>& disruptions,
-                                      const std::vector<std::int64_t>& grants_ns,
+                                      const std::vector<grant_stamp>& grants,
+                                      const std::vector<unserved_key>& unserved,
                                       const std::vector<std::int64_t>& violations_ns,
                                       std::int64_t end_ns);
 

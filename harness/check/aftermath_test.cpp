@@ -7,46 +7,53 @@ namespace {
 
 constexpr std::int64_t ms = 1'000'000;
 
+// Of one key that is always wanted.
+std::vector<grant_stamp> grants_at(const std::vector<std::int64_t>& all_ms) {
+  std::vector<grant_stamp> all;
+  for (const std::int64_t at_ms : all_ms) all.push_back({at_ms * ms});
+  return all;
+}
+
 TEST(aftermath, of_a_client_is_the_time_to_the_next_grant) {
   const auto found =
-      find_aftermath({{1000 * ms, true}}, {900 * ms, 2900 * ms, 6000 * ms}, {}, 10'000 * ms);
+      find_aftermath({{1000 * ms, true}}, grants_at({900, 2900, 6000}), {}, {}, 10'000 * ms);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].recovery_ns, 1900 * ms);
 }
 
 TEST(aftermath, of_a_server_ignores_answers_that_were_on_their_way) {
-  const auto found =
-      find_aftermath({{1000 * ms, false}}, {999 * ms, 1001 * ms, 1003 * ms, 3800 * ms, 3801 * ms},
-                     {}, 10'000 * ms);
+  const auto found = find_aftermath({{1000 * ms, false}}, grants_at({999, 1001, 1003, 3800, 3801}),
+                                    {}, {}, 10'000 * ms);
   EXPECT_EQ(found[0].recovery_ns, 2800 * ms);
 }
 
 // The old master keeps granting for a second before the new one leads.
 TEST(aftermath, of_a_failover_may_begin_as_long_as_it_takes) {
-  const std::vector<std::int64_t> grants_ns{1050 * ms, 1500 * ms, 1950 * ms, 4000 * ms, 4100 * ms};
-  const auto whole = find_aftermath({{1000 * ms, false, 1200 * ms}}, grants_ns, {}, 10'000 * ms);
+  const auto grants = grants_at({1050, 1500, 1950, 4000, 4100});
+  const auto whole = find_aftermath({{1000 * ms, false, 1200 * ms}}, grants, {}, {}, 10'000 * ms);
   EXPECT_EQ(whole[0].recovery_ns, 3000 * ms);
-  const auto disruption = find_aftermath({{1000 * ms, false}}, grants_ns, {}, 10'000 * ms);
+  const auto disruption = find_aftermath({{1000 * ms, false}}, grants, {}, {}, 10'000 * ms);
   EXPECT_EQ(disruption[0].recovery_ns, 500 * ms);
 }
 
 TEST(aftermath, of_a_server_that_nobody_missed_is_a_usual_gap) {
-  std::vector<std::int64_t> grants_ns;
-  for (std::int64_t t = 0; t < 5000; t += 10) grants_ns.push_back(t * ms);
-  const auto found = find_aftermath({{1000 * ms, false}}, grants_ns, {}, 5000 * ms);
+  std::vector<std::int64_t> all_ms;
+  for (std::int64_t t = 0; t < 5000; t += 10) all_ms.push_back(t);
+  const auto found = find_aftermath({{1000 * ms, false}}, grants_at(all_ms), {}, {}, 5000 * ms);
   ASSERT_TRUE(found[0].recovery_ns);
   EXPECT_LE(*found[0].recovery_ns, settling_ns + 10 * ms);
 }
 
 TEST(aftermath, says_where_no_grant_came_any_more) {
   for (const bool on_a_client : {true, false}) {
-    const auto found = find_aftermath({{1000 * ms, on_a_client}}, {500 * ms}, {}, 10'000 * ms);
+    const auto found = find_aftermath({{1000 * ms, on_a_client}}, grants_at({500}), {{0, 500 * ms}},
+                                      {}, 10'000 * ms);
     EXPECT_FALSE(found[0].recovery_ns) << on_a_client;
   }
 }
 
 TEST(aftermath, belongs_to_the_last_blow) {
-  const auto found = find_aftermath({{1000 * ms, true}, {2000 * ms, true}}, {2500 * ms},
+  const auto found = find_aftermath({{1000 * ms, true}, {2000 * ms, true}}, grants_at({2500}), {},
                                     {1500 * ms, 1600 * ms, 2400 * ms, 9000 * ms}, 10'000 * ms);
   EXPECT_FALSE(found[0].recovery_ns);  // later grants belong to the second disruption
   EXPECT_EQ(found[0].violations, 2U);
@@ -55,7 +62,52 @@ TEST(aftermath, belongs_to_the_last_blow) {
 }
 
 TEST(aftermath, is_nothing_without_a_blow) {
-  EXPECT_TRUE(find_aftermath({}, {1, 2, 3}, {2}, 10).empty());
+  EXPECT_TRUE(find_aftermath({}, grants_at({1, 2, 3}), {}, {2 * ms}, 10 * ms).empty());
+}
+
+// One master of a cluster is gone: the keys of the others are granted all the time.
+TEST(aftermath, of_a_server_is_that_of_the_last_key) {
+  std::vector<grant_stamp> grants;
+  for (std::int64_t t = 0; t < 5000; t += 10) {
+    grants.push_back({t * ms, 0, 0});
+    if (t <= 1000 || t >= 3000) grants.push_back({t * ms, 1, 1});
+  }
+  const std::vector<disruption> killed{{1000 * ms, false}};
+  const auto found = find_aftermath(killed, grants, {}, {}, 5000 * ms);
+  EXPECT_EQ(found[0].recovery_ns, 2000 * ms);
+  EXPECT_EQ(found[0].keys, 2U);
+  EXPECT_EQ(found[0].keys_never, 0U);
+  const auto never = find_aftermath(killed, grants, {{2, 900 * ms}}, {}, 5000 * ms);
+  EXPECT_FALSE(never[0].recovery_ns);
+  EXPECT_EQ(never[0].keys, 3U);
+  EXPECT_EQ(never[0].keys_never, 1U);
+}
+
+// A key that nobody asks for is not missed.
+TEST(aftermath, counts_keys_that_are_wanted) {
+  std::vector<grant_stamp> grants = grants_at({990, 1010, 1020});
+  grants.push_back({4000 * ms, 1, 1, 3990 * ms});
+  const auto found = find_aftermath({{1000 * ms, false}}, grants, {}, {}, 5000 * ms);
+  EXPECT_EQ(found[0].recovery_ns, 10 * ms);
+  EXPECT_EQ(found[0].keys, 1U);
+}
+
+TEST(aftermath, of_a_client_is_that_of_the_key_it_held) {
+  std::vector<grant_stamp> grants{{900 * ms, 0, 7}, {1100 * ms, 1, 8}, {2500 * ms, 1, 7}};
+  const disruption killed{.at_ns = 1000 * ms, .held_key = 7};
+  EXPECT_EQ(find_aftermath({killed}, grants, {}, {}, 5000 * ms)[0].recovery_ns, 1500 * ms);
+  grants.pop_back();
+  EXPECT_EQ(find_aftermath({killed}, grants, {}, {}, 5000 * ms)[0].recovery_ns, 100 * ms)
+      << "nobody asks for it";
+  const auto never = find_aftermath({killed}, grants, {{7, 1200 * ms}}, {}, 5000 * ms);
+  EXPECT_FALSE(never[0].recovery_ns);
+  EXPECT_EQ(never[0].keys_never, 1U);
+}
+
+TEST(aftermath, knows_since_when_the_key_was_asked_for) {
+  const std::vector<grant_stamp> grants{{900 * ms, 0, 7}, {4000 * ms, 1, 7, 3900 * ms}};
+  const disruption killed{.at_ns = 1000 * ms, .held_key = 7};
+  EXPECT_EQ(find_aftermath({killed}, grants, {}, {}, 5000 * ms)[0].asked_ns, 2900 * ms);
 }
 
 }  // namespace

@@ -15,22 +15,19 @@ using config::print_duration;
 
 constexpr duration early = 200ms;
 constexpr duration late = 600ms;
-// The interval at which servers with sessions look for dead ones (ZooKeeper's tickTime, by default
-// and in local clusters).
-constexpr duration session_tick = 2s;
-
-// Without an error from a broken link, the servers of a local ensemble give each other up after
-// this time (ZooKeeper's syncLimit), and then elect a leader within ensemble_election.
-constexpr duration ensemble_silence = 5s;
+// In which the servers of an ensemble elect a leader once they have given up the last one.
 constexpr duration ensemble_election = 1s;
-constexpr duration local_tick = 500ms;
 
-prediction session_ends(const config::job& job) {
-  const duration t = job.session_timeout;
-  return {t * 2 / 3, t + session_tick,
+duration timeout_of(const config::job& job, const session_settings& servers) {
+  return std::min(std::max(job.session_timeout, servers.least), servers.most);
+}
+
+prediction session_ends(const config::job& job, const session_settings& servers) {
+  const duration t = timeout_of(job, servers);
+  return {t * 2 / 3, t + servers.tick,
           fmt::format("the session timeout of {}, less up to a third since the last ping, plus up "
-                      "to a tick",
-                      print_duration(t))};
+                      "to a tick of {}",
+                      print_duration(t), print_duration(servers.tick))};
 }
 
 prediction lease_ends(const config::job& job, features lock, duration held) {
@@ -74,9 +71,10 @@ bool concerns_nobody_else(const config::job& job) {
 }
 
 // The lock is free again when the server has noticed that its client is gone.
-prediction client_gone(features lock, const config::job& job, duration held) {
+prediction client_gone(features lock, const config::job& job, duration held,
+                       const session_settings& servers) {
   if (lock.has(feature::session_bound)) {
-    if (lock.has(feature::session_timeout)) return session_ends(job);
+    if (lock.has(feature::session_timeout)) return session_ends(job, servers);
     return {0s, 0s, "the server sees the connection end"};
   }
   if (lock.has(feature::lease)) return lease_ends(job, lock, held);
@@ -87,25 +85,26 @@ prediction client_gone(features lock, const config::job& job, duration held) {
 // The client works on, and releases its lock if it reaches the server again by then. Nothing if the
 // release fell into the cut and nothing else is certain to have freed the lock.
 std::optional<prediction> client_cut_off(const fault_plan& plan, features lock,
-                                         const config::job& job, duration held) {
+                                         const config::job& job, duration held,
+                                         const session_settings& servers) {
   const bool by_ping = lock.has(feature::session_timeout);
-  if (lock.has(feature::session_bound) && !by_ping) return client_gone(lock, job, held);
+  if (lock.has(feature::session_bound) && !by_ping) return client_gone(lock, job, held, servers);
   const duration rest = std::max(duration::zero(), usual_hold(job) - held);
   const bool ends = lock.has(feature::session_bound) || lock.has(feature::lease);
   std::optional<prediction> taken;
-  if (ends) taken = client_gone(lock, job, held);
+  if (ends) taken = client_gone(lock, job, held, servers);
   const bool back_in_time = rest > plan.lasts;
   if (back_in_time && (!taken || *taken->most >= rest)) {
     return prediction{rest, rest, "the holder has reached the server again and gives it back"};
   }
-  if (by_ping && plan.lasts < job.session_timeout) return std::nullopt;
+  if (by_ping && plan.lasts < timeout_of(job, servers)) return std::nullopt;
   if (!by_ping && taken && *taken->most > plan.lasts) return std::nullopt;
   return taken;
 }
 
 // A paused client keeps its connections, so only time takes its lock away.
 prediction client_silent(const fault_plan& plan, features lock, const config::job& job,
-                         duration held) {
+                         duration held, const session_settings& servers) {
   const bool by_ping = lock.has(feature::session_timeout);
   const duration until_back = plan.lasts + std::max(duration::zero(), usual_hold(job) - held);
   // Its timers may have run on meanwhile.
@@ -113,7 +112,7 @@ prediction client_silent(const fault_plan& plan, features lock, const config::jo
   prediction by_itself{soonest, until_back, "the holder goes on when it is resumed"};
   const auto age = sweep_of(job);
   if (!by_ping && !lock.has(feature::lease) && !age) return by_itself;
-  prediction taken = by_ping                    ? session_ends(job)
+  prediction taken = by_ping                    ? session_ends(job, servers)
                      : lock.has(feature::lease) ? lease_ends(job, lock, held)
                                                 : swept(*age, held);
   if (taken.least > until_back) return by_itself;
@@ -130,18 +129,19 @@ bool parts_an_ensemble(const fault_plan& plan) {
 // The majority grants again when it has a leader and the last holder's session has ended there;
 // that session matters if the holder is in the minority and cannot release. A new leader gives
 // every session its full timeout again; a silent break is noticed up to a tick early.
-prediction parted(const fault_plan& plan, const config::job& job, std::optional<duration> held) {
+prediction parted(const fault_plan& plan, const config::job& job, std::optional<duration> held,
+                  const session_settings& servers) {
   const bool silent = plan.what->on_client() == client_effect::stalled;
-  const duration leaderless = ensemble_election + (silent ? ensemble_silence : 0s);
-  prediction p = session_ends(job);
+  const duration leaderless = ensemble_election + (silent ? servers.silence : 0s);
+  prediction p = session_ends(job, servers);
   p.most = *p.most + leaderless;
   p.why = fmt::format("{}, plus up to {} without a leader", p.why, print_duration(leaderless));
   if (plan.who == "leader") {
-    p.least = job.session_timeout + (silent ? ensemble_silence - local_tick : 0s);
+    p.least = timeout_of(job, servers) + (silent ? servers.silence - servers.tick : 0s);
     p.why = fmt::format(
         "the session timeout of {}, anew at a new leader, plus up to a tick, plus "
         "up to {} without a leader",
-        print_duration(job.session_timeout), print_duration(leaderless));
+        print_duration(timeout_of(job, servers)), print_duration(leaderless));
   }
   const bool comes_back = plan.lasts < p.least;
   if (!held || comes_back) p.least = 0s;
@@ -150,10 +150,25 @@ prediction parted(const fault_plan& plan, const config::job& job, std::optional<
 
 }  // namespace
 
+session_settings session_settings_of(const description& server) {
+  session_settings s;
+  const auto read = [&server](std::string_view name, duration& into) {
+    const auto told = std::ranges::find(server, name, &description::value_type::first);
+    if (told == server.end()) return;
+    const auto value = config::parse_duration(told->second);
+    if (value) into = *value;
+  };
+  read("server.session_tick", s.tick);
+  read("server.session_timeout_min", s.least);
+  read("server.session_timeout_max", s.most);
+  read("server.silence", s.silence);
+  return s;
+}
+
 std::optional<prediction> predict(const fault_plan& plan, features lock, const config::job& job,
-                                  std::optional<duration> held) {
+                                  std::optional<duration> held, const session_settings& servers) {
   if (lock.has(feature::session_timeout) && parts_an_ensemble(plan)) {
-    return parted(plan, job, held);
+    return parted(plan, job, held, servers);
   }
   const bool on_holder = plan.who == "holder" || plan.who.starts_with("participant");
   // In the middle of a protocol step the server's state of the lock is unknown.
@@ -163,10 +178,10 @@ std::optional<prediction> predict(const fault_plan& plan, features lock, const c
     return prediction{0s, usual_hold(job), "the others hold keys of their own"};
   }
   switch (plan.what->on_client()) {
-    case client_effect::gone: return client_gone(lock, job, *held);
+    case client_effect::gone: return client_gone(lock, job, *held, servers);
     case client_effect::paused:
-    case client_effect::stalled: return client_silent(plan, lock, job, *held);
-    case client_effect::cut_off: return client_cut_off(plan, lock, job, *held);
+    case client_effect::stalled: return client_silent(plan, lock, job, *held, servers);
+    case client_effect::cut_off: return client_cut_off(plan, lock, job, *held, servers);
     case client_effect::none: break;
   }
   return std::nullopt;

@@ -118,13 +118,30 @@ TEST(theory, a_parted_ensemble_grants_again_when_the_session_ends) {
   p.who = "leader";
   p.what = find_kind("stall");
   EXPECT_EQ(predict(p, ensemble_session, usual, 500ms)->most, 12s);
-  EXPECT_EQ(predict(p, ensemble_session, usual, 500ms)->least, 8500ms);
+  EXPECT_EQ(predict(p, ensemble_session, usual, 500ms)->least, 7s);
   EXPECT_EQ(predict(p, ensemble_session, usual, std::nullopt)->least, 0s);
   p.lasts = 1s;
   EXPECT_EQ(predict(p, ensemble_session, usual, 500ms)->least, 0s);
   EXPECT_FALSE(predict(p, feature::lease, usual, 500ms));
   p.who = "majority";
   EXPECT_FALSE(predict(p, ensemble_session, usual, 500ms));
+}
+
+// Servers tell their ticks and the timeouts that they grant; what they do not tell is as by
+// default.
+TEST(theory, sessions_end_by_the_settings_of_the_servers) {
+  const auto told = session_settings_of({{"server.name", "some"},
+                                         {"server.session_tick", "500ms"},
+                                         {"server.session_timeout_min", "6s"},
+                                         {"server.silence", "3s"}});
+  const auto kill = predict(on_holder("kill"), ensemble_session, usual, 500ms, told);
+  ASSERT_TRUE(kill);
+  EXPECT_EQ(kill->least, 4s);
+  EXPECT_EQ(kill->most, 6500ms);
+  fault_plan stall = on_holder("stall", 20s);
+  stall.who = "leader";
+  EXPECT_EQ(predict(stall, ensemble_session, usual, 500ms, told)->least, 8500ms);
+  EXPECT_EQ(session_settings_of({{"server.session_tick", "often"}}).tick, 2s);
 }
 
 // The sweeper, if any, deletes the row of a dead owner.

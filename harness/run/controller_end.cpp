@@ -105,7 +105,7 @@ void run_controller::draw_conclusions(result& r) {
   collector_->fill(r);
   if (!own_trouble().empty()) r.end_as(ending::failed, own_trouble());
   r.faults = judge_faults(faults_.all(), r.found, with_presets(job_, setup_.lock), setup_.lock.has,
-                          window_);
+                          window_, r.server_is);
   if (pool_.guard() != nullptr) r.found.guard = pool_.guard()->counts();
   pool_.tell(r);
   judge_freezes(r, faults_.all());

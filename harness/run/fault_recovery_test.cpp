@@ -47,6 +47,7 @@ TEST_F(recoveries, know_who_held_a_key_of_its_own) {
   const std::string pause = "{do: pause, who: holder, at: 2s, for: 3s}";
   EXPECT_EQ(judge(pause, 3s, true).predicted->why, "it held nothing");
   keys_ = "own";
+  found_.grant_stamps[1].key = 1;
   EXPECT_EQ(judge(pause, 3s, true).predicted->why, "the others hold keys of their own");
 }
 
@@ -55,6 +56,32 @@ TEST_F(recoveries, see_a_failover_to_its_end) {
   found_.grant_stamps = {{2050 * ms, 0}, {2900 * ms, 1}, {6000 * ms, 0}, {6100 * ms, 1}};
   EXPECT_EQ(judge("{do: fail_over, who: master, at: 2s}", 1s, false).recovery_ns, 4000 * ms);
   EXPECT_EQ(judge("{do: pause, who: master, at: 2s, for: 1s}", 1s, false).recovery_ns, 900 * ms);
+}
+
+// What was given back before the fault was not held then.
+TEST_F(recoveries, know_what_was_given_back) {
+  found_.grant_stamps = {{1500 * ms, 0, 0, 0, 1600 * ms}};
+  const std::string pause = "{do: pause, who: holder, at: 2s, for: 3s}";
+  EXPECT_EQ(judge(pause, 3s, true).predicted->why, "it held nothing");
+}
+
+// Others go on with keys of their own: that is no recovery of the key that the victim held.
+TEST_F(recoveries, are_of_the_key_that_was_held) {
+  keys_ = "uniform(8)";
+  found_.grant_stamps = {{1500 * ms, 0, 3}, {2010 * ms, 1, 5}, {3600 * ms, 1, 3}};
+  const auto f = judge("{do: kill, who: holder, at: 2s}", 0s, true, feature::lease);
+  EXPECT_EQ(f.recovery_ns, 1600 * ms);
+}
+
+// Without a request before, a late grant tells nothing about the lease.
+TEST_F(recoveries, are_not_late_where_nobody_asked) {
+  keys_ = "uniform(8)";
+  const std::string kill = "{do: kill, who: holder, at: 2s}";
+  sweep_ = "3s";
+  found_.grant_stamps = {{1500 * ms, 0, 3}, {9000 * ms, 1, 3, 8990 * ms}};
+  EXPECT_EQ(judge(kill, 0s, true).agrees, true);
+  found_.grant_stamps[1].wanted_ns = 1600 * ms;
+  EXPECT_EQ(judge(kill, 0s, true).agrees, false);
 }
 
 }  // namespace

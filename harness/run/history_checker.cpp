@@ -17,7 +17,6 @@ history_checker::history_checker(const shape& s, const window& w)
     : window_(w),
       lock_has_(s.lock_has),
       wait_ns_(s.wait_ns),
-      keeps_grants_(s.keeps_grants),
       exclusion_(s.keys, s.clock_error_ns, s.holders),
       exposure_(s.keys, s.clients, s.competitors, s.holders),
       tokens_(s.keys, s.clients, s.mixes_readers ? 0 : s.holders),
@@ -30,6 +29,7 @@ history_checker::history_checker(const shape& s, const window& w)
     fairness_.emplace_back(static_cast<std::int64_t>(s.competitors));
   }
   found_.grants_by_client.resize(s.clients);
+  if (s.keeps_grants) log_.emplace(s.keys, s.clients);
 }
 
 // Periods are cut at the window's edges, even without an event near them.
@@ -74,12 +74,14 @@ void history_checker::began(const event& e) {
   handoffs_.began(e);
   tokens_.began(e);
   exposure_.began(e);
+  if (log_) log_->began(e);
   change_in_flight(e.at_ns, +1);
 }
 
 void history_checker::ended(const event& e) {
   handoffs_.ended(e);
   exposure_.ended(e);
+  if (log_) log_->ended(e);
   change_in_flight(e.at_ns, -1);
   count_outcome(e);
   if (counts(e.client)) found_.fairness.add_unfinished(e.at_ns - attempts_[e.client].began_ns);
@@ -122,6 +124,7 @@ void history_checker::granted(const event& e) {
 }
 
 void history_checker::released(const event& e) {
+  if (log_) log_->released(e);
   exposure_.released(e);
   exclusion_.released(e);
   const std::int64_t held_ns = handoffs_.released(e);
@@ -132,6 +135,7 @@ void history_checker::released(const event& e) {
 // The hold ends with its client, though the server may keep the lock until the lease expires.
 void history_checker::died(const event& e) {
   ++found_.orphaned;
+  if (log_) log_->released(e);
   exposure_.released(e);
   exclusion_.released(e);
   const std::int64_t held_ns = handoffs_.died(e);
@@ -158,7 +162,7 @@ void history_checker::keep_gap(const gap& g) {
 
 void history_checker::count_grant(const event& e) {
   // Including those before the window: a hold hit by a fault may have begun then.
-  if (keeps_grants_) found_.grant_stamps.push_back({e.at_ns, e.client});
+  if (log_) log_->granted(e);
   if (!in_window_) return;
   see_gap(e.at_ns);
   ++found_.grants;
@@ -202,6 +206,10 @@ void history_checker::finish(std::int64_t end_ns) {
 
 findings history_checker::result() const {
   findings f = found_;
+  if (log_) {
+    f.grant_stamps = log_->grants();
+    f.unserved = log_->unserved();
+  }
   f.certain_violations = exclusion_.certain();
   f.possible_violations = exclusion_.possible();
   f.violations = exclusion_.examples();

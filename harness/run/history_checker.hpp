@@ -11,6 +11,7 @@
 
 #include "harness/check/exclusion.hpp"
 #include "harness/check/exposure.hpp"
+#include "harness/check/grant_log.hpp"
 #include "harness/check/guard.hpp"
 #include "harness/check/handoff.hpp"
 #include "harness/check/lost_update.hpp"
@@ -21,11 +22,6 @@
 #include "harness/stats/histogram.hpp"
 
 namespace lockmark::run {
-
-struct grant_stamp {
-  std::int64_t at_ns = 0;
-  std::uint32_t client = 0;
-};
 
 // A time in the window without a grant on any key.
 struct gap {
@@ -38,7 +34,9 @@ struct findings {
   std::uint64_t possible_violations = 0;
   std::vector<check::violation> violations;  // the first ones in full
   std::vector<check::overlap> overlaps;      // the first 10,000 certain ones
-  std::vector<grant_stamp> grant_stamps;     // all, including those before the window; if requested
+  // All grants, including those before the window, and the keys wanted in vain; if requested.
+  std::vector<check::grant_stamp> grant_stamps;
+  std::vector<check::unserved_key> unserved;
   std::uint64_t stale_tokens = 0;
   std::uint64_t lost_updates = 0;
   std::optional<check::guard_counts> guard;  // of a job with a guarded resource
@@ -115,12 +113,12 @@ class history_checker {
   const window& window_;
   features lock_has_;
   std::int64_t wait_ns_;
-  bool keeps_grants_;
   check::exclusion exclusion_;
   check::exposure exposure_;
   check::token_order tokens_;
   check::lost_updates updates_;
   check::handoffs handoffs_;
+  std::optional<check::grant_log> log_;
   std::vector<stats::key_fairness> fairness_;
   std::vector<attempt> attempts_;  // the latest of each client
   stats::client_outcomes outcomes_;

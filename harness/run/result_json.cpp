@@ -232,6 +232,8 @@ json faults_section(const result& r) {
                    {"at_s", f.at_s},
                    {"for_s", f.for_s},
                    {"recovery_ns", f.recovery_ns ? json(*f.recovery_ns) : json()},
+                   {"keys", f.keys},
+                   {"keys_never", f.keys_never},
                    {"violations", f.violations},
                    {"violations_among_others", f.violations_among_others},
                    {"predicted", prediction_json(f.predicted)},
