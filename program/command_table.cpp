@@ -22,7 +22,7 @@ command_action table_command(CLI::App& app, const context& c) {
   declare(app, "--topologies", g->topologies, "TOPOLOGY", "only topologies that match");
   app.add_option("--scenarios", g->scenarios,
                  "jobs: shipped names or files; preset: contended,one_client and, with --full, "
-                 "uncontended")
+                 "uncontended,faults/holder_killed")
       ->type_name("JOB")
       ->delimiter(',');
   declare_set(app, g->set, "overrides every job");

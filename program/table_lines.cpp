@@ -21,6 +21,9 @@ namespace {
 constexpr std::string_view own_keys = "uncontended";
 constexpr std::array loads{0.3, 0.6, 0.8};
 
+// The scenario of the full table that shows how long a dead holder keeps the others waiting.
+constexpr std::string_view a_death = "faults/holder_killed";
+
 // Those of a table for which nobody has named locks.
 constexpr std::array<std::string_view, 7> usual_locks{"redis/setnx",
                                                       "redis/set_nx_px",
@@ -60,6 +63,11 @@ bool wanted(const table_options& g, const std::string& topology) {
   return topology.find('-') == std::string::npos;
 }
 
+// One whose death the others have to wait for.
+bool has_a_holder(const lock_kind& lock) {
+  return !lock.has.has(feature::shared) && !lock.has.has(feature::optimistic);
+}
+
 // In one process, one loop would decide who of all clients hears first of a release. Real clients
 // are processes of their own anyway, and those of a memory lock cannot be. Whoever lays out the
 // instances keeps what they say.
@@ -74,7 +82,8 @@ bool has_participants(const table_options& g, const table_line& l, std::string_v
 }  // namespace
 
 std::string table_line::title() const {
-  return load == 0 ? scenario : fmt::format("{}_{:.0f}", scenario, 100 * load);
+  const std::string name = scenario.substr(scenario.rfind('/') + 1);
+  return load == 0 ? name : fmt::format("{}_{:.0f}", name, 100 * load);
 }
 
 std::vector<named_target> read_targets(const table_options& g) {
@@ -103,7 +112,7 @@ std::vector<named_target> read_targets(const table_options& g) {
 
 std::vector<std::string> scenarios_of(const table_options& g) {
   if (!g.scenarios.empty()) return g.scenarios;
-  if (g.full) return {"contended", "one_client", std::string(own_keys)};
+  if (g.full) return {"contended", "one_client", std::string(own_keys), std::string(a_death)};
   return {"contended", "one_client"};
 }
 
@@ -111,10 +120,11 @@ std::vector<table_line> lines_on(const catalogue& known, const table_options& g,
                                  std::string_view form) {
   std::vector<table_line> lines;
   for (const std::string& scenario : scenarios_of(g)) {
-    const bool has_readers = find_job(scenario, {"stop.duration=1s"}).job.read_share > 0;
+    const config::job job = find_job(scenario, {"stop.duration=1s"}).job;
     for (const lock_kind& lock : known.locks()) {
       if (!runs_on(lock, form) || !wanted(g, lock)) continue;
-      if (has_readers && lock.readers.empty()) continue;
+      if (job.read_share > 0 && lock.readers.empty()) continue;
+      if (!job.faults.empty() && !has_a_holder(lock)) continue;
       lines.push_back({.lock = &lock, .scenario = scenario, .option = ""});
       for (const variant& v : variants) {
         if (g.full && v.lock == lock.name)
@@ -138,7 +148,7 @@ std::vector<table_line> lines_on(const catalogue& known, const table_options& g,
 std::vector<std::string> settings_of(const table_options& g, const table_line& l,
                                      std::string_view form, double per_s) {
   std::vector<std::string> set;
-  if (g.full) {
+  if (g.full && l.scenario != a_death) {
     const bool most = l.lock->name.find("redisson") != std::string_view::npos;
     set = {fmt::format("stop.samples={}", most ? 33'400 : 10'000), "stop.duration=5s",
            "stop.at_most=15s"};

@@ -46,7 +46,7 @@ struct table_line {
   // scenario as it is.
   double load = 0;
 
-  // "uncontended_60"
+  // "uncontended_60"; "holder_killed" of faults/holder_killed
   std::string title() const;
 };
 

@@ -43,6 +43,21 @@ TEST(table_lines, ask_for_a_share_of_what_the_lock_can_do) {
       << "users have the last word";
 }
 
+// A dead holder is missed where others wait for it.
+TEST(table_lines, of_a_death_are_of_locks_with_one_holder) {
+  const catalogue known;
+  table_options g;
+  g.full = true;
+  std::vector<std::string_view> locks;
+  for (const table_line& l : lines_on(known, g, "mysql")) {
+    if (l.title() != "holder_killed") continue;
+    locks.push_back(l.lock->name);
+    EXPECT_THAT(settings_of(g, l, "mysql", 0), testing::IsEmpty());
+  }
+  EXPECT_THAT(locks, Contains("mysql/for_update"));
+  EXPECT_THAT(locks, Not(Contains("mysql/optimistic_version")));
+}
+
 TEST(table_lines, of_a_quick_table_are_closed_loops_of_the_usual_locks) {
   const catalogue known;
   const auto lines = lines_on(known, {}, "redis");

@@ -147,6 +147,8 @@ void table_maker::measure(table_place& at, table_row& row, std::uint64_t repetit
   if (!row.of.option.empty()) set.push_back(fmt::format("options.{}", row.of.option));
   const std::optional<double> per_s = row.of.load > 0 ? capacity_of(row) : 0;
   if (!per_s) return fail(row, "what it can do at most is not known");
+  const auto phase = phase_of(row.of.scenario, repetition);
+  set.insert(set.end(), phase.begin(), phase.end());
   const auto more = settings_of(given_, row.of, at.where.form, *per_s);
   set.insert(set.end(), more.begin(), more.end());
   progress_display display(fmt::format("{}/{} {}", runs_begun_, runs_in_all_, row.name()),

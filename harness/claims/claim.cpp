@@ -96,12 +96,12 @@ judgement recovery(const condition& c, const evidence& e) {
     const std::uint64_t never = e.never_recovered(label);
     if (runs == 0) return missing(label);
     if (never != (wanted ? 0 : runs)) j.is = answer::refuted;
+    std::string text = fmt::format("{}: no grant any more in {} of {} runs", label, never, runs);
     const report::figure& recovery = report::known_figure("recovery");
-    const auto took = e.of(label, recovery);
-    add(j.because, "; ",
-        fmt::format(
-            "{}: no grant any more in {} of {} runs{}", label, never, runs,
-            wanted && took ? fmt::format(", granted again after {}", show(*took, recovery)) : ""));
+    if (const auto took = never == 0 ? e.of(label, recovery) : std::nullopt) {
+      text += fmt::format(", granted again after {}", show(*took, recovery));
+    }
+    add(j.because, "; ", text);
   }
   return j;
 }

@@ -52,11 +52,21 @@ reading read_quantile(const figure& f, const json& list) {
 }
 
 // Commands of all clients: grants times the cost of each.
-std::optional<double> commands_per_second(const json& content) {
+reading commands_per_second(const json& content) {
   const reading tps = read_figure(known_figure("tps"), content);
   const reading each = read_figure(known_figure("commands"), content);
-  if (!tps.value || !each.value) return std::nullopt;
-  return *tps.value * *each.value;
+  if (!tps.value || !each.value) return {};
+  return {*tps.value * *each.value};
+}
+
+// After the first fault of the run; without a further grant, longer than the run saw.
+reading recovery(const json& content) {
+  if (!content.contains("faults") || content.at("faults").empty()) return {};
+  const json& fault = content.at("faults").front();
+  if (const json& took = fault.at("recovery_ns"); !took.is_null()) return {took.get<double>()};
+  const double seen_s =
+      content.at("run").at("window_s").get<double>() - fault.at("at_s").get<double>();
+  return {.value = seen_s * 1e9, .censored = true};
 }
 
 constexpr std::array registry{
@@ -252,8 +262,11 @@ constexpr std::array registry{
            .words = "time to the next grant",
            .in = unit::time,
            .is = better::less,
-           .path = "/faults/0/recovery_ns",
-           .younger = true},
+           .younger = true,
+           .computed = recovery,
+           .column = {"next grant", "下次获取", "", 8, true},
+           .csv = "recovery_ns",
+           .json = "/recovery_ns"},
     figure{.name = "longest_gap",
            .words = "longest time without a grant",
            .in = unit::time,
@@ -284,7 +297,7 @@ std::string figure_names() {
 }
 
 reading read_figure(const figure& f, const json& content) {
-  if (f.computed != nullptr) return {f.computed(content)};
+  if (f.computed != nullptr) return f.computed(content);
   const json& value = look_up(content, f.path, f.younger);
   if (f.q > 0) return read_quantile(f, value);
   if (value.is_null()) return {};

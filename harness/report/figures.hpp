@@ -16,6 +16,16 @@ namespace lockmark::report {
 enum class unit : std::uint8_t { time, rate, share, number, count };
 enum class better : std::uint8_t { more, less, neither };
 
+// A figure of one run. No value: the event did not happen, or it was not counted.
+struct reading {
+  std::optional<double> value{};  // times in nanoseconds, shares from 0 to 1
+  bool censored = false;          // only a lower bound is known
+  // The number of samples, if too few for the quantile: then it has no value.
+  std::optional<std::int64_t> too_few{};
+
+  bool operator==(const reading&) const = default;
+};
+
 struct figure {
   std::string_view name;   // the name in --fail and in claims
   std::string_view words;  // "commands per grant"
@@ -26,13 +36,14 @@ struct figure {
   double q = 0;
   bool younger = false;  // added after schema version 1.0: not in every run
   // Instead of a path, for a figure computed from others.
-  std::optional<double> (*computed)(const nlohmann::ordered_json& content) = nullptr;
+  reading (*computed)(const nlohmann::ordered_json& content) = nullptr;
 
   // Its column in tables for people; no column if `head` is empty.
   struct {
     std::string_view head{}, chinese{};
     std::string_view narrow{};  // for a terminal, in English; empty: the head
     int keep = 0;               // columns with lower values are dropped first if width is short
+    bool if_known = false;      // no column unless some row has a value
   } column{};
   bool of_verdict = false;  // its column is next to the verdict; above 0 is an alarm
 
@@ -67,16 +78,6 @@ const figure* find_figure(std::string_view name);
 const figure& known_figure(std::string_view name);
 // "p50, p90, ..."
 std::string figure_names();
-
-// A figure of one run. No value: the event did not happen, or it was not counted.
-struct reading {
-  std::optional<double> value{};  // times in nanoseconds, shares from 0 to 1
-  bool censored = false;          // only a lower bound is known
-  // The number of samples, if too few for the quantile: then it has no value.
-  std::optional<std::int64_t> too_few{};
-
-  bool operator==(const reading&) const = default;
-};
 
 // Throws nlohmann::json::exception if run.json is not as lockmark writes it.
 reading read_figure(const figure& f, const nlohmann::ordered_json& content);

@@ -31,6 +31,7 @@ constexpr std::array phrases{
     phrase{"uncontended_30", "无竞争，30 % 负载"},
     phrase{"uncontended_60", "无竞争，60 % 负载"},
     phrase{"uncontended_80", "无竞争，80 % 负载"},
+    phrase{"holder_killed", "持有者被杀"},
     phrase{"rank", "名次"},
     phrase{"none", "无"},
     phrase{"best-effort", "尽力而为"},
@@ -43,6 +44,9 @@ constexpr std::array phrases{
            "to the grant of another client. Fairness: Jain's index in short windows, 1 is even.",
            "获取时间是全部尝试的响应时间；> T：在 T 内未获得；-：样本太少或未知；>= 与 <=：压测程序本身"
            "是瓶颈。交接：从释放到另一客户端获得锁。公平性：短时间窗内的 Jain 指数，1 为完全均等。"},
+    phrase{"Next grant: from the death of a holder to the grant of another client; > T: none until "
+           "the run ended.",
+           "下次获取：从持有者死亡到另一客户端获得锁；> T：直到运行结束都未获得。"},
     phrase{"A row is the median of its runs, with the lowest and the highest.",
            "每行为多次运行的中位数，括号内为最低与最高值。"},
     phrase{"A row is the median of its runs, with the lowest and the highest. Equal ranks: no row "

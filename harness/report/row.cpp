@@ -248,11 +248,12 @@ namespace {
 
 // The figure by which rows are compared, and how good it is: the less, the better.
 const figure& ranked_by(const row& r) {
+  if (r["recovery"].value) return known_figure("recovery");
   return known_figure(r.at_rate ? "p99" : "tps");
 }
 
 double slowness(const row& r, double value) {
-  return r.at_rate ? value : -value;
+  return ranked_by(r).is == better::less ? value : -value;
 }
 
 double slowness(const row& r) {

@@ -68,9 +68,9 @@ row row_of(const recorded_run& run);
 row merged(std::vector<row> repeats);
 
 // Groups rows by scenario, in the order of each scenario's first row; within one the fastest first
-// (by grants per second, or at a given rate by the p99),
-// then bounds, which are never ranked among what was measured, and unranked rows at the end in
-// their given order. Rows of several runs get ranks: rows whose intervals overlap are not told
+// (by grants per second, at a given rate by the p99, after a fault by the recovery), then bounds,
+// which are never ranked among what was measured, and unranked rows at the end in their given
+// order. Rows of several runs get ranks: rows whose intervals overlap are not told
 // apart.
 std::vector<row> ranked(std::vector<row> rows);
 

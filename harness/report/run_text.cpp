@@ -116,7 +116,8 @@ json data_of(const json& content, const row& r) {
 // A line of the template is one of the text.
 std::string on_one_line(const std::string& text) {
   std::string line = text;
-  std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  std::ranges::replace_if(
+      line, [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return line;
 }
 

@@ -21,6 +21,10 @@ constexpr std::string_view legend =
     "not known; >= and <=: the harness was the limit. Hand-off: from a release to the grant of "
     "another client. Fairness: Jain's index in short windows, 1 is even.";
 
+constexpr std::string_view legend_of_recovery =
+    "Next grant: from the death of a holder to the grant of another client; > T: none until the "
+    "run ended.";
+
 constexpr std::string_view legend_without_ranks =
     "A row is the median of its runs, with the lowest and the highest.";
 constexpr std::string_view legend_with_ranks =
@@ -79,9 +83,12 @@ bool has_interval(const figure& f, bool narrow) {
   return !f.column.head.empty() && (f.in == unit::rate || f.in == unit::time);
 }
 
-void add_figures(std::vector<column>& columns, bool of_verdict, language in, bool narrow) {
+void add_figures(std::vector<column>& columns, const std::vector<row>& rows, bool of_verdict,
+                 language in, bool narrow) {
   for (const figure& f : figures()) {
     if (f.column.head.empty() || f.of_verdict != of_verdict) continue;
+    const auto is_known = [&f](const row& r) { return r[f.name].value.has_value(); };
+    if (f.column.if_known && std::ranges::none_of(rows, is_known)) continue;
     const std::string_view head = in == language::chinese ? f.column.chinese : f.column.head;
     columns.push_back({std::string(head), f.column.keep, false,
                        [&f, shows = has_interval(f, narrow)](const row& r) {
@@ -92,8 +99,12 @@ void add_figures(std::vector<column>& columns, bool of_verdict, language in, boo
   }
 }
 
-// `ranks`: some row has one. `narrow`: for a terminal.
-std::vector<column> columns(language in, bool ranks, bool narrow = false) {
+bool has_ranks(const std::vector<row>& rows) {
+  return std::ranges::any_of(rows, [](const row& r) { return r.rank.has_value(); });
+}
+
+// `narrow`: for a terminal.
+std::vector<column> columns(const std::vector<row>& rows, language in, bool narrow = false) {
   const auto head = [in](std::string_view english) { return translated(english, in); };
   std::vector<column> all{
       {head("lock"), always_shown, true, [](const row& r) { return r.lock; }},
@@ -101,25 +112,25 @@ std::vector<column> columns(language in, bool ranks, bool narrow = false) {
       {head("implementation"), 1, true, [](const row& r) { return or_dash(r.implementation); }},
       {head("scenario"), always_shown, true,
        [in](const row& r) { return translated(or_dash(r.scenario), in); }}};
-  if (ranks) {
+  if (has_ranks(rows)) {
     all.insert(all.begin(), {head("rank"), always_shown, false, [](const row& r) {
                                return r.rank ? fmt::format("{}", *r.rank) : "-";
                              }});
   }
-  add_figures(all, false, in, narrow);
+  add_figures(all, rows, false, in, narrow);
   all.push_back(
       {head("safety"), 8, true, [in](const row& r) { return translated(r.safety_class, in); }});
   all.push_back({head("durability"), 2, true,
                  [in](const row& r) { return translated(or_dash(r.durability), in); }});
-  add_figures(all, true, in, narrow);
+  add_figures(all, rows, true, in, narrow);
   all.push_back({head("valid"), always_shown, true,
                  [in](const row& r) { return translated(state_text(r), in); }, nullptr, true});
   return all;
 }
 
 // A terminal is narrow, and has a heading for each scenario.
-std::vector<column> columns_for_terminal(language in, bool ranks) {
-  std::vector<column> all = columns(in, ranks, true);
+std::vector<column> columns_for_terminal(const std::vector<row>& rows, language in) {
+  std::vector<column> all = columns(rows, in, true);
   std::erase_if(all, [in](const column& c) { return c.head == translated("scenario", in); });
   for (column& c : all) {
     const bool is_short = c.of != nullptr && !c.of->column.narrow.empty();
@@ -134,15 +145,17 @@ tone shade_of(const column& c, const row& r) {
   return alarms ? tone::bad : tone::plain;
 }
 
-bool has_ranks(const std::vector<row>& rows) {
-  return std::ranges::any_of(rows, [](const row& r) { return r.rank.has_value(); });
-}
-
 // What the intervals and ranks mean; empty without them.
 std::string_view legend_of_repeats(const std::vector<row>& rows) {
   const bool repeated = std::ranges::any_of(rows, [](const row& r) { return !r.runs.empty(); });
   if (!repeated) return "";
   return has_ranks(rows) ? legend_with_ranks : legend_without_ranks;
+}
+
+// What the column of recoveries means; empty without it.
+std::string_view legend_of_deaths(const std::vector<row>& rows) {
+  const auto has_one = [](const row& r) { return r["recovery"].value.has_value(); };
+  return std::ranges::any_of(rows, has_one) ? legend_of_recovery : "";
 }
 
 using field = std::pair<std::string_view, json>;
@@ -264,7 +277,7 @@ std::string paragraph(std::string_view text, std::size_t width) {
 
 std::string table_markdown(const std::vector<row>& rows, language in) {
   footnotes notes(in);
-  const std::vector<column> shown = columns(in, has_ranks(rows));
+  const std::vector<column> shown = columns(rows, in);
   std::string head = "|", rule = "|", body;
   for (const column& c : shown) {
     head += fmt::format(" {} |", c.head);
@@ -277,9 +290,10 @@ std::string table_markdown(const std::vector<row>& rows, language in) {
     }
     body += "\n";
   }
-  std::string text = fmt::format("{}\n{}\n{}\n{}\n", head, rule, body, translated(legend, in));
-  const std::string_view repeats = legend_of_repeats(rows);
-  if (!repeats.empty()) text += fmt::format("{}\n", translated(repeats, in));
+  std::string text = fmt::format("{}\n{}\n{}\n", head, rule, body);
+  for (const std::string_view line : {legend, legend_of_deaths(rows), legend_of_repeats(rows)}) {
+    if (!line.empty()) text += fmt::format("{}\n", translated(line, in));
+  }
   if (!notes.all().empty()) text += "\n";
   for (std::size_t n = 0; n < notes.all().size(); ++n) {
     text += fmt::format("{}. {}\n", n + 1, markdown_text(notes.all()[n]));
@@ -329,7 +343,7 @@ std::string overview_markdown(const std::vector<row>& rows, language in) {
 std::string table_terminal(const std::vector<row>& rows, std::size_t width, language in,
                            const style& look, bool wide) {
   footnotes notes(in);
-  grid g{columns_for_terminal(in, has_ranks(rows)), {}};
+  grid g{columns_for_terminal(rows, in), {}};
   for (const row& r : rows) {
     std::vector<std::string>& cells = g.cells.emplace_back();
     for (const column& c : g.shown) cells.push_back(c.text(r));
@@ -355,9 +369,9 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width, lang
     text += g.line([&](std::size_t c) -> const std::string& { return g.cells[i][c]; }, paint);
   }
   text += "\n";
-  text += paragraph(translated(legend, in), width);
-  const std::string_view repeats = legend_of_repeats(rows);
-  if (!repeats.empty()) text += paragraph(translated(repeats, in), width);
+  for (const std::string_view line : {legend, legend_of_deaths(rows), legend_of_repeats(rows)}) {
+    if (!line.empty()) text += paragraph(translated(line, in), width);
+  }
   if (!left_out.empty()) {
     text += paragraph(fmt::format("Not shown for lack of width, but with --wide: {}.", left_out),
                       width);
