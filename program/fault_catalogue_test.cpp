@@ -101,7 +101,7 @@ TEST(fault_catalogue, sets_what_breaks_beside_what_does_not) {
   EXPECT_THAT(options_of("failover_replication_cut", "redis/lua"),
               IsSupersetOf({"", "wait_replicas=1"}));
   EXPECT_THAT(options_of("failover_replication_cut", "redis/redisson"),
-              IsSupersetOf({"", "wait=false"}));
+              IsSupersetOf({"", "wait=none"}));
   for (const char* lock : {"mysql/for_update", "mysql/unique_key"}) {
     EXPECT_FALSE(options_of("replica_promoted", lock).empty()) << lock;
     EXPECT_FALSE(options_of("replica_promoted_cut", lock).empty()) << lock;

@@ -43,7 +43,7 @@ const std::vector<scenario>& fault_catalogue() {
       {"failover_replication_cut", replicated, {}, redis_failover, "", ""},
       {"failover_replication_cut", programs, {}, redis_failover, "", ""},
       {"failover_replication_cut", plain_strings, {}, redis_failover, "wait_replicas=1", ""},
-      {"failover_replication_cut", "redis/redisson", {}, redis_failover, "wait=false", ""},
+      {"failover_replication_cut", "redis/redisson", {}, redis_failover, "wait=none", ""},
       {"master_killed", replicated, {}, redis_failover, "", ""},
       {"master_killed", programs, {}, redis_failover, "", ""},
       {"master_killed", plain_strings, {}, redis_failover, "wait_replicas=1", ""},

@@ -136,43 +136,50 @@ void connection::demand_shape(const link& on, const reply& r) const {
 // The master's number of replicas is asked once and trusted until their confirmations contradict
 // it. A master without replicas is not waited for.
 
-// Of the master that the command in out_ goes to. 0 if it cannot be asked: the command will fail
+// Of the master that the command in out_ goes to. None if it cannot be asked: the command will fail
 // the same way.
-task<std::int64_t> connection::count_replicas(time_point deadline) {
+task<replication> connection::ask_replication(time_point deadline, bool to_disk) {
   const bool is_cluster = how_ == target::form::cluster;
   link* on = &link_;
   if (is_cluster) on = co_await still_serving(slot_of(routing_key(out_)), deadline);
-  if (on == nullptr) co_return 0;
+  if (on == nullptr) co_return replication{};
   if (!on->is_open()) {
     const std::error_code error = co_await reach(*on, deadline);
-    if (error) co_return 0;
+    if (error) co_return replication{};
   }
-  std::optional<std::int64_t>& kept = at_->replicas_of(on->at());
+  std::optional<replication>& kept = at_->replication_of(on->at());
   if (kept) co_return *kept;
   std::string command = std::exchange(out_, {});
-  append_command(out_, "INFO", "replication");
+  append_command(out_, "INFO", to_disk ? "ALL" : "replication");
   const outcome<reply> said = co_await exchange_on(*on, deadline, nullptr, errors::are_answers);
   out_ = std::move(command);
-  if (!said.done()) co_return 0;
-  kept = static_cast<std::int64_t>(number_in(info_field(said.value().text, "connected_slaves")));
+  if (!said.done()) co_return replication{};
+  const std::string& info = said.value().text;
+  kept = replication{
+      .replicas = static_cast<std::int64_t>(number_in(info_field(info, "connected_slaves"))),
+      .to_disk = to_disk && info_field(info, "aof_enabled") == "1" && has_waitaof(info)};
   co_return *kept;
 }
 
-task<outcome<replicated_reply>> connection::exchange_replicated(time_limit until) {
-  std::int64_t replicas = 0;
-  if (at_ != nullptr) replicas = co_await count_replicas(until.begin);
-  outcome<replicated_reply> ending = co_await exchange_confirmed(until, replicas);
-  const bool other = ending.done() && ending.value().confirmed != replicas;
-  if (other && at_ != nullptr) at_->replicas_of(last_->at()).reset();
+task<outcome<replicated_reply>> connection::exchange_replicated(time_limit until, bool to_disk) {
+  replication of_master;
+  if (at_ != nullptr) of_master = co_await ask_replication(until.begin, to_disk);
+  outcome<replicated_reply> ending = co_await exchange_confirmed(until, of_master);
+  const bool other = ending.done() && ending.value().confirmed != of_master.replicas;
+  if (other && at_ != nullptr) at_->replication_of(last_->at()).reset();
   co_return ending;
 }
 
 task<outcome<replicated_reply>> connection::exchange_confirmed(time_limit until,
-                                                               std::int64_t replicas) {
+                                                               replication of_master) {
   replicated_reply result;
-  result.replicas = replicas;
+  result.replicas = of_master.replicas;
   if (result.replicas > 0) {
-    append_command(out_, "WAIT", result.replicas, wait_ms);
+    if (of_master.to_disk) {
+      append_command(out_, "WAITAOF", 1, result.replicas, wait_ms);
+    } else {
+      append_command(out_, "WAIT", result.replicas, wait_ms);
+    }
     followers_ = 1;
   }
   const outcome<reply> said = co_await exchange(until, nullptr, errors::throw_them);
@@ -183,9 +190,16 @@ task<outcome<replicated_reply>> connection::exchange_confirmed(time_limit until,
   reply confirmed;
   const std::error_code error = co_await last_->read(confirmed, until.answer);
   if (error) co_return lost(*last_, error);
+  // WAITAOF counts the master itself, and then the replicas.
+  if (of_master.to_disk && is_pair_of_numbers(confirmed)) {
+    result.confirmed = confirmed.parts[1].number;
+    co_return result;
+  }
   // An error confirms nothing.
-  if (!confirmed.is(reply::kind::integer) && !confirmed.is(reply::kind::error)) {
-    throw no_server(answered_wrongly(last_->where().name(), "WAIT", confirmed));
+  const bool counts = !of_master.to_disk && confirmed.is(reply::kind::integer);
+  if (!counts && !confirmed.is(reply::kind::error)) {
+    const char* const command = of_master.to_disk ? "WAITAOF" : "WAIT";
+    throw no_server(answered_wrongly(last_->where().name(), command, confirmed));
   }
   result.confirmed = confirmed.number;
   co_return result;

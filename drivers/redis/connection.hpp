@@ -84,17 +84,24 @@ class connection {
     return exchange(until, &s);
   }
 
-  // command() followed by WAIT, up to 1 s, for this many replicas. all_replicas: as many as the
-  // master has, as Redisson's syncedEval. Does not undo writes that too few have confirmed.
-  static constexpr std::int64_t all_replicas = -1;
+  // command() followed by WAIT, up to 1 s, for this many replicas. Does not undo writes that too
+  // few have confirmed.
   template <class... Arguments>
   task<outcome<replicated_reply>> command_confirmed(time_limit until, std::int64_t replicas,
                                                     const Arguments&... arguments) {
     out_.clear();
     append_command(out_, arguments...);
-    if (replicas == all_replicas) return exchange_replicated(until);
-    if (replicas == all_replicas) return exchange_replicated(until);
-    return exchange_confirmed(until, replicas);
+    return exchange_confirmed(until, {.replicas = replicas});
+  }
+
+  // The same for as many replicas as the master has, as Redisson's syncedEval. `to_disk`: by
+  // WAITAOF, where the master can wait for an append-only file.
+  template <class... Arguments>
+  task<outcome<replicated_reply>> command_synced(time_limit until, bool to_disk,
+                                                 const Arguments&... arguments) {
+    out_.clear();
+    append_command(out_, arguments...);
+    return exchange_replicated(until, to_disk);
   }
 
   // evaluate() for any number of arguments.
@@ -151,9 +158,9 @@ class connection {
   task<outcome<reply>> exchange_on(link& on, time_limit until, const script* fallback,
                                    errors treatment);
   task<outcome<reply>> exchange_routed(time_limit until, const script* fallback, errors treatment);
-  task<outcome<replicated_reply>> exchange_replicated(time_limit until);
-  task<outcome<replicated_reply>> exchange_confirmed(time_limit until, std::int64_t replicas);
-  task<std::int64_t> count_replicas(time_point deadline);
+  task<outcome<replicated_reply>> exchange_replicated(time_limit until, bool to_disk);
+  task<outcome<replicated_reply>> exchange_confirmed(time_limit until, replication of_master);
+  task<replication> ask_replication(time_point deadline, bool to_disk);
   outcome<reply> judged(link& on, const reply& r);
   // The ending after `error` while an answer was due. Throws no_server for nonsense.
   static doubt lost(link& on, std::error_code error);

@@ -101,6 +101,31 @@ TEST(redis_info, finds_fields) {
   EXPECT_EQ(info_field(info, "redis"), "");
 }
 
+// Valkey's INFO, as of 9.1: it has no redis_mode.
+TEST(redis_info, names_the_product) {
+  constexpr std::string_view valkey =
+      "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n"
+      "server_mode:standalone\r\n";
+  EXPECT_EQ(product_in(valkey).name, "Valkey");
+  EXPECT_EQ(product_in(valkey).version, "9.1.2");
+  EXPECT_EQ(mode_in(valkey), "standalone");
+  constexpr std::string_view redis = "redis_version:8.0.6\r\nredis_mode:cluster\r\n";
+  EXPECT_EQ(product_in(redis).name, "Redis");
+  EXPECT_EQ(product_in(redis).version, "8.0.6");
+  EXPECT_EQ(mode_in(redis), "cluster");
+  EXPECT_EQ(product_in("server_name:other\r\nredis_version:6.0\r\n").name, "other");
+  EXPECT_EQ(mode_in("redis_version:6.0\r\n"), "");
+}
+
+TEST(redis_info, knows_who_can_wait_for_files) {
+  for (const char* version : {"7.2.0", "7.2", "7.10.1", "8.0.6", "10.0"}) {
+    EXPECT_TRUE(has_waitaof(fmt::format("redis_version:{}\r\n", version))) << version;
+  }
+  for (const char* version : {"7.0.15", "6.2.9", "7", "", "unknown"}) {
+    EXPECT_FALSE(has_waitaof(fmt::format("redis_version:{}\r\n", version))) << version;
+  }
+}
+
 // Calls per command, and the total.
 TEST(redis_info, counts_commands) {
   const server_counters c = parse_counters(

@@ -112,11 +112,6 @@ class redis_driver final : public driver {
     co_return sum;
   }
 
-  task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override {
-    throw std::logic_error("commits() was called on a lock that is not optimistic");
-    co_return 0;
-  }
-
  private:
   // Asks one place, over a connection of its own.
   template <class Result>
@@ -172,8 +167,8 @@ class redis_driver final : public driver {
   task<void> prepare_master(connection& c, const target& where, time_point deadline,
                             description& about) {
     const std::string info = co_await info_of(c, where, "server", deadline);
-    const std::string mode{info_field(info, "redis_mode")};
-    if (mode != mode_of(where)) {
+    const std::string mode{mode_in(info)};
+    if (!mode.empty() && mode != mode_of(where)) {
       throw usage_error("{} runs in {} mode; this target needs {} mode", where.name(), mode,
                         mode_of(where));
     }
@@ -183,7 +178,9 @@ class redis_driver final : public driver {
       throw usage_error("{} is a replica of {}; locks need its master", where.name(),
                         info_field(replication, "master_host"));
     }
-    about.emplace_back("server.version", info_field(info, "redis_version"));
+    const product server = product_in(info);
+    about.emplace_back("server.name", server.name);
+    about.emplace_back("server.version", server.version);
     about.emplace_back("server.mode", mode);
     about.emplace_back("server.role", role);
     std::map<std::string_view, std::string> set;

@@ -2,9 +2,10 @@
 // or a failover that lost the key, lets a second holder in, and there is no fencing token.
 //
 // redis/set_nx_px: the lock of Redis's own documentation on one server. SET NX PX takes it, without
-// a script; a script compares and deletes. Two other ways to release that are often seen are wrong,
-// and an option: `del` deletes whatever is there, and `compare_then_del` leaves time between
-// looking and deleting, in which the lease may end and another owner come.
+// a script; a script compares and deletes, or one command does where the server has it: `command`
+// is DELIFEQ of Valkey 9.0, or DELEX of Redis 8.4. Two other ways to release that are often seen
+// are wrong, and an option: `del` deletes whatever is there, and `compare_then_del` leaves time
+// between looking and deleting, in which the lease may end and another owner come.
 //
 // redis/lua: the lock of most small libraries. SETNX and PEXPIRE in one script take it. With the
 // option `watchdog`, holds are renewed every third of their lease in the background.
@@ -32,10 +33,11 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 )";
 
-enum class release_by : std::uint8_t { script, del, compare_then_del };
+enum class release_by : std::uint8_t { script, command, del, compare_then_del };
 
 std::optional<release_by> release_of(std::string_view value) {
   if (value == "script") return release_by::script;
+  if (value == "command") return release_by::command;
   if (value == "del") return release_by::del;
   if (value == "compare_then_del") return release_by::compare_then_del;
   return std::nullopt;
@@ -68,6 +70,23 @@ class owner_session final : public lock_session {
         });
   }
 
+  task<void> connect(time_point deadline) override {
+    co_await lock_session::connect(deadline);
+    if (way_ != release_by::command) co_return;
+    for (std::size_t place = 0; place < places(); ++place) {
+      const bool valkey = co_await has(place, deadline, "DELIFEQ", run_.keys.front(), "");
+      const bool redis =
+          !valkey && co_await has(place, deadline, "DELEX", run_.keys.front(), "IFEQ", "");
+      if (!valkey && !redis) {
+        throw usage_error(
+            "options.release: {} has no command that compares and deletes: Valkey has DELIFEQ from "
+            "9.0 on, and Redis has DELEX from 8.4 on; release=script works with all",
+            run_.places[place].name());
+      }
+      deletes_by_delifeq_.push_back(valkey);
+    }
+  }
+
   task<outcome<grant>> acquire(request r) override { return watchdog_ ? take_watched(r) : take(r); }
 
   task<outcome<grant>> renew(request r) override {
@@ -78,6 +97,7 @@ class owner_session final : public lock_session {
 
   task<outcome<nothing>> release(request r) override {
     if (watchdog_) watchdog_->remove({r.key, r.client});
+    if (way_ == release_by::command) return delete_by_command(r);
     return way_ == release_by::script ? delete_mine(r) : delete_key(r);
   }
 
@@ -88,8 +108,17 @@ class owner_session final : public lock_session {
   }
 
  private:
-  connection& home(const request& r) {
-    return client(r, places() == 1 ? 0 : shard_of(key(r), places()));
+  std::size_t place_of(const request& r) const {
+    return places() == 1 ? 0 : shard_of(key(r), places());
+  }
+  connection& home(const request& r) { return client(r, place_of(r)); }
+
+  // Whether the server knows the command, which must change nothing.
+  template <class... Arguments>
+  task<bool> has(std::size_t place, time_point deadline, const Arguments&... arguments) {
+    const request first{};
+    const reply said = co_await client(first, place).demand(deadline, arguments...);
+    co_return !said.is(reply::kind::error);
   }
 
   task<outcome<grant>> take(request r) { return replicas_ > 0 ? take_confirmed(r) : take_alone(r); }
@@ -144,6 +173,16 @@ class owner_session final : public lock_session {
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 
+  task<outcome<nothing>> delete_by_command(request r) {
+    const auto said = co_await ask_to_delete(r);
+    co_return done_if(said, 1, nothing{}, refusal::not_owner);
+  }
+
+  task<outcome<reply>> ask_to_delete(const request& r) {
+    if (deletes_by_delifeq_[place_of(r)]) return home(r).command(r, "DELIFEQ", key(r), owner(r));
+    return home(r).command(r, "DELEX", key(r), "IFEQ", owner(r));
+  }
+
   task<outcome<nothing>> delete_key(request r) {
     if (way_ == release_by::compare_then_del) {
       const auto said = co_await home(r).command(r, "GET", key(r));
@@ -155,9 +194,10 @@ class owner_session final : public lock_session {
   }
 
   const release_by way_;
-  const std::int64_t replicas_;         // that have to confirm a lock; 0: none
-  const bool has_take_script_;          // false: SET NX PX
-  std::unique_ptr<watchdog> watchdog_;  // null: without
+  const std::int64_t replicas_;           // that have to confirm a lock; 0: none
+  const bool has_take_script_;            // false: SET NX PX
+  std::vector<bool> deletes_by_delifeq_;  // by place, if the release is one command
+  std::unique_ptr<watchdog> watchdog_;    // null: without
 };
 
 constexpr recipe by_set{.make_session = make_session<owner_session>,
@@ -200,12 +240,13 @@ lock_kind set_nx_px() {
       .topologies = one_deployment,
       .algorithm = "Redis's documentation of distributed locks, on one server",
       .options = {{.name = "release",
-                   .values = "script, del, compare_then_del",
+                   .values = "script, command, del, compare_then_del",
                    .preset = "script",
                    .help =
-                       "how to release: script compares and deletes at once; del deletes also "
-                       "another owner's lock; compare_then_del may, when the lease ends between "
-                       "its two commands",
+                       "how to release: script compares and deletes at once; command does so "
+                       "without a script, where the server can (Valkey 9.0, Redis 8.4); del "
+                       "deletes also another owner's lock; compare_then_del may, when the lease "
+                       "ends between its two commands",
                    .accepts = [](std::string_view v) { return release_of(v).has_value(); }},
                   wait_replicas_option()},
       .make = make_driver_of<by_set>,

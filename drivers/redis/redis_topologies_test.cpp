@@ -92,10 +92,37 @@ TEST_F(topologies, what_no_replica_confirms_is_not_taken) {
   EXPECT_EQ(seen.taken, "unavailable");
   EXPECT_EQ(seen.given, "not owner");
   EXPECT_EQ(seen.counted["cmd.hincrby"], 2U);  // taken, and given up
-  const auto c = make(redisson(), servers.target(), {{"wait", "false"}});
+  const auto c = make(redisson(), servers.target(), {{"wait", "none"}});
   run_to_end(l, cycle(l, *c, 1, careless));
   EXPECT_EQ(careless.taken, "done");
   EXPECT_EQ(careless.counted["cmd.wait"], 0U);
+}
+
+task<void> hold_beyond_the_lease(loop& l, driver& d, server_counters& counted) {
+  const auto soon = l.now() + 30s;
+  co_await d.prepare(l, soon);
+  const instance who{.id = "inst"};
+  const auto s = co_await d.open(l, who, soon);
+  const server_counters before = co_await d.counters(l, soon);
+  request r = by(l, 0);
+  r.lease = 1500ms;
+  const auto got = co_await s->acquire(r);
+  EXPECT_TRUE(got.done());
+  co_await l.sleep_for(3s);
+  counted = co_await d.counters(l, soon);
+  for (const auto& [name, count] : before) counted[name] -= count;
+  co_await s->close();
+  co_await d.wipe(l, soon);
+}
+
+// Renewals are sent like all of Redisson's scripts.
+TEST_F(topologies, redissons_watchdog_waits_for_a_replica) {
+  const auto servers = local::cluster::start("redis-sentinel");
+  server_counters counted;
+  const auto d = make(redisson(), servers.target(), {{"watchdog", "true"}});
+  run_to_end(l, hold_beyond_the_lease(l, *d, counted));
+  EXPECT_GE(counted["cmd.wait"], 2U) << "the attempt, and a renewal";
+  EXPECT_EQ(counted["cmd.wait"], counted["cmd.eval"]);
 }
 
 // Locks that are a plain string wait for the number of replicas in their option, with WAIT in the

@@ -2,8 +2,9 @@
 // clients and these exclude each other. The lock is a hash with one field per holder,
 // "<instance id>:<client>", that counts its re-entries; redisson_session.hpp describes the waiting.
 //
-// redis/redisson: RLock. With the option `watchdog`, holds are renewed every third of their lease,
-// up to a hundred locks by one command. No fencing token: best effort.
+// redis/redisson: RLock. No fencing token: best effort. With the option `watchdog`, which all of
+// Redisson's locks have, holds are renewed every third of their lease, up to a hundred locks by one
+// command.
 //
 // redis/redisson_spin: RSpinLock, the RLock without a channel. A release publishes nothing, and a
 // client that finds the lock held asks again after a pause of its own (Redisson: 1 ms, doubled up
@@ -97,11 +98,13 @@ constexpr recipe rlock_recipe{
     .connections_beside = 1,
     .watchdog_batch = redisson_batch};
 constexpr recipe spin_recipe{.make_session = make_session<spin_session>,
-                             .scripts = {redisson_take_lua, give_up_spin_lua, redisson_extend_lua}};
+                             .scripts = {redisson_take_lua, give_up_spin_lua, redisson_extend_lua},
+                             .watchdog_batch = redisson_batch};
 constexpr recipe fenced_recipe{
     .make_session = make_session<fenced_session>,
     .scripts = {take_fenced_lua, redisson_give_up_lua, redisson_extend_lua},
     .connections_beside = 1,
+    .watchdog_batch = redisson_batch,
     .beside = counter_beside};
 
 }  // namespace
@@ -114,7 +117,7 @@ lock_kind redisson() {
       .promises = safety::best_effort,
       .topologies = one_deployment,
       .algorithm = "Redisson 3.52 to 4.7, RLock",
-      .options = {watchdog_option(), wait_option()},
+      .options = redisson_options(),
       .make = make_driver_of<rlock_recipe>,
   };
 }
@@ -129,7 +132,7 @@ lock_kind redisson_spin() {
       .promises = safety::best_effort,
       .topologies = one_deployment,
       .algorithm = "Redisson 3.52 to 4.7, RSpinLock",
-      .options = {wait_option()},
+      .options = redisson_options(),
       .make = make_driver_of<spin_recipe>,
   };
 }
@@ -143,7 +146,7 @@ lock_kind redisson_fenced() {
       .promises = safety::lease_and_token,
       .topologies = one_deployment,
       .algorithm = "Redisson 3.52 to 4.7, RFencedLock",
-      .options = {wait_option()},
+      .options = redisson_options(),
       .make = make_driver_of<fenced_recipe>,
   };
 }

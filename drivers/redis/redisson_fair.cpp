@@ -161,6 +161,7 @@ constexpr recipe fair_recipe{
     .make_session = make_session<fair_session>,
     .scripts = {take_fair_lua, give_up_fair_lua, redisson_extend_lua, leave_queue_lua},
     .connections_beside = 1,
+    .watchdog_batch = redisson_batch,
     .beside = queue_beside};
 
 }  // namespace
@@ -176,7 +177,7 @@ lock_kind redisson_fair() {
       .algorithm =
           "Redisson 3.52 to 4.7, RedissonFairLock; the clock is the server's at the "
           "session's start",
-      .options = {wait_option()},
+      .options = redisson_options(),
       .make = make_driver_of<fair_recipe>,
   };
 }

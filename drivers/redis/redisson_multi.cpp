@@ -3,7 +3,7 @@
 //
 // The RLocks are taken one after the other. They are in one deployment each if the target names
 // several, else under names of their own in one. Each is taken for twice as long as the attempt may
-// last, and for the real lease at the end.
+// last, and for the real lease at the end; with a watchdog, for the lease that it renews.
 //
 // redisson_red has one RLock in each of several masters that know nothing of each other, each
 // waited for a share of the time. It is not the lock of redis/redlock: hashes instead of strings,
@@ -31,6 +31,11 @@ std::size_t number_of_locks(std::string_view text) {
   return is_one ? static_cast<std::size_t>(text[0] - '0') : 0;
 }
 
+std::vector<lock_option> and_also(lock_option one, std::vector<lock_option> others) {
+  others.insert(others.begin(), one);
+  return others;
+}
+
 std::vector<std::string> names_in_one_place(const std::string& lock, const option_values& options) {
   std::vector<std::string> names;
   for (std::size_t i = 1; i <= number_of_locks(options.at("locks")); ++i) {
@@ -46,7 +51,8 @@ class multi_session final : public redisson_session {
         in_one_place_(places() == 1 && run.options.contains("locks")),
         parts_(in_one_place_ ? number_of_locks(run.options.at("locks")) : places()),
         needed_(run.over == spread::majority ? majority_of(parts_) : parts_),
-        shares_(run.over == spread::majority ? parts_ : 1) {
+        shares_(run.over == spread::majority ? parts_ : 1),
+        watched_(watched(run.options)) {
     for (const std::string& k : run.keys) {
       names_.push_back(in_one_place_ ? names_in_one_place(k, run.options)
                                      : std::vector<std::string>(parts_, k));
@@ -55,7 +61,9 @@ class multi_session final : public redisson_session {
 
   task<outcome<grant>> acquire(request r) override {
     std::vector<vote> held(parts_, vote::no);
+    const grant watched_grant{.valid_until = end_of(r.lease)};
     const auto ending = co_await take_parts(r, held);
+    if (ending.done() && watched_) co_return watched_grant;
     if (ending.done()) {
       const grant g{.valid_until = end_of(r.lease)};
       const std::size_t bounded = co_await set_lease(r, held);
@@ -88,7 +96,13 @@ class multi_session final : public redisson_session {
   enum class step : std::uint8_t { extend, give_up };
 
   rlock part(const request& r, std::size_t i) const {
-    return {places() == 1 ? 0 : i, names_[r.key][i], owner(r)};
+    const auto number = static_cast<std::uint32_t>(r.key * parts_ + i);
+    return {places() == 1 ? 0 : i, names_[r.key][i], owner(r), number};
+  }
+
+  rlock numbered(std::uint32_t number, std::uint32_t client) const override {
+    const auto key = static_cast<std::uint32_t>(number / parts_);
+    return part({.key = key, .client = client}, number % parts_);
   }
 
   // Redisson's tryLock(wait, lease). Done: enough locks are held.
@@ -100,7 +114,7 @@ class multi_session final : public redisson_session {
     std::size_t got = 0;
     for (std::size_t i = 0; i < parts_;) {
       const duration wait = std::min(share, r.deadline - loop_.now());
-      const vote v = co_await take_part(r, i, wait, 2 * whole);
+      const vote v = co_await take_part(r, i, wait, watched_ ? r.lease : 2 * whole);
       held[i++] = v;
       if (v == vote::yes) {
         ++got;
@@ -196,6 +210,7 @@ class multi_session final : public redisson_session {
   const std::size_t parts_;                      // the locks that are one together
   const std::size_t needed_;                     // of them, for a grant
   const std::size_t shares_;                     // of the time, one for each of them
+  const bool watched_;                           // each is taken for the lease, and renewed
   std::vector<std::vector<std::string>> names_;  // by request::key, by part
 };
 
@@ -204,12 +219,14 @@ constexpr recipe multi_recipe{
     .scripts = {redisson_take_lua, redisson_give_up_lua, redisson_extend_lua},
     .over = spread::all_places,
     .connections_beside = 1,
+    .watchdog_batch = redisson_batch,
     .beside = names_in_one_place};
 constexpr recipe red_recipe{
     .make_session = make_session<multi_session>,
     .scripts = {redisson_take_lua, redisson_give_up_lua, redisson_extend_lua},
     .over = spread::majority,
-    .connections_beside = 1};
+    .connections_beside = 1,
+    .watchdog_batch = redisson_batch};
 
 }  // namespace
 
@@ -221,13 +238,14 @@ lock_kind redisson_multi() {
       .promises = safety::best_effort,
       .topologies = "redis redis-sentinel redis-cluster redis-independent",
       .algorithm = "Redisson 3.52 to 4.7, RedissonMultiLock",
-      .options = {{.name = "locks",
-                   .values = "1 to 9",
-                   .preset = "3",
-                   .help = "how many locks are one together; where the target names several "
-                           "deployments, there is one in each instead",
-                   .accepts = [](std::string_view v) { return number_of_locks(v) > 0; }},
-                  wait_option()},
+      .options =
+          and_also({.name = "locks",
+                    .values = "1 to 9",
+                    .preset = "3",
+                    .help = "how many locks are one together; where the target names several "
+                            "deployments, there is one in each instead",
+                    .accepts = [](std::string_view v) { return number_of_locks(v) > 0; }},
+                   redisson_options()),
       .make = make_driver_of<multi_recipe>,
   };
 }
@@ -240,7 +258,7 @@ lock_kind redisson_red() {
       .promises = safety::best_effort,
       .topologies = "redis-independent",
       .algorithm = "Redisson 3.52 to 4.7, RedissonRedLock (deprecated)",
-      .options = {},
+      .options = {watchdog_option()},
       .make = make_driver_of<red_recipe>,
   };
 }

@@ -76,13 +76,20 @@ redis.call('SET', KEYS[5], 1, 'PX', ARGV[4])
 return 1
 )";
 
-// KEYS: lock, the reader's timeouts. ARGV: lease in ms, reader. {1}: extended.
+// KEYS: locks, each with the prefix of its readers' timeouts. ARGV: lease in ms, then each lock's
+// reader. 1 each: extended.
 constexpr std::string_view extend_read_lua = R"(
-local holds = redis.call('HGET', KEYS[1], ARGV[2])
-if not holds then return {0} end
-for n = tonumber(holds), 1, -1 do redis.call('PEXPIRE', KEYS[2] .. ':' .. n, ARGV[1]) end
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return {1}
+local extended = {}
+for i = 1, #KEYS, 2 do
+  local reader = ARGV[(i + 3) / 2]
+  local holds = redis.call('HGET', KEYS[i], reader)
+  for n = tonumber(holds or 0), 1, -1 do
+    redis.call('PEXPIRE', KEYS[i + 1] .. ':' .. reader .. ':rwlock_timeout:' .. n, ARGV[1])
+  end
+  if holds then redis.call('PEXPIRE', KEYS[i], ARGV[1]) end
+  extended[#extended + 1] = holds and 1 or 0
+end
+return extended
 )";
 
 // KEYS: lock. ARGV: lease in ms, writer. nil: taken; else the rest of the holder's lease.
@@ -151,7 +158,9 @@ class rw_session : public redisson_session {
 
 class read_session final : public rw_session {
  public:
-  using rw_session::rw_session;
+  read_session(loop& l, run_data& run, const instance& who) : rw_session(l, run, who) {
+    for (const std::string& k : run.keys) prefixes_.push_back(reader_prefix(k));
+  }
 
   // The keys of holds that were not given up outlast no lease, but they may outlast the run.
   task<void> close() override {
@@ -169,14 +178,14 @@ class read_session final : public rw_session {
 
   task<outcome<reply>> tell(const rlock& what, const request& r, std::string_view channel,
                             std::string_view latch) override {
-    return run_script(give_up_script, what, r, 5, what.name, channel, timeouts(r),
-                      reader_prefix(what.name), latch, unlock_message, what.holder,
-                      publish_command(), latch_ms);
+    return run_script(give_up_script, what, r, 5, what.name, channel, timeouts(r), prefixes_[r.key],
+                      latch, unlock_message, what.holder, publish_command(), latch_ms);
   }
 
-  task<outcome<reply>> ask_more(const rlock& what, const request& r) override {
-    return client(r).evaluate(r, run_.scripts[extend_script], 2, what.name, timeouts(r),
-                              milliseconds(r.lease), what.holder);
+  void append_extended(const rlock& what, std::vector<argument>& keys,
+                       std::vector<argument>& arguments) const override {
+    keys.insert(keys.end(), {what.name, prefixes_[what.number]});
+    arguments.emplace_back(what.holder);
   }
 
   void will_ask(const request& r) override { ++holds_[{r.key, r.client}]; }
@@ -197,6 +206,7 @@ class read_session final : public rw_session {
     for (; levels > 0; --levels) leave_behind(fmt::format("{}:{}", timeouts(r), levels));
   }
 
+  std::vector<std::string> prefixes_;  // by request::key
   // How many holds a client may have of a key, by (key, client).
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> holds_;
 };
@@ -206,7 +216,7 @@ class write_session final : public rw_session {
   using rw_session::rw_session;
 
  protected:
-  rlock the_lock(const request& r) const override { return {0, key(r), writer(r)}; }
+  rlock the_lock(const request& r) const override { return {0, key(r), writer(r), r.key}; }
 
   task<outcome<reply>> tell(const rlock& what, const request& r, std::string_view channel,
                             std::string_view latch) override {
@@ -217,10 +227,12 @@ class write_session final : public rw_session {
 
 constexpr recipe read_recipe{.make_session = make_session<read_session>,
                              .scripts = {take_read_lua, give_up_read_lua, extend_read_lua},
-                             .connections_beside = 1};
+                             .connections_beside = 1,
+                             .watchdog_batch = redisson_batch};
 constexpr recipe write_recipe{.make_session = make_session<write_session>,
                               .scripts = {take_write_lua, give_up_write_lua, redisson_extend_lua},
-                              .connections_beside = 1};
+                              .connections_beside = 1,
+                              .watchdog_batch = redisson_batch};
 
 }  // namespace
 
@@ -233,7 +245,7 @@ lock_kind redisson_read() {
       .promises = safety::best_effort,
       .topologies = one_deployment,
       .algorithm = "Redisson 4.7, RReadWriteLock.readLock()",
-      .options = {wait_option()},
+      .options = redisson_options(),
       .make = make_driver_of<read_recipe>,
       .holders = [](const option_values&) -> std::uint32_t { return 0; },
   };
@@ -247,7 +259,7 @@ lock_kind redisson_write() {
       .promises = safety::best_effort,
       .topologies = one_deployment,
       .algorithm = "Redisson 3.52 to 4.7, RReadWriteLock.writeLock()",
-      .options = {wait_option()},
+      .options = redisson_options(),
       .make = make_driver_of<write_recipe>,
       .readers = "redis/redisson_read",
   };

@@ -10,24 +10,48 @@ namespace {
 
 constexpr duration settle_limit = std::chrono::milliseconds{500};
 
+std::optional<sync_replicas> sync_of(std::string_view value) {
+  if (value == "check") return sync_replicas::check;
+  if (value == "ignore") return sync_replicas::ignore;
+  if (value == "none") return sync_replicas::none;
+  return std::nullopt;
+}
+
 // Redisson goes by its configuration: with a single server it never waits for replicas.
-bool is_replicated(const run_data& run) {
+sync_replicas sync_in(const run_data& run) {
+  if (run.places[0].how == target::form::single) return sync_replicas::none;
   const auto wait = run.options.find("wait");
-  return run.places[0].how != target::form::single &&
-         (wait == run.options.end() || wait->second == "true");
+  return wait == run.options.end() ? sync_replicas::check : sync_of(wait->second).value();
+}
+
+bool is_on(const option_values& options, std::string_view name) {
+  const auto chosen = options.find(name);
+  return chosen != options.end() && chosen->second == "true";
 }
 
 }  // namespace
 
-lock_option wait_option() {
-  return yes_or_no(
-      "wait", "true",
-      "under Sentinel and in a Cluster: whether a lock is only taken once a replica "
-      "has confirmed it (WAIT, up to 1 s), as Redisson's checkLockSyncedSlaves has it");
+std::vector<lock_option> redisson_options() {
+  return {
+      watchdog_option(),
+      {.name = "wait",
+       .values = "check, ignore, none",
+       .preset = "check",
+       .help = "under Sentinel and in a Cluster: a lock is only taken once a replica has confirmed "
+               "it (check); replicas are waited for, and what they say is ignored, as with "
+               "checkLockSyncedSlaves=false (ignore); they are not waited for (none)",
+       .accepts = [](std::string_view v) { return sync_of(v).has_value(); }},
+      yes_or_no("wait_aof", "false",
+                "whether replicas are waited for by WAITAOF, where the server has an "
+                "append-only file and is 7.2 or newer, as Redisson 3.52 does; 4.7 waits by "
+                "WAIT")};
 }
 
 redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
-    : lock_session(l, run, who), unconfirmed_(who.clients), replicated_(is_replicated(run)) {
+    : lock_session(l, run, who),
+      unconfirmed_(who.clients),
+      sync_(sync_in(run)),
+      to_disk_(is_on(run.options, "wait_aof")) {
   for (std::size_t place = 0; place < places(); ++place) {
     messages_.push_back(std::make_unique<subscription>(l, servers_of(place), sent_));
     latches_.emplace_back(who.clients);
@@ -35,10 +59,17 @@ redisson_session::redisson_session(loop& l, run_data& run, const instance& who)
   std::random_device seed;
   random_.seed((std::uint64_t{seed()} << 32) ^ seed());
   if (!watched(run.options)) return;
-  watchdog_ = std::make_unique<watchdog>(
-      l, servers_of(0), sent_, who.clients, batch_at(run.places[0], redisson_batch),
-      [this](connection& c, const std::vector<watchdog::hold>& some, duration lease,
-             time_point deadline) { return renew_batch(c, some, lease, deadline); });
+  const auto renew = [this](connection& c, const std::vector<watchdog::hold>& holds, duration lease,
+                            time_point deadline) {
+    std::vector<rlock> some;
+    for (const auto& h : holds) some.push_back(numbered(h.key, h.client));
+    return extend_all(c, std::move(some), lease, deadline);
+  };
+  for (std::size_t place = 0; place < places(); ++place) {
+    watchdogs_.push_back(std::make_unique<watchdog>(l, servers_of(place), sent_, who.clients,
+                                                    batch_at(run.places[place], redisson_batch),
+                                                    renew));
+  }
 }
 
 redisson_session::~redisson_session() = default;
@@ -52,9 +83,10 @@ std::optional<redisson_session::answer> redisson_session::read(const reply& r) c
   return answer{.taken = r.is(reply::kind::nil), .pttl_ms = r.number};
 }
 
-task<outcome<reply>> redisson_session::ask_more(const rlock& what, const request& r) {
-  return client(r, what.place)
-      .evaluate(r, run_.scripts[extend_script], 1, what.name, milliseconds(r.lease), what.holder);
+void redisson_session::append_extended(const rlock& what, std::vector<argument>& keys,
+                                       std::vector<argument>& arguments) const {
+  keys.emplace_back(what.name);
+  arguments.emplace_back(what.holder);
 }
 
 task<outcome<reply>> redisson_session::tell(const rlock& what, const request& r,
@@ -84,7 +116,7 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
     const auto understood = read(said.value());
     if (!understood) throw_unexpected(what, said.value());
     const answer a = *understood;
-    if (a.taken && watchdog_) watchdog_->add({r.key, r.client}, r.lease, g.valid_until);
+    if (a.taken) watch(what, r, g.valid_until);
     if (a.taken && unconfirmed_[r.client]) {
       const auto undone = co_await give_up(what, taking_back(r));
       ending = ending_of_undone(undone);
@@ -125,7 +157,8 @@ task<outcome<grant>> redisson_session::take(rlock what, request r) {
 
 task<outcome<grant>> redisson_session::extend(rlock what, request r) {
   const grant g{.valid_until = end_of(r.lease)};
-  const auto said = co_await ask_more(what, r);
+  const std::vector<rlock> one(1, what);
+  const auto said = co_await extend_all(client(r, what.place), one, r.lease, r);
   if (!said.done()) {
     remember_latch(what, r);
     co_return said.without_value<grant>();
@@ -151,7 +184,7 @@ task<outcome<nothing>> redisson_session::give_up(rlock what, request r) {
   begin_giving_up(what, latch);
   const auto said = co_await tell(what, r, scratch_, latch);
   // Redisson stops renewing regardless of the answer.
-  if (watchdog_) watchdog_->remove({r.key, r.client});
+  if (!watchdogs_.empty()) watchdogs_[what.place]->remove({what.number, r.client});
   if (!said.done()) {
     if (!before.empty()) left_.emplace_back(what.place, std::move(before));
     remember_latch(what, r);
@@ -166,6 +199,7 @@ task<outcome<nothing>> redisson_session::give_up(rlock what, request r) {
 }
 
 void redisson_session::abandon(const rlock& what, const request& r) {
+  if (!watchdogs_.empty()) watchdogs_[what.place]->remove({what.number, r.client});
   std::string latch;
   begin_giving_up(what, latch);
   client(r, what.place)
@@ -175,7 +209,7 @@ void redisson_session::abandon(const rlock& what, const request& r) {
 }
 
 task<void> redisson_session::close() {
-  if (watchdog_) co_await watchdog_->close();
+  for (const auto& w : watchdogs_) co_await w->close();
   for (const auto& m : messages_) co_await m->close();
   const time_point limit = loop_.now() + settle_limit;
   for (std::size_t place = 0; place < places(); ++place) {
@@ -189,18 +223,29 @@ task<void> redisson_session::close() {
     if (!said.done()) leave_behind(std::move(latch));
   }
   co_await lock_session::close();
-  if (watchdog_) watchdog_->throw_failure();
+  for (const auto& w : watchdogs_) w->throw_failure();
 }
 
-task<outcome<reply>> redisson_session::renew_batch(connection& c,
-                                                   const std::vector<watchdog::hold>& some,
-                                                   duration lease, time_point deadline) {
-  std::vector<argument> arguments;
-  for (const auto& h : some) arguments.emplace_back(the_lock({h.key, h.client}).name);
-  arguments.emplace_back(milliseconds(lease));
-  for (const auto& h : some) arguments.emplace_back(the_lock({h.key, h.client}).holder);
-  return c.evaluate_all(deadline, run_.scripts[extend_script], static_cast<int>(some.size()),
-                        arguments);
+void redisson_session::watch(const rlock& what, const request& r, time_point ends) {
+  if (watchdogs_.empty()) return;
+  watchdogs_[what.place]->add({what.number, r.client}, r.lease, ends);
+}
+
+// Renewals wait for replicas, too, and ignore what they say.
+task<outcome<reply>> redisson_session::extend_all(connection& c, std::vector<rlock> some,
+                                                  duration lease, time_limit until) {
+  std::vector<argument> keys;
+  std::vector<argument> arguments{milliseconds(lease)};
+  for (const rlock& one : some) append_extended(one, keys, arguments);
+  const auto count = static_cast<int>(keys.size());
+  keys.insert(keys.end(), arguments.begin(), arguments.end());
+  const script& text = run_.scripts[extend_script];
+  if (sync_ == sync_replicas::none) co_return co_await c.evaluate_all(until, text, count, keys);
+  std::vector<argument> all{"EVAL", text.text, count};
+  all.insert(all.end(), keys.begin(), keys.end());
+  const auto said = co_await c.command_synced(until, to_disk_, all);
+  if (!said.done()) co_return said.without_value<reply>();
+  co_return said.value().said;
 }
 
 task<outcome<reply>> redisson_session::confirmed(std::uint32_t client,
@@ -208,7 +253,7 @@ task<outcome<reply>> redisson_session::confirmed(std::uint32_t client,
   const auto said = co_await std::move(asked);
   if (!said.done()) co_return said.without_value<reply>();
   const replicated_reply& r = said.value();
-  unconfirmed_[client] = r.replicas > 0 && r.confirmed == 0;
+  unconfirmed_[client] = sync_ == sync_replicas::check && r.replicas > 0 && r.confirmed == 0;
   co_return r.said;
 }
 

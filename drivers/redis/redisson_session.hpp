@@ -26,8 +26,15 @@ inline constexpr int read_unlock_message = 1;  // wakes all of them
 // Redisson: (timeout 3 s + delay between retries, 1 to 2 s) * 4 retries.
 inline constexpr int latch_ms = 18'000;
 
-// The option `wait` of all these locks.
-lock_option wait_option();
+// The options of all these locks: `watchdog`, `wait`, `wait_aof`.
+std::vector<lock_option> redisson_options();
+
+// Under Sentinel and in a Cluster, Redisson sends WAIT behind each of its scripts.
+enum class sync_replicas : std::uint8_t {
+  check,   // a lock that no replica has confirmed is given up again
+  ignore,  // WAIT is sent, and what it says is ignored: checkLockSyncedSlaves=false
+  none,    // no WAIT: as with a single server
+};
 
 constexpr std::size_t redisson_batch = 100;  // lockWatchdogBatchSize
 
@@ -52,6 +59,7 @@ class redisson_session : public lock_session {
     std::size_t place;
     std::string_view name;
     std::string_view holder;
+    std::uint32_t number;  // among all that a client of the session may hold, from 0
   };
 
   // The meaning of the taking script's answer.
@@ -63,14 +71,20 @@ class redisson_session : public lock_session {
 
   // False: an attempt asks once.
   virtual bool waits() const { return true; }
-  virtual rlock the_lock(const request& r) const { return {0, key(r), owner(r)}; }
+  virtual rlock the_lock(const request& r) const { return {0, key(r), owner(r), r.key}; }
+  // The lock of this number.
+  virtual rlock numbered(std::uint32_t number, std::uint32_t client) const {
+    return the_lock({.key = number, .client = client});
+  }
 
   // Runs the script that takes; `wait` is the length of the whole attempt.
   virtual task<outcome<reply>> ask(const rlock& what, const request& r, duration wait);
   // Nothing for an answer that its script never gives.
   virtual std::optional<answer> read(const reply& r) const;
-  // Runs the script that extends, whose answer is {1} if it did.
-  virtual task<outcome<reply>> ask_more(const rlock& what, const request& r);
+  // The keys and arguments of the script that extends one lock, which answers {1} if it did, or
+  // several of them, one after the other. The first argument of all is the lease.
+  virtual void append_extended(const rlock& what, std::vector<argument>& keys,
+                               std::vector<argument>& arguments) const;
   // Runs the script that gives up.
   virtual task<outcome<reply>> tell(const rlock& what, const request& r, std::string_view channel,
                                     std::string_view latch);
@@ -99,20 +113,21 @@ class redisson_session : public lock_session {
                                   int key_count, const Arguments&... arguments) {
     connection& c = client(r, what.place);
     const script& text = run_.scripts[which];
-    if (!replicated_) {
+    if (sync_ == sync_replicas::none) {
       return c.evaluate(r, text, key_count, arguments...);
     }
     unconfirmed_[r.client] = false;
-    return confirmed(r.client, c.command_confirmed(r, connection::all_replicas, "EVAL", text.text,
-                                                   key_count, arguments...));
+    return confirmed(r.client,
+                     c.command_synced(r, to_disk_, "EVAL", text.text, key_count, arguments...));
   }
 
   // Has `wipe` remove this key too.
   void leave_behind(std::string name) { run_.left.add(std::move(name)); }
 
  private:
-  task<outcome<reply>> renew_batch(connection& c, const std::vector<watchdog::hold>& some,
-                                   duration lease, time_point deadline);
+  task<outcome<reply>> extend_all(connection& c, std::vector<rlock> some, duration lease,
+                                  time_limit until);
+  void watch(const rlock& what, const request& r, time_point ends);
   task<outcome<reply>> confirmed(std::uint32_t client, task<outcome<replicated_reply>> asked);
   bool in_time(const request& r) const { return loop_.now() < r.deadline; }
   [[noreturn]] void throw_unexpected(const rlock& what, const reply& said) const;
@@ -125,9 +140,10 @@ class redisson_session : public lock_session {
   std::vector<std::vector<std::string>> latches_;        // by place, the last of each client
   // Latches that may still exist, with their places.
   std::vector<std::pair<std::size_t, std::string>> left_;
-  std::vector<bool> unconfirmed_;       // by client: no replica confirmed the last script's writes
-  std::unique_ptr<watchdog> watchdog_;  // null: without
-  const bool replicated_;
+  std::vector<bool> unconfirmed_;  // by client: no replica confirmed the last script's writes
+  std::vector<std::unique_ptr<watchdog>> watchdogs_;  // by place; or none
+  const sync_replicas sync_;
+  const bool to_disk_;  // by WAITAOF where the server can
   std::mt19937_64 random_;
   std::array<char, 32> request_id_;
   std::string scratch_;

@@ -169,10 +169,14 @@ watched held_by(driver& d, loop& l) {
 // renews all locks taken at about the same time by one command; most libraries use one command for
 // each.
 TEST_F(redisson_server, watchdogs_renew) {
-  const auto redissons = driver_for(redisson(), url(), {{"watchdog", "true"}});
-  const watched together = held_by(*redissons, l);
-  EXPECT_GE(together.renewals, 2U);
-  EXPECT_LE(together.renewals, 2 * (together.thirds + 1));
+  for (const lock_kind& kind : {redisson(), redisson_spin(), redisson_fenced(), redisson_fair(),
+                                redisson_read(), redisson_write(), redisson_multi()}) {
+    SCOPED_TRACE(kind.name);
+    const auto redissons = driver_for(kind, url(), {{"watchdog", "true"}});
+    const watched together = held_by(*redissons, l);
+    EXPECT_GE(together.renewals, 2U);
+    EXPECT_LE(together.renewals, 2 * (together.thirds + 1));
+  }
   const auto others = driver_for(lua(), url(), {{"watchdog", "true"}});
   const watched each = held_by(*others, l);
   EXPECT_GE(each.renewals, 4U);

@@ -24,6 +24,8 @@ constexpr shape shapes[] = {
     {"GETSET", kind::text, kind::nil},
     {"SETNX", kind::integer, kind::integer},
     {"DEL", kind::integer, kind::integer},
+    {"DELIFEQ", kind::integer, kind::integer},
+    {"DELEX", kind::integer, kind::integer},
     {"EXPIRE", kind::integer, kind::integer},
     {"PEXPIRE", kind::integer, kind::integer},
     {"WAIT", kind::integer, kind::integer},
@@ -78,6 +80,33 @@ std::string_view info_field(std::string_view info, std::string_view name) {
     info.remove_prefix(std::min(info.size(), end + 2));
   }
   return {};
+}
+
+bool has_waitaof(std::string_view info) {
+  constexpr std::uint64_t first_major = 7, first_minor = 2;
+  const std::string_view version = info_field(info, "redis_version");
+  const std::uint64_t major = number_in(version);
+  if (major != first_major) return major > first_major;
+  const std::size_t dot = version.find('.');
+  return dot != version.npos && number_in(version.substr(dot + 1)) >= first_minor;
+}
+
+bool is_pair_of_numbers(const reply& r) {
+  const auto is_number = [](const reply& part) { return part.is(kind::integer); };
+  return r.is(kind::array) && r.parts.size() == 2 && std::ranges::all_of(r.parts, is_number);
+}
+
+product product_in(std::string_view info) {
+  const std::string_view name = info_field(info, "server_name");
+  if (name.empty()) return {"Redis", info_field(info, "redis_version")};
+  const std::string_view version = info_field(info, std::string{name} + "_version");
+  const std::string_view known = name == "valkey" ? "Valkey" : name == "redis" ? "Redis" : name;
+  return {known, version.empty() ? info_field(info, "redis_version") : version};
+}
+
+std::string_view mode_in(std::string_view info) {
+  const std::string_view mode = info_field(info, "redis_mode");
+  return mode.empty() ? info_field(info, "server_mode") : mode;
 }
 
 std::string_view setting_in(const reply& said) {

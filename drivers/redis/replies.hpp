@@ -29,6 +29,20 @@ std::string answered_wrongly(std::string_view server, std::string_view command, 
 // The value in a "<name>:<value>" line of INFO: "7.0.15" for "redis_version".
 std::string_view info_field(std::string_view info, std::string_view name);
 
+// Whether a server with this INFO has WAITAOF: Redis and Valkey from 7.2 on.
+bool has_waitaof(std::string_view info);
+bool is_pair_of_numbers(const reply& r);
+
+// The product and its version, of a server with this INFO: Valkey calls itself Redis 7.2 for old
+// clients' sake, and has a name and a version of its own beside that. "Redis" if it tells neither.
+struct product {
+  std::string_view name;
+  std::string_view version;
+};
+product product_in(std::string_view info);
+// standalone, sentinel or cluster; empty if the server does not tell.
+std::string_view mode_in(std::string_view info);
+
 // The value that CONFIG GET answered; empty if the server does not tell.
 std::string_view setting_in(const reply& said);
 

@@ -17,6 +17,12 @@
 
 namespace lockmark::redis {
 
+// What a master says of its replicas.
+struct replication {
+  std::int64_t replicas = 0;
+  bool to_disk = false;  // WAITAOF can wait until they have a write in their append-only files
+};
+
 class topology_cache {
  public:
   // `where` and `count` must outlive this.
@@ -67,8 +73,10 @@ class topology_cache {
   // Asks this node last from now on: it has not answered.
   void suspect(const host_port& node) { suspect_ = node; }
 
-  // A master's number of replicas, kept until contradicted, as by Redisson's client.
-  std::optional<std::int64_t>& replicas_of(const host_port& master) { return replicas_[master]; }
+  // Kept until it is contradicted, as by Redisson's client.
+  std::optional<replication>& replication_of(const host_port& master) {
+    return replications_[master];
+  }
 
  private:
   task<void> look_for_all(time_point deadline);
@@ -85,7 +93,7 @@ class topology_cache {
   host_port master_;
   host_port suspect_;
   cluster_map map_;
-  std::map<host_port, std::optional<std::int64_t>> replicas_;
+  std::map<host_port, std::optional<replication>> replications_;
   time_point next_look_{};
   std::string reason_;
   bool shards_messages_ = false;
