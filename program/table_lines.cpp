@@ -148,7 +148,8 @@ std::vector<table_line> lines_on(const catalogue& known, const table_options& g,
 std::vector<std::string> settings_of(const table_options& g, const table_line& l,
                                      std::string_view form, double per_s) {
   std::vector<std::string> set;
-  if (g.full && l.scenario != a_death) {
+  if (l.scenario == a_death) return g.set;
+  if (g.full) {
     const bool most = l.lock->name.find("redisson") != std::string_view::npos;
     set = {fmt::format("stop.samples={}", most ? 33'400 : 10'000), "stop.duration=5s",
            "stop.at_most=15s"};
