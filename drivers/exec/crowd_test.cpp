@@ -1,6 +1,8 @@
 // Clients of both sides of a duel on one key. The cases are added by interop_test.cpp.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "drivers/exec/duel.hpp"
 #include "harness/async/scope.hpp"
 #include "harness/time/clock.hpp"
@@ -67,8 +69,7 @@ task<void> gather(loop& l, crowd_side& s, const crowd& c, names keys, std::strin
 }
 
 task<void> disperse(loop& l, crowd_side& s) {
-  for (const auto& open : s.sessions) co_await open->close();
-  s.sessions.clear();
+  co_await close_all(s.sessions);
   if (s.behind) co_await s.behind->wipe(l, l.now() + patience);
 }
 
@@ -94,8 +95,14 @@ task<void> mix_in(loop& l, const duel& d, const crowd& c, crowd_result& result) 
   } catch (...) {
     failure = std::current_exception();
   }
-  co_await disperse(l, real);
-  co_await disperse(l, ours);
+  const std::array both{&real, &ours};
+  for (crowd_side* const s : both) {
+    try {
+      co_await disperse(l, *s);
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
   if (failure) std::rethrow_exception(failure);
   result = all.result;
 }

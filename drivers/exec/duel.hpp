@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,10 @@ inline constexpr duration long_lease =
 
 // Unique on this host.
 std::string name_of_run();
+
+// Closes every session, also after one that fails to close, and then throws that failure: a session
+// that is destroyed without having been closed still has messages on their way to it.
+task<void> close_all(std::vector<std::unique_ptr<session>>& sessions);
 
 // All options of the kind, preset or given.
 option_values options_of(const side& s);

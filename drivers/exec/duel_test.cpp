@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "drivers/conformance/network.hpp"
@@ -57,8 +58,7 @@ class fighter {
   void cut() { network_->set(conformance::proxy_mode::cut); }
 
   task<void> end() {
-    for (auto& s : sessions_) co_await s->close();
-    sessions_.clear();
+    co_await close_all(sessions_);
     co_await direct_->wipe(loop_, loop_.now() + patience);
   }
 
@@ -309,8 +309,14 @@ task<void> fight_in(loop& l, const duel& d, const round_names& only,
   } catch (...) {
     failure = std::current_exception();
   }
-  co_await real.end();
-  co_await ours.end();
+  const std::array both{&real, &ours};
+  for (fighter* const who : both) {
+    try {
+      co_await who->end();
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -330,6 +336,19 @@ std::vector<std::string> rounds_of(const duel& d) {
     if (r.applies(d)) names.emplace_back(r.name);
   }
   return names;
+}
+
+task<void> close_all(std::vector<std::unique_ptr<session>>& sessions) {
+  std::exception_ptr failure;
+  for (const auto& open : sessions) {
+    try {
+      co_await open->close();
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  sessions.clear();
+  if (failure) std::rethrow_exception(failure);
 }
 
 std::string name_of_run() {
