@@ -51,12 +51,13 @@ class zookeeper_driver final : public driver {
   task<description> prepare(loop& l, time_point deadline) override {
     co_await say_hello(l, deadline);
     duration granted{};
+    const time_point created_by = deadline + creating_within;
     const work create = [&](std::shared_ptr<handle> zk) {
       granted = zk->session_timeout();
-      return create_parents(l, std::move(zk), deadline);
+      return create_parents(l, std::move(zk), created_by);
     };
     co_await in_own_session(l, preset_session_timeout, create, deadline);
-    co_return co_await describe(l, granted, deadline);
+    co_return co_await describe(l, granted, created_by);
   }
 
   task<std::vector<finding>> preflight(loop& l, demand load, time_point deadline) override {
@@ -108,8 +109,6 @@ class zookeeper_driver final : public driver {
     co_return sum;
   }
 
-  task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override { co_return 0; }
-
  private:
   using work = std::function<task<void>(std::shared_ptr<handle>)>;
 
@@ -132,7 +131,10 @@ class zookeeper_driver final : public driver {
   }
 
   void check(const reply& r, std::string_view what) const {
-    if (!r.ok() && r.ended != status::node_exists) throw no_server(complaint(r, what));
+    if (r.ok() || r.ended == status::node_exists) return;
+    const bool may_happen = r.ended == status::silent || r.ended == status::connection_lost;
+    if (may_happen) throw unanswered_change(complaint(r, what));
+    throw no_server(complaint(r, what));
   }
 
   // Runs `what` in a session of its own, and always ends that session.
