@@ -91,8 +91,8 @@ class read_write_driver final : public driver {
   task<server_counters> counters(loop& l, time_point deadline) override {
     return writers_->counters(l, deadline);
   }
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override {
-    return writers_->commits(l, key, deadline);
+  task<std::vector<std::uint64_t>> commits(loop& l, time_point deadline) override {
+    return writers_->commits(l, deadline);
   }
 
  private:
@@ -121,8 +121,8 @@ class counted_driver final : public driver {
   task<server_counters> counters(loop& l, time_point deadline) override {
     return counting_->counters(l, deadline);
   }
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override {
-    return inside_->commits(l, key, deadline);
+  task<std::vector<std::uint64_t>> commits(loop& l, time_point deadline) override {
+    return inside_->commits(l, deadline);
   }
 
  private:

@@ -230,9 +230,12 @@ class driver {
 
   virtual task<server_counters> counters(loop& l, time_point deadline) = 0;
 
-  // Optimistic locks: the server's count of commits of this key, for the lost-update check. Only
-  // called for locks with feature::optimistic.
-  virtual task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) = 0;
+  // The server's count of commits of each key, by request::key, for the lost-update check. Only
+  // called for locks with feature::optimistic. Throws no_server.
+  virtual task<std::vector<std::uint64_t>> commits(loop&, time_point) {
+    throw std::logic_error("commits() was called on a lock that is not optimistic");
+    co_return std::vector<std::uint64_t>{};
+  }
 };
 
 // The kind of safety that a lock offers, in the words of the table.

@@ -93,8 +93,8 @@ class flawed_driver final : public driver {
   task<description> prepare(loop& l, time_point t) override { return inside_->prepare(l, t); }
   task<void> wipe(loop& l, time_point t) override { return inside_->wipe(l, t); }
   task<server_counters> counters(loop& l, time_point t) override { return inside_->counters(l, t); }
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point t) override {
-    return inside_->commits(l, key, t);
+  task<std::vector<std::uint64_t>> commits(loop& l, time_point t) override {
+    return inside_->commits(l, t);
   }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point t) override {
     auto opened = co_await inside_->open(l, std::move(who), t);

@@ -24,10 +24,6 @@ class exec_driver final : public driver {
   std::uint32_t logins_at_once() const override {
     return std::clamp(std::thread::hardware_concurrency(), 1U, logins_in_all);
   }
-  task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override {
-    throw std::logic_error("commits() was called on a lock that is not optimistic");
-    co_return 0;
-  }
 
  private:
   std::string name() const;

@@ -286,8 +286,8 @@ class faulty_driver final : public driver {
     books_.count(counted);
     co_return counted;
   }
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override {
-    return inside_->commits(l, key, deadline);
+  task<std::vector<std::uint64_t>> commits(loop& l, time_point deadline) override {
+    return inside_->commits(l, deadline);
   }
   std::uint64_t connections(const demand& d) const override { return inside_->connections(d); }
   std::uint32_t logins_at_once() const override { return inside_->logins_at_once(); }

@@ -121,11 +121,6 @@ class lock_driver final : public driver {
     co_return server_counters{{"commands", calls}};
   }
 
-  task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override {
-    throw std::logic_error("a lock that is held has no commits");
-    co_return 0;
-  }
-
  private:
   const key_locks keys_;
   const manner manner_;

@@ -313,7 +313,7 @@ task<void> count(loop& l, driver& d) {
   co_await d.counters(l, l.now() + patience);
 }
 task<void> count_commits(loop& l, driver& d) {
-  co_await d.commits(l, 0, l.now() + patience);
+  co_await d.commits(l, l.now() + patience);
 }
 task<void> wipe(loop& l, driver& d) {
   co_await d.wipe(l, l.now() + patience);

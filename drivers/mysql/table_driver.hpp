@@ -34,7 +34,7 @@ class table_driver : public driver {
   task<void> wipe(loop& l, time_point deadline) override;
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override;
   task<server_counters> counters(loop& l, time_point deadline) override;
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point deadline) override;
+  task<std::vector<std::uint64_t>> commits(loop& l, time_point deadline) override;
 
  protected:
   const table& rows() const { return table_; }

@@ -52,8 +52,8 @@ class counted_driver final : public driver {
   task<server_counters> counters(loop& l, time_point by) override {
     return inside_->counters(l, by);
   }
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point by) override {
-    return inside_->commits(l, key, by);
+  task<std::vector<std::uint64_t>> commits(loop& l, time_point by) override {
+    return inside_->commits(l, by);
   }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
     auto opened = co_await inside_->open(l, std::move(who), by);

@@ -45,11 +45,10 @@ task<void> run_controller::ask_server(result& r, time_point deadline) {
       co_await calls_.wait_for(setup_.behind.counters(loop_, deadline), deadline, "counters");
   r.server = grown(server_before_, after);
   if (!setup_.lock.has.has(feature::optimistic)) co_return;
-  const auto keys = static_cast<std::uint32_t>(job_.keys.count(job_.clients_in_all()));
-  for (std::uint32_t key = 0; key < keys; ++key) {
-    const std::uint64_t commits =
-        co_await calls_.wait_for(setup_.behind.commits(loop_, key, deadline), deadline, "commits");
-    collector_->history().updates().server_counted(key, commits);
+  const auto commits =
+      co_await calls_.wait_for(setup_.behind.commits(loop_, deadline), deadline, "commits");
+  for (std::uint32_t key = 0; key < commits.size(); ++key) {
+    collector_->history().updates().server_counted(key, commits[key]);
   }
 }
 

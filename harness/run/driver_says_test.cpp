@@ -56,8 +56,8 @@ class talking_driver final : public driver {
     co_return made;
   }
   task<server_counters> counters(loop& l, time_point by) override { return inner_.counters(l, by); }
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point by) override {
-    return inner_.commits(l, key, by);
+  task<std::vector<std::uint64_t>> commits(loop& l, time_point by) override {
+    return inner_.commits(l, by);
   }
 
   demand asked_;

@@ -67,9 +67,10 @@ class odd_driver final : public driver {
     if (l.now() >= counts_nothing_from) throw no_server("nobody answered");
     return inner_->counters(l, by);
   }
-  task<std::uint64_t> commits(loop& l, std::uint32_t key, time_point by) override {
-    const std::uint64_t counted = co_await inner_->commits(l, key, by);
-    co_return counted - commits_lost;
+  task<std::vector<std::uint64_t>> commits(loop& l, time_point by) override {
+    std::vector<std::uint64_t> counted = co_await inner_->commits(l, by);
+    for (std::uint64_t& of_key : counted) of_key -= commits_lost;
+    co_return counted;
   }
 
   time_point gone_from = time_point::max();
