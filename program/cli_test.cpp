@@ -113,7 +113,7 @@ TEST_F(runs, make_a_table_as_json) {
       "lock",         "topology",   "scenario",   "success_rate", "tps",
       "samples",      "acquire_ns", "handoff_ns", "fairness",     "commands_per_acquire",
       "safety_class", "violations", "valid",      "reasons",      "worst_client",
-      "durability"};
+      "durability",   "recovery_ns"};
   for (const auto& row : rows) {
     std::set<std::string> keys;
     for (const auto& [key, value] : row.items()) keys.insert(key);
