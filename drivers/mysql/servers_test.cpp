@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "drivers/mysql/route.hpp"
+#include "drivers/mysql/table_driver.hpp"
 #include "harness/driver.hpp"
 
 namespace lockmark::mysql {
@@ -69,6 +70,29 @@ TEST(route, spreads_only_where_asked) {
   EXPECT_EQ(all.at(0).host, "a");
   EXPECT_EQ(all.at(7).host, "b");
   EXPECT_TRUE(all.leads_to(all.hosts()[2], 2));
+}
+
+// --- durability ---
+
+std::string with(std::string flushed, std::string logs, std::string synced) {
+  return durability_of({{"server.innodb_flush_log_at_trx_commit", std::move(flushed)},
+                        {"server.log_bin", std::move(logs)},
+                        {"server.sync_binlog", std::move(synced)}});
+}
+
+TEST(durability, is_as_both_logs_are_synced) {
+  EXPECT_EQ(with("1", "OFF", "0"), "each commit");
+  EXPECT_EQ(with("1", "ON", "1"), "each commit");
+  EXPECT_EQ(with("1", "1", "0"), "as the kernel writes");
+  EXPECT_EQ(with("1", "ON", "100"), "all but 100 commits");
+  EXPECT_EQ(with("2", "ON", "1"), "all but 1 s");
+  EXPECT_EQ(with("0", "OFF", "0"), "all but 1 s");
+}
+
+// Servers that speak the protocol and have other settings.
+TEST(durability, is_unknown_where_it_is_not_told) {
+  EXPECT_EQ(durability_of({{"server.version", "8.0"}}), "");
+  EXPECT_EQ(durability_of({{"server.innodb_flush_log_at_trx_commit", "1"}}), "");
 }
 
 }  // namespace

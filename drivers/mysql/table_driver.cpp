@@ -6,7 +6,6 @@
 #include <cctype>
 #include <map>
 
-#include "drivers/mysql/durability.hpp"
 #include "drivers/mysql/errors.hpp"
 
 namespace lockmark::mysql {
@@ -48,7 +47,26 @@ task<void> limit_waits(loop& l, connection& c, time_point deadline) {
                 deadline);
 }
 
+// Empty: not told.
+std::string setting(const description& said, std::string_view name) {
+  const auto it = std::ranges::find(said, name, &description::value_type::first);
+  return it == said.end() ? "" : it->second;
+}
+
 }  // namespace
+
+std::string durability_of(const description& said) {
+  const std::string flushed = setting(said, "server.innodb_flush_log_at_trx_commit");
+  const std::string logs = setting(said, "server.log_bin");
+  const std::string synced = setting(said, "server.sync_binlog");
+  if (flushed.empty() || logs.empty()) return "";
+  if (flushed != "1") return "all but 1 s";
+  const bool has_log = logs == "ON" || logs == "1";
+  if (!has_log || synced == "1") return "each commit";
+  if (synced.empty()) return "";
+  if (synced == "0") return "as the kernel writes";
+  return fmt::format("all but {} commits", synced);
+}
 
 table_driver::table_driver(const driver_setup& setup, layout how, concerns about, maker make)
     : way_(std::make_unique<route>(read_servers(setup.target))),

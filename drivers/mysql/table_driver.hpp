@@ -54,4 +54,9 @@ class table_driver : public driver {
 task<std::vector<finding>> inspect(connection& c, const route& way, const table& rows,
                                    concerns about, demand load, time_point deadline);
 
+// What committed changes survive when the server's machine loses power, in a few words, by the
+// settings that it told as "server.NAME"; empty: it did not tell them. A binary log, if there is
+// one, counts as well: after a crash, what is not in it is rolled back.
+std::string durability_of(const description& said);
+
 }  // namespace lockmark::mysql

@@ -4,10 +4,13 @@
 // it hit a client or something that all clients depend on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
+
+#include "harness/check/history.hpp"
 
 namespace lockmark::check {
 
@@ -24,6 +27,35 @@ struct grant_stamp {
 struct unserved_key {
   std::uint32_t key = 0;
   std::int64_t wanted_ns = 0;
+};
+
+// Notes them for a run with faults, all of them, because which a fault concerns is known only
+// afterwards: 40 bytes each. Events in order of time. One thread.
+class grant_log {
+ public:
+  grant_log(std::size_t keys, std::size_t clients) : keys_(keys), last_of_client_(clients, none) {}
+
+  void began(const event& e);
+  void ended(const event& e);
+  // Or committed.
+  void granted(const event& e);
+  // Or died.
+  void released(const event& e);
+
+  const std::vector<grant_stamp>& grants() const { return grants_; }
+  std::vector<unserved_key> unserved() const;
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  static constexpr std::int64_t never = -1;
+  struct key_demand {
+    std::int64_t wanted_ns = never;  // first asked for since its last grant, even if in vain
+    std::uint32_t waiters = 0;
+  };
+
+  std::vector<key_demand> keys_;
+  std::vector<std::size_t> last_of_client_;  // its last grant: where in grants_
+  std::vector<grant_stamp> grants_;
 };
 
 struct disruption {

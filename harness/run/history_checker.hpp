@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include "harness/check/aftermath.hpp"
 #include "harness/check/exclusion.hpp"
 #include "harness/check/exposure.hpp"
-#include "harness/check/grant_log.hpp"
 #include "harness/check/guard.hpp"
 #include "harness/check/handoff.hpp"
 #include "harness/check/lost_update.hpp"
