@@ -6,7 +6,7 @@
 # The libraries of the tests are among them, because CMake configures the tests with the rest.
 build_packages=(
   cmake ninja-build g++ pkg-config
-  libasio-dev libssl-dev libzookeeper-st-dev libmariadb-dev
+  libasio-dev libssl-dev libzookeeper-st-dev libmariadb-dev libpq-dev
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   prometheus-cpp-dev libcurl4-openssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
