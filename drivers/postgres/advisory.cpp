@@ -16,8 +16,9 @@
 //
 // Advisory locks are counted by the server: who has one may take it again. For advisory_xact the
 // count is kept here, because only the end of the transaction frees.
+#include <fmt/core.h>
+
 #include "drivers/postgres/bound_session.hpp"
-#include "drivers/postgres/errors.hpp"
 #include "drivers/postgres/lock_driver.hpp"
 #include "drivers/postgres/options.hpp"
 #include "drivers/postgres/postgres.hpp"
@@ -25,80 +26,33 @@
 namespace lockmark::postgres {
 namespace {
 
-struct advisory_words {
-  frame around;
-  statement lock;
-  statement unlock;
-  bool waits = true;
-  bool in_transaction = false;
-  std::vector<std::string> ids;  // by request::key
-};
-
-class advisory_session final : public bound_session {
- public:
-  advisory_session(const opening& o, const advisory_words& words)
-      : bound_session(o, words.around), words_(words) {}
-
- private:
-  task<outcome<grant>> take(connection& c, request r, unsigned depth) override;
-  task<outcome<nothing>> give(connection& c, request r, unsigned depth) override;
-
-  const advisory_words& words_;
-};
-
-task<outcome<grant>> advisory_session::take(connection& c, request r, unsigned depth) {
-  if (words_.in_transaction && depth > 0) co_return grant{};
-  const step lock = execution(words_.lock, words_.ids[r.key]);
-  send_lock(c, r, lock, words_.in_transaction, words_.waits);
-  const answer a = co_await c.take(lock_answer_by(r));
-  outcome<grant> end = grant{};
-  if (!a.done()) {
-    end = failed(c, a, words_.waits, "take an advisory lock");
-  } else if (const row said = a.at(0, 1); !words_.waits && !said.truth(0)) {
-    end = refusal::busy;
-  }
-  if (end.done() || !words_.in_transaction) co_return end;
-  co_return co_await roll_back(c, r, end);
+// The functions without "try" answer with an empty text.
+outcome<grant> is_taken(const answer& a) {
+  a.at(0, 1);
+  return grant{};
 }
-
-task<outcome<nothing>> advisory_session::give(connection& c, request r, unsigned depth) {
-  if (words_.in_transaction) {
-    if (depth > 0) co_return nothing{};
-    co_return co_await commit(c, r);
-  }
-  c.send(execution(words_.unlock, words_.ids[r.key]));
-  const answer a = co_await c.take(r.answer_by());
-  if (!a.done()) {
-    c.drop();  // the server frees it when it notices
-    co_return a.unknown.value_or(doubt::connection_lost);
-  }
-  if (!a.at(0, 1).truth(0)) co_return refusal::not_owner;
-  co_return nothing{};
+outcome<grant> is_taken_at_once(const answer& a) {
+  if (a.at(0, 1).truth(0)) return grant{};
+  return refusal::busy;
 }
 
 // `suffix`: of the functions' names.
 std::unique_ptr<driver> make_advisory(const driver_setup& setup, std::string_view suffix,
                                       bool in_transaction) {
-  const auto words = std::make_shared<advisory_words>();
-  words->waits = setup.options.at("wait") == "yes";
-  words->in_transaction = in_transaction;
-  words->ids = advisory_ids(setup.run_names);
-  words->lock = {"lock", fmt::format("SELECT pg_{}advisory{}($1::bigint)",
-                                     words->waits ? "" : "try_", suffix)};
-  words->unlock = {"unlock", fmt::format("SELECT pg_advisory_un{}($1::bigint)", suffix.substr(1))};
-  greeting hello{.settings = {no_statement_timeout},
-                 .prepared = {&words->around.limit, &words->lock}};
-  if (in_transaction) {
-    const frame& f = words->around;
-    hello.prepared.insert(hello.prepared.end(), {&f.begin, &f.commit, &f.rollback});
-  } else {
-    hello.prepared.push_back(&words->unlock);
-  }
+  const auto how = std::make_shared<bound_lock>();
+  how->waits = setup.options.at("wait") == "yes";
+  how->in_transaction = in_transaction;
+  how->values = advisory_ids(setup.run_names);
+  how->lock = {"lock",
+               fmt::format("SELECT pg_{}advisory{}($1::bigint)", how->waits ? "" : "try_", suffix)};
+  how->unlock = {"unlock", fmt::format("SELECT pg_advisory_un{}($1::bigint)", suffix.substr(1))};
+  how->judge = how->waits ? is_taken : is_taken_at_once;
   return std::make_unique<lock_driver>(
       setup, layout{.suffix = "advisory", .columns = "", .exists = false},
-      concerns{.session_locks = !in_transaction, .transactions = in_transaction, .ids = words->ids},
-      std::move(hello),
-      [words](const opening& o) { return std::make_unique<advisory_session>(o, *words); });
+      concerns{
+          .session_locks = !in_transaction, .transactions = in_transaction, .ids = how->values},
+      greeting{.settings = {no_statement_timeout}, .prepared = how->prepared()},
+      [how](const opening& o) { return std::make_unique<bound_session>(o, *how); });
 }
 
 constexpr lock_option wait_option{

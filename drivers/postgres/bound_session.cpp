@@ -25,27 +25,72 @@ std::int64_t left_ms(duration left) {
 
 }  // namespace
 
+std::vector<const statement*> bound_lock::prepared() const {
+  if (in_transaction) return {&limit, &begin, &lock, &commit, &rollback};
+  return {&limit, &lock, &unlock};
+}
+
 task<outcome<grant>> bound_session::acquire(request r) {
   if (loop_.now() >= r.deadline) co_return refusal::unavailable;  // too late to ask
-  if (hold* const held = find(r)) {
-    const outcome<grant> again = co_await take(*held->link, r, held->depth);
-    if (again.done()) ++held->depth;
-    co_return again;
+  hold* const held = find(r);
+  if (held != nullptr && lock_.in_transaction) {
+    ++held->depth;
+    co_return grant{};
   }
-  connection* c = pool_.at_hand(r.client);
+  connection* c = held != nullptr ? held->link : pool_.at_hand(r.client);
   if (c == nullptr) {
     const outcome<connection*> lent = co_await pool_.borrow(r.client, r.deadline);
     if (!lent.done()) co_return lent.without_value<grant>();
     c = lent.value();
   }
-  const outcome<grant> end = co_await take(*c, r, 0);
-  if (end.done()) {
+  send_lock(*c, r);
+  co_await c->ended(std::max(r.answer_by(), r.deadline + round_trip_limit));
+  const answer a = c->answered();
+  const outcome<grant> end = a.done() ? lock_.judge(a) : failed(*c, a);
+  if (!end.done() && lock_.in_transaction) co_await roll_back(*c, r);
+  if (end.done() && held == nullptr) {
     members_[r.client].holds.push_back({r.key, c, 1});
     members_[r.client].lost = false;
-  } else {
+  } else if (end.done()) {
+    ++held->depth;
+  } else if (held == nullptr) {
     pool_.give_back(r.client, *c);
   }
   co_return end;
+}
+
+// A wait in the server is ended by the server itself at the request's deadline, rounded up to a
+// millisecond: lock_timeout is set beforehand, in the same round trip, unless it is right already.
+void bound_session::send_lock(connection& c, request r) const {
+  const step lock = execution(lock_.lock, lock_.values[r.key]);
+  const step begin = execution(lock_.begin);
+  const std::int64_t needed = left_ms(r.deadline - loop_.now());
+  const bool is_set = c.lock_timeout_ms >= needed && c.lock_timeout_ms <= needed + late_end.count();
+  if (!lock_.waits || is_set) return lock_.in_transaction ? c.send({begin, lock}) : c.send(lock);
+  // Of a session that is another's, too, only this transaction is touched.
+  const std::string ms = fmt::format("{}", needed);
+  const std::string only_now = c.is_pooled() ? "t" : "f";
+  const step limit = execution(lock_.limit, ms, only_now);
+  c.lock_timeout_ms = c.is_pooled() ? 0 : needed;
+  lock_.in_transaction ? c.send({begin, limit, lock}) : c.send({limit, lock});
+}
+
+// The lock was certainly not taken, unless the answer is unknown.
+outcome<grant> bound_session::failed(connection& c, const answer& a) const {
+  c.lock_timeout_ms = 0;  // rolled back with the statement
+  if (a.unknown) return *a.unknown;
+  if (is_permanent(a.sqlstate)) throw no_server(sentence(c.where(), "take a lock", a));
+  if (is_for_another_server(a.sqlstate) || is_of_a_spoilt_session(a.sqlstate)) c.drop();
+  if (a.sqlstate == state::lock_not_available && lock_.waits) return refusal::deadline;
+  return is_conflict(a.sqlstate) ? refusal::busy : refusal::unavailable;
+}
+
+task<void> bound_session::roll_back(connection& c, request r) const {
+  if (!c.connected()) co_return;
+  c.send(execution(lock_.rollback));
+  co_await c.ended(std::max(r.answer_by(), loop_.now() + round_trip_limit));
+  const answer a = c.answered();
+  if (!a.done()) c.drop();
 }
 
 task<outcome<nothing>> bound_session::release(request r) {
@@ -53,11 +98,26 @@ task<outcome<nothing>> bound_session::release(request r) {
   if (held == nullptr) co_return refusal::not_owner;
   connection& c = *held->link;
   const unsigned depth = --held->depth;
+  if (depth > 0 && lock_.in_transaction) co_return nothing{};
   if (depth == 0) forget(r);
-  const outcome<nothing> end = co_await give(c, r, depth);
+  c.send(lock_.in_transaction ? execution(lock_.commit)
+                              : execution(lock_.unlock, lock_.values[r.key]));
+  co_await c.ended(r.answer_by());
+  const answer a = c.answered();
+  const outcome<nothing> end = judge_release(c, a);
   if (depth == 0) pool_.give_back(r.client, c);
   if (!end.done()) members_[r.client].lost = true;
   co_return end;
+}
+
+// A connection without an answer is cut: the server then frees the lock when it notices.
+outcome<nothing> bound_session::judge_release(connection& c, const answer& a) const {
+  if (!a.done()) {
+    c.drop();
+    return a.unknown.value_or(doubt::connection_lost);
+  }
+  if (!lock_.in_transaction && !a.at(0, 1).truth(0)) return refusal::not_owner;
+  return nothing{};
 }
 
 bool bound_session::alive() const {
@@ -81,52 +141,6 @@ bound_session::hold* bound_session::find(request r) {
 
 void bound_session::forget(request r) {
   std::erase_if(members_[r.client].holds, [&](const hold& h) { return h.key == r.key; });
-}
-
-void bound_session::send_lock(connection& c, request r, const step& lock, bool in_transaction,
-                              bool waits) {
-  const std::int64_t needed = left_ms(r.deadline - loop_.now());
-  const bool is_set = c.lock_timeout_ms >= needed && c.lock_timeout_ms <= needed + late_end.count();
-  const step begin = execution(frame_.begin);
-  if (!waits || is_set) return in_transaction ? c.send({begin, lock}) : c.send(lock);
-  // Of a session that is another's, too, only this transaction is touched.
-  const std::string ms = fmt::format("{}", needed);
-  const std::string only_now = c.is_pooled() ? "t" : "f";
-  const step limit = execution(frame_.limit, ms, only_now);
-  c.lock_timeout_ms = c.is_pooled() ? 0 : needed;
-  in_transaction ? c.send({begin, limit, lock}) : c.send({limit, lock});
-}
-
-time_point bound_session::lock_answer_by(request r) const {
-  return std::max(r.answer_by(), r.deadline + round_trip_limit);
-}
-
-outcome<grant> bound_session::failed(connection& c, const answer& a, bool waits,
-                                     std::string_view doing) const {
-  c.lock_timeout_ms = 0;  // rolled back with the statement
-  if (a.unknown) return *a.unknown;
-  if (is_permanent(a.sqlstate)) throw no_server(sentence(c.where(), doing, a));
-  if (is_for_another_server(a.sqlstate) || is_of_a_spoilt_session(a.sqlstate)) c.drop();
-  if (a.sqlstate == state::lock_not_available) {
-    return waits ? refusal::deadline : refusal::busy;
-  }
-  return is_conflict(a.sqlstate) ? refusal::busy : refusal::unavailable;
-}
-
-task<outcome<nothing>> bound_session::commit(connection& c, request r) {
-  c.send(execution(frame_.commit));
-  const answer a = co_await c.take(r.answer_by());
-  if (a.done()) co_return nothing{};
-  c.drop();  // ends the transaction, whatever became of the COMMIT
-  co_return a.unknown.value_or(doubt::connection_lost);
-}
-
-task<outcome<grant>> bound_session::roll_back(connection& c, request r, outcome<grant> why) {
-  if (!c.connected()) co_return why;
-  c.send(execution(frame_.rollback));
-  const answer a = co_await c.take(std::max(r.answer_by(), loop_.now() + round_trip_limit));
-  if (!a.done()) c.drop();
-  co_return why;
 }
 
 }  // namespace lockmark::postgres

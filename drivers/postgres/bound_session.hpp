@@ -3,51 +3,43 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "drivers/postgres/lock_session.hpp"
 
 namespace lockmark::postgres {
 
-// The statements around those that take a lock. One set for all sessions of a driver.
-struct frame {
+// What such a lock says to the server, and what the server means. One for all sessions of a driver.
+struct bound_lock {
+  statement lock;    // its value is the key's
+  statement unlock;  // its value, too; answers whether there was a lock. Not of transactions
+  std::vector<std::string> values;  // by request::key
+  // A hold is an open transaction, begun with the lock's statement and ended by COMMIT. How often
+  // its owner has acquired it is counted here; otherwise the server counts.
+  bool in_transaction = false;
+  bool waits = true;  // for the holder, in the server; otherwise the statement tries
+  // Whether this answer is a grant. Throws no_server for one that cannot be.
+  outcome<grant> (*judge)(const answer& a) = nullptr;
+
   statement limit{"limit", "SELECT set_config('lock_timeout', $1, $2::boolean)"};
   statement begin{"begin", "BEGIN"};
   statement commit{"commit", "COMMIT"};
   statement rollback{"rollback", "ROLLBACK"};
+
+  // Those that its sessions need.
+  std::vector<const statement*> prepared() const;
 };
 
-class bound_session : public lock_session {
+class bound_session final : public lock_session {
  public:
-  bound_session(const opening& o, const frame& around)
-      : lock_session(o), frame_(around), members_(o.who.clients) {}
+  bound_session(const opening& o, const bound_lock& how)
+      : lock_session(o), lock_(how), members_(o.who.clients) {}
 
-  task<outcome<grant>> acquire(request r) final;
-  task<outcome<nothing>> release(request r) final;
+  task<outcome<grant>> acquire(request r) override;
+  task<outcome<nothing>> release(request r) override;
   // False while a client whose connection broke in a hold has not acquired again.
-  bool alive() const final;
-
- protected:
-  // Takes the key by this connection; its owner has acquired it `depth` times already.
-  virtual task<outcome<grant>> take(connection& c, request r, unsigned depth) = 0;
-  // Gives up one level; `depth` are left. Any ending but done means that the key was lost.
-  virtual task<outcome<nothing>> give(connection& c, request r, unsigned depth) = 0;
-
-  // Sends the statement that takes a lock, in a transaction if so. If it waits, the server itself
-  // ends the wait at the request's deadline, rounded up to a millisecond: lock_timeout is set
-  // beforehand, in the same round trip, unless it is right (within 10 ms) already.
-  void send_lock(connection& c, request r, const step& lock, bool in_transaction, bool waits);
-  // Until when to wait for the answer to that.
-  time_point lock_answer_by(request r) const;
-
-  // What it means that a lock was not taken because of this error, which ends the lock's statement
-  // but not its transaction. Throws no_server ("cannot `doing`").
-  outcome<grant> failed(connection& c, const answer& a, bool waits, std::string_view doing) const;
-
-  // For locks that end with their transaction.
-  task<outcome<nothing>> commit(connection& c, request r);
-  // Ends a transaction in which nothing was taken, because of `why`.
-  task<outcome<grant>> roll_back(connection& c, request r, outcome<grant> why);
+  bool alive() const override;
 
  private:
   struct hold {
@@ -59,10 +51,15 @@ class bound_session : public lock_session {
     std::vector<hold> holds;
     bool lost = false;  // a connection broke that held a key
   };
+
   hold* find(request r);
   void forget(request r);
+  void send_lock(connection& c, request r) const;
+  outcome<grant> failed(connection& c, const answer& a) const;
+  task<void> roll_back(connection& c, request r) const;
+  outcome<nothing> judge_release(connection& c, const answer& a) const;
 
-  const frame& frame_;
+  const bound_lock& lock_;
   std::vector<member> members_;  // by client
 };
 

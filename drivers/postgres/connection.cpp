@@ -25,7 +25,7 @@ constexpr int reads_of_a_record = 3;
 
 }  // namespace
 
-connection::connection(loop& l, traffic& sent) : loop_(l), sent_(sent) {}
+connection::connection(loop& l, traffic& sent) : loop_(l), sent_(sent), ended_(l) {}
 
 connection::~connection() {
   drop();
@@ -41,6 +41,7 @@ void connection::begin(bool together) {
   nonsense_.clear();
   together_ = together;
   finished_ = false;
+  ended_.clear();
   ++sent_.round_trips;
   if (together && PQenterPipelineMode(handle_) == 0) lose();
 }
@@ -112,31 +113,46 @@ void connection::flush() {
   unsent_ = left > 0;
 }
 
-task<answer> connection::take(time_point deadline) {
-  while (!finished_) {
-    const unsigned wanted = fd_watch::readable | (unsent_ ? fd_watch::writable : 0U);
-    const unsigned events = co_await watch_->wait(wanted, deadline);
-    if (events != 0) {
-      read_events(events);
-      continue;
-    }
+answer connection::answered() {
+  if (!finished_) {
     drop();
     answer_.unknown = doubt::deadline;
   }
   if (!nonsense_.empty()) throw no_server(nonsense(answer_, nonsense_));
-  co_return std::move(answer_);
+  return std::move(answer_);
 }
 
-void connection::read_events(unsigned events) {
-  if ((events & fd_watch::readable) != 0) {
-    for (int reads = tls_ ? reads_of_a_record : 1; reads > 0 && !finished_; --reads) {
-      if (PQconsumeInput(handle_) == 0) return lose();
-      collect();
-    }
+task<answer> connection::take(time_point deadline) {
+  co_await ended(deadline);
+  co_return answered();
+}
+
+void connection::stirred(unsigned events) {
+  stirred_ = true;
+  if (finished_) return;
+  if (unsent_ && (events & socket_watch::writable) != 0) flush();
+  if ((events & socket_watch::readable) != 0) read();
+}
+
+// All there is, because nothing tells of it again.
+void connection::read() {
+  int rest_of_record = tls_ ? reads_of_a_record : 1;
+  while (!finished_) {
+    if (PQconsumeInput(handle_) == 0) return lose();
+    stirred_ = false;
+    collect();
+    if (finished_) break;
+    check_allowance();
+    if (!finished_ && !has_more() && --rest_of_record == 0) return;
   }
-  if (unsent_) flush();
-  const bool incomplete = !finished_;
-  if (incomplete || statements_ % statements_per_look == 0) check_allowance();
+  if (statements_ % statements_per_look == 0) check_allowance();
+}
+
+// Whether bytes, or the end of the connection, are to be read.
+bool connection::has_more() const {
+  char byte = 0;
+  return recv(PQsocket(handle_), &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+         (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 // The library's results that are complete. Asking for one that is not would block.
@@ -185,11 +201,15 @@ void connection::keep_error(const pg_result& r) {
 }
 
 void connection::finish() {
-  finished_ = true;
+  end();
   if (together_ && PQexitPipelineMode(handle_) == 0) {
     return refuse_nonsense("an end before the last answer");
   }
   while (pgNotify* const note = PQnotifies(handle_)) PQfreemem(note);
+}
+
+void connection::end() {
+  if (!std::exchange(finished_, true)) ended_.set();
 }
 
 // What the server has done with the statement cannot be known any more.
@@ -211,11 +231,10 @@ void connection::check_allowance() {
 }
 
 // Between two statements a server sends nothing unless it closes the connection.
-bool connection::broken() const {
+bool connection::broken() {
   if (handle_ == nullptr) return true;
-  char byte = 0;
-  return recv(PQsocket(handle_), &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
-         (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  if (stirred_) stirred_ = has_more();
+  return stirred_;
 }
 
 // The five bytes of the goodbye go to a socket with nothing else to send, so they never wait.
@@ -229,7 +248,7 @@ void connection::quit() {
 
 // The socket can no longer send or receive, so that nothing waits.
 void connection::drop() {
-  finished_ = true;
+  end();
   if (handle_ == nullptr) return;
   sent_ += on_wire();
   watch_.reset();

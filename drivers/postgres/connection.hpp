@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "drivers/postgres/answer.hpp"
-#include "harness/async/fd_watch.hpp"
+#include "harness/async/signal.hpp"
+#include "harness/async/socket_watch.hpp"
 #include "harness/driver.hpp"
 
 struct pg_conn;  // the library's PGconn
@@ -64,7 +65,7 @@ struct connect_failure {
   bool failed() const { return why != reason::none; }
 };
 
-class connection {
+class connection final : private socket_watch::listener {
  public:
   // `sent` must outlive the connection.
   connection(loop& l, traffic& sent);
@@ -88,21 +89,21 @@ class connection {
   task<answer> greet(const greeting& hello, time_point deadline);
 
   // Sends one statement, or several that begin together and fail together from the first that
-  // fails; take() then waits for the answers. REQUIRES: one of these at a time.
+  // fails. Then ended() waits, and answered() takes the answer: the first error, or that of the
+  // last. If there is none yet it cuts the connection, which is unusable until it comes. It throws
+  // no_server if the answer is not one that a PostgreSQL server gives, or is longer than any of
+  // those asked for. REQUIRES: one of these at a time.
   void send(const step& only);
   void send(std::initializer_list<step> together);
+  task<bool> ended(time_point deadline) { return ended_.wait_until(deadline); }
+  answer answered();
 
-  // The first error, or the last one's answer. At the deadline the connection is cut, because it is
-  // unusable until the answer comes. Throws no_server if the answer is not one that a PostgreSQL
-  // server gives, or is longer than any of those asked for.
-  task<answer> take(time_point deadline);
-
-  // Both, for a statement that is not prepared.
+  // All of it, for a statement that is not prepared.
   task<answer> query(std::string sql, time_point deadline);
 
-  // Whether the server is known to have ended the idle connection. One system call. REQUIRES: no
-  // statement in progress.
-  bool broken() const;
+  // Whether the server is known to have ended the idle connection. REQUIRES: no statement in
+  // progress.
+  bool broken();
 
   // End the connection: quit() politely, drop() at once, even during a statement. Neither waits.
   void quit();
@@ -124,11 +125,15 @@ class connection {
   void send_one(const step& s);
   void finish_sending();
   void flush();
-  void read_events(unsigned events);
+  void stirred(unsigned events) override;
+  void read();
+  bool has_more() const;
+  task<answer> take(time_point deadline);
   void collect();
   void keep(result_handle r);
   void keep_error(const pg_result& r);
   void finish();
+  void end();
   void lose();
   void refuse_nonsense(std::string what);
   void check_allowance();
@@ -137,7 +142,8 @@ class connection {
   const endpoint* where_ = nullptr;
   traffic& sent_;
   pg_conn* handle_ = nullptr;
-  std::unique_ptr<fd_watch> watch_;
+  std::unique_ptr<socket_watch> watch_;
+  signal ended_;
   answer answer_;
   std::string nonsense_;  // the part of an answer that no server gives
   bool pooled_ = false;
@@ -145,6 +151,7 @@ class connection {
   bool together_ = false;  // statements in the library's pipeline
   bool unsent_ = false;    // bytes that the kernel did not take yet
   bool finished_ = true;
+  bool stirred_ = false;          // something has happened since the last answer
   std::uint64_t statements_ = 0;  // since the login
 };
 

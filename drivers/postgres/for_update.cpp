@@ -21,53 +21,29 @@
 namespace lockmark::postgres {
 namespace {
 
-struct row_words {
-  row_words(const driver_setup& setup, const table& t) : rows(t) {
-    const std::string& wait = setup.options.at("wait");
-    waits = wait == "yes";
-    skips = wait == "skip_locked";
-    lock = {"lock", fmt::format("SELECT 1 FROM {} WHERE name = $1 FOR UPDATE{}", rows.name(),
-                                waits   ? ""
-                                : skips ? " SKIP LOCKED"
-                                        : " NOWAIT")};
-  }
-
-  table rows;
-  frame around;
-  statement lock;
-  bool waits = true;
-  bool skips = false;
-};
-
-class for_update_session final : public bound_session {
- public:
-  for_update_session(const opening& o, const row_words& words)
-      : bound_session(o, words.around), words_(words) {}
-
- private:
-  task<outcome<grant>> take(connection& c, request r, unsigned depth) override;
-  task<outcome<nothing>> give(connection& c, request r, unsigned depth) override {
-    if (depth > 0) co_return nothing{};
-    co_return co_await commit(c, r);
-  }
-
-  const row_words& words_;
-};
-
-task<outcome<grant>> for_update_session::take(connection& c, request r, unsigned depth) {
-  if (depth > 0) co_return grant{};
-  send_lock(c, r, execution(words_.lock, words_.rows.key(r.key)), true, words_.waits);
-  const answer a = co_await c.take(lock_answer_by(r));
-  if (!a.done()) {
-    outcome<grant> why = failed(c, a, words_.waits, "lock a key's row");
-    co_return co_await roll_back(c, r, why);
-  }
-  if (words_.skips && a.empty()) {
-    outcome<grant> why = refusal::busy;
-    co_return co_await roll_back(c, r, why);
-  }
+outcome<grant> is_row_locked(const answer& a) {
   expect_row(a);
-  co_return grant{};
+  return grant{};
+}
+// No row: somebody has it.
+outcome<grant> is_row_not_skipped(const answer& a) {
+  if (a.empty()) return refusal::busy;
+  return grant{};
+}
+
+std::shared_ptr<bound_lock> row_lock(const driver_setup& setup, const table& rows) {
+  const auto how = std::make_shared<bound_lock>();
+  const std::string& wait = setup.options.at("wait");
+  how->waits = wait == "yes";
+  how->in_transaction = true;
+  how->values = setup.run_names.keys;
+  const bool skips = wait == "skip_locked";
+  how->lock = {"lock", fmt::format("SELECT 1 FROM {} WHERE name = $1 FOR UPDATE{}", rows.name(),
+                                   how->waits ? ""
+                                   : skips    ? " SKIP LOCKED"
+                                              : " NOWAIT")};
+  how->judge = skips ? is_row_not_skipped : is_row_locked;
+  return how;
 }
 
 }  // namespace
@@ -88,13 +64,11 @@ lock_kind for_update() {
                   commit_option},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
         const layout how{.suffix = "for_update", .columns = ""};
-        const auto words = std::make_shared<row_words>(setup, table{setup.run_names, how});
-        const frame& f = words->around;
-        greeting hello{.settings = writing_settings(setup.options),
-                       .prepared = {&f.limit, &f.begin, &f.commit, &f.rollback, &words->lock}};
+        const auto locks = row_lock(setup, table{setup.run_names, how});
         return std::make_unique<lock_driver>(
-            setup, how, concerns{.transactions = true, .writes = true}, std::move(hello),
-            [words](const opening& o) { return std::make_unique<for_update_session>(o, *words); });
+            setup, how, concerns{.transactions = true, .writes = true},
+            greeting{.settings = writing_settings(setup.options), .prepared = locks->prepared()},
+            [locks](const opening& o) { return std::make_unique<bound_session>(o, *locks); });
       },
   };
 }

@@ -25,7 +25,8 @@ task<outcome<answer>> lock_session::ask(request r, step s, std::string_view doin
     c = lent.value();
   }
   c->send(s);
-  answer a = co_await c->take(r.answer_by());
+  co_await c->ended(r.answer_by());
+  answer a = c->answered();
   if (is_for_another_server(a.sqlstate) || is_of_a_spoilt_session(a.sqlstate)) c->drop();
   pool_.give_back(r.client, *c);
   if (a.unknown) co_return *a.unknown;

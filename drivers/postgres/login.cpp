@@ -7,9 +7,11 @@
 #include <array>
 #include <cctype>
 #include <new>
+#include <optional>
 
 #include "drivers/postgres/connection.hpp"
 #include "drivers/postgres/wire_bytes.hpp"
+#include "harness/async/fd_watch.hpp"
 
 namespace lockmark::postgres {
 namespace {
@@ -105,7 +107,7 @@ void connection::begin_login() {
   if (handle_ == nullptr) throw std::bad_alloc();
   PQsetNoticeReceiver(handle_, ignore_notice, nullptr);
   PQsetErrorVerbosity(handle_, PQERRORS_VERBOSE);  // with the state
-  pooled_ = tls_ = unsent_ = false;
+  pooled_ = tls_ = unsent_ = stirred_ = false;
   statements_ = 0;
   lock_timeout_ms = 0;
 }
@@ -121,7 +123,8 @@ task<connect_failure> connection::connect(const endpoint& where, time_point dead
   PQsetErrorVerbosity(handle_, PQERRORS_DEFAULT);
   PQsetnonblocking(handle_, 1);
   tls_ = PQsslInUse(handle_) != 0;
-  watch_ = std::make_unique<fd_watch>(loop_, PQsocket(handle_));
+  socket_watch::listener& self = *this;
+  watch_ = std::make_unique<socket_watch>(loop_, PQsocket(handle_), self);
   co_return failure;
 }
 
@@ -130,11 +133,11 @@ task<connect_failure> connection::log_in(time_point deadline) {
   auto wants = PQstatus(handle_) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
   while (wants != PGRES_POLLING_OK && wants != PGRES_POLLING_FAILED) {
     // A new watch each time: the library may try several addresses, each with its own socket.
-    watch_ = std::make_unique<fd_watch>(loop_, PQsocket(handle_));
+    std::optional<fd_watch> watch{std::in_place, loop_, PQsocket(handle_)};
     const unsigned wanted =
         wants == PGRES_POLLING_READING ? fd_watch::readable : fd_watch::writable;
-    const unsigned events = co_await watch_->wait(wanted, deadline);
-    watch_.reset();
+    const unsigned events = co_await watch->wait(wanted, deadline);
+    watch.reset();
     if (events == 0) co_return connect_failure{reason::timed_out, "", ""};
     if (is_asked_for_plain_password()) co_return connect_failure{reason::plain_password, "", ""};
     if (bytes_through(PQsocket(handle_)).in > longest_login) {

@@ -34,7 +34,7 @@ pool::place& pool::idle_place(std::uint32_t client) {
   return *own.back();
 }
 
-bool pool::is_sound(const place& p) const {
+bool pool::is_sound(place& p) const {
   return !p.link->broken() && way_.leads_to(p.link->where());
 }
 

@@ -38,7 +38,7 @@ class pool {
     bool lent = false;
     bool was_connected = false;
   };
-  bool is_sound(const place& p) const;
+  bool is_sound(place& p) const;
   task<reached> make_ready(place& p, time_point deadline);
   task<void> log_in(std::uint32_t client, time_point deadline);
   place& idle_place(std::uint32_t client);
