@@ -29,6 +29,10 @@ std::vector<topology> topologies() {
        replicated_mariadb},
       {"mysql-galera", "three MariaDB nodes as a Galera cluster", galera_mariadb},
       {"postgres", "one PostgreSQL with durable commits", single_postgres},
+      {"postgres-replicated", "a PostgreSQL primary and two synchronous standbys",
+       replicated_postgres},
+      {"postgres-pgbouncer", "one PostgreSQL behind a pgbouncer that pools transactions",
+       pooled_postgres},
   };
 }
 

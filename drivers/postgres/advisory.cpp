@@ -9,7 +9,9 @@
 // acquire   BEGIN; SELECT pg_advisory_xact_lock(<id>), in one round trip
 // release   COMMIT
 //
-// Waiters queue in order, readers behind a writer that waits. lock_timeout ends a wait by itself.
+// Waiters queue in order, readers behind a writer that waits. lock_timeout ends a wait; that may be
+// reported although the session has just been granted the lock, so an attempt in vain ends with an
+// unlock (advisory_xact: a ROLLBACK).
 // Who breaks the connection loses the lock, and only one server knows it: nothing of it is
 // replicated. A session's lock does not survive a pooler that gives its clients another session for
 // each transaction; a transaction's does.

@@ -46,8 +46,12 @@ task<outcome<grant>> bound_session::acquire(request r) {
   send_lock(*c, r);
   co_await c->ended(std::max(r.answer_by(), r.deadline + round_trip_limit));
   const answer a = c->answered();
-  const outcome<grant> end = a.done() ? lock_.judge(a) : failed(*c, a);
-  if (!end.done() && lock_.in_transaction) co_await roll_back(*c, r);
+  outcome<grant> end = a.done() ? lock_.judge(a) : failed(*c, a);
+  const bool may_be_taken = lock_.in_transaction || (!a.done() && held == nullptr);
+  if (end.refused() && may_be_taken) {
+    const bool undone = co_await undo(*c, r);
+    if (!undone && !lock_.in_transaction) end = doubt::connection_lost;
+  }
   if (end.done() && held == nullptr) {
     members_[r.client].holds.push_back({r.key, c, 1});
     members_[r.client].lost = false;
@@ -85,12 +89,16 @@ outcome<grant> bound_session::failed(connection& c, const answer& a) const {
   return is_conflict(a.sqlstate) ? refusal::busy : refusal::unavailable;
 }
 
-task<void> bound_session::roll_back(connection& c, request r) const {
-  if (!c.connected()) co_return;
-  c.send(execution(lock_.rollback));
+// A transaction has to be ended. A session may have the lock although its statement failed: a limit
+// of the wait that runs out as the lock is granted is reported after the grant.
+task<bool> bound_session::undo(connection& c, request r) const {
+  if (!c.connected()) co_return true;  // it may only be read, so there is no lock
+  c.send(lock_.in_transaction ? execution(lock_.rollback)
+                              : execution(lock_.unlock, lock_.values[r.key]));
   co_await c.ended(std::max(r.answer_by(), loop_.now() + round_trip_limit));
   const answer a = c.answered();
   if (!a.done()) c.drop();
+  co_return a.done();
 }
 
 task<outcome<nothing>> bound_session::release(request r) {

@@ -56,7 +56,7 @@ class bound_session final : public lock_session {
   void forget(request r);
   void send_lock(connection& c, request r) const;
   outcome<grant> failed(connection& c, const answer& a) const;
-  task<void> roll_back(connection& c, request r) const;
+  task<bool> undo(connection& c, request r) const;
   outcome<nothing> judge_release(connection& c, const answer& a) const;
 
   const bound_lock& lock_;

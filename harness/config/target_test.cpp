@@ -52,7 +52,7 @@ TEST(target, reads_ipv6_in_brackets) {
 TEST(target, says_what_is_wrong) {
   const std::string schemes =
       "redis, redis+sentinel, redis+cluster, redis+independent, zookeeper, mysql, mysql+galera, "
-      "memory, local, exec; with TLS: rediss, rediss+sentinel, rediss+cluster, "
+      "postgres, postgresql, memory, local, exec; with TLS: rediss, rediss+sentinel, rediss+cluster, "
       "rediss+independent";
   const std::string no_target =
       "is no target: expected SCHEME://HOST, memory: or local:NAME with one of the schemes " +
