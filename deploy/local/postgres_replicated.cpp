@@ -35,12 +35,14 @@ void make_standby(const site& where, server_spec& standby, const std::vector<ser
                              unprivileged(where, {where.program("sh", "dash"), "-c", script})});
 }
 
-// Otherwise the first commit would wait for a standby that is still connecting.
+// Otherwise the first commit would wait for a standby that is still connecting, and the first
+// promotion find no database.
 command await_standbys(const site& where, const server_spec& primary) {
   std::string ask;
   for (const std::string& word : postgres_client(where, primary)) ask += fmt::format("'{}' ", word);
   const std::string loop = fmt::format(
-      "until {} --command=\"SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'\" "
+      "until {} --command=\"SELECT count(*) FROM pg_stat_replication "
+      "WHERE replay_lsn >= pg_current_wal_lsn()\" "
       "| grep -q '^2$'; do sleep 0.05; done",
       ask);
   return {"see two standbys at the primary", {where.program("sh", "dash"), "-c", loop}};
