@@ -13,8 +13,8 @@ build_packages=(
   libjs-chart.js libkainjow-mustache-dev
 )
 # MariaDB's core packages are its programs without its system service. mariadb-install-db needs
-# my_print_defaults, which is in mariadb-client-core. PostgreSQL has no such package: its own makes a
-# data directory, which stays unused. openssl makes the certificates of local servers.
+# my_print_defaults, which is in mariadb-client-core. PostgreSQL has no such package: its own makes
+# a data directory, which stays unused. openssl makes the certificates of local servers.
 server_packages=(
   redis-server
   libzookeeper-java libslf4j-java default-jre-headless

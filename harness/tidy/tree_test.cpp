@@ -88,7 +88,7 @@ bool is_for_tests(const std::string& path) {
 
 // The backend's own descriptor tells the harness all it knows of the backend.
 TEST(tree, the_harness_names_no_backend) {
-  const std::regex name{"\"(redis|zookeeper|mysql|exec)"};
+  const std::regex name{"\"(redis|zookeeper|mysql|postgres|exec)"};
   for (const std::filesystem::path& file : source_files()) {
     const std::string path = file.lexically_normal().generic_string();
     if (!path.starts_with("harness/") || !is_code(file) || is_for_tests(path)) continue;
