@@ -78,7 +78,8 @@ std::string state_of(const config::target& server, const std::filesystem::path& 
     return output_of({"psql", "--no-password", "--no-align", "--tuples-only",
                       fmt::format("postgres://{}:{}@127.0.0.1:{}/{}", server.user, server.password,
                                   port, server.path),
-                      "--command=SELECT relname FROM pg_class WHERE relname LIKE 'lockmark%'"},
+                      "--command=SELECT relname FROM pg_class WHERE relname LIKE 'lockmark%' "
+                      "UNION SELECT 'advisory locks' FROM pg_locks WHERE locktype = 'advisory'"},
                      where);
   }
   return output_of({"mariadb", "--no-defaults", "--host=127.0.0.1", fmt::format("--port={}", port),

@@ -40,7 +40,8 @@ class taken_port {
 std::string url_of(const backend& b, int port);
 
 // A text that is equal before and after a run that cleans up: Redis's keys, the number of
-// ZooKeeper's nodes and of ephemeral ones, a database's tables of this target.
+// ZooKeeper's nodes and of ephemeral ones, a database's tables of this target, and
+// whether there are advisory locks.
 std::string state_of(const config::target& server, const std::filesystem::path& where);
 
 // "lockmark: ...", one line, one sentence.
