@@ -29,6 +29,7 @@ std::vector<topology> topologies() {
        replicated_mariadb},
       {"mysql-galera", "three MariaDB nodes as a Galera cluster", galera_mariadb},
       {"postgres", "one PostgreSQL with durable commits", single_postgres},
+      {"postgres-tls", "one PostgreSQL reached over TLS only", tls_postgres},
       {"postgres-replicated", "a PostgreSQL primary and two synchronous standbys",
        replicated_postgres},
       {"postgres-pgbouncer", "one PostgreSQL behind a pgbouncer that pools transactions",

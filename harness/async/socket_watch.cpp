@@ -24,13 +24,13 @@ class socket_watch::poller final : public asio::execution_context::service {
   std::uint64_t add(int fd, listener& who) {
     const std::size_t place = free_place();
     slot& s = slots_[place];
-    s.who = &who;
     const std::uint64_t number = std::uint64_t{s.generation} << 32 | place;
     epoll_event wanted{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
                        .data = {.u64 = number}};
     if (epoll_ctl(epoll_.native_handle(), EPOLL_CTL_ADD, fd, &wanted) != 0) {
       throw std::system_error(errno, std::generic_category(), "epoll_ctl");
     }
+    s.who = &who;
     return number;
   }
 
