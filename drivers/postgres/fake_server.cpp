@@ -63,8 +63,8 @@ std::string description(const cells& names) {
   std::string all = number(static_cast<std::uint32_t>(names.size()), 2);
   constexpr std::uint32_t type_text = 25;
   for (const auto& name : names) {
-    all += terminated(name.value_or("")) + number(0, 6) + number(type_text, 4) + number(0xffff, 2) +
-           number(0xffffffff, 4) + number(0, 2);
+    all += terminated(name.value_or("")) + number(0, 4) + number(0, 2) + number(type_text, 4) +
+           number(0xffff, 2) + number(0xffffffff, 4) + number(0, 2);
   }
   return message('T', all);
 }

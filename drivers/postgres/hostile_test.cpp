@@ -228,8 +228,8 @@ TEST_F(hostile, what_adds_up_is_cut_off) {
   fake::script s;
   s.answer = [&](std::string_view) {
     std::string all;
-    for (int n = 0; n < 100; ++n) {
-      all += fake::parameter("parameter_" + std::to_string(++count), std::string(40, 'x'));
+    for (int n = 0; n < 20; ++n) {
+      all += fake::parameter("parameter_" + std::to_string(++count), std::string(400, 'x'));
     }
     return fake::reply{all + fake::done()};
   };
