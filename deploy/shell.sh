@@ -94,7 +94,7 @@ install_without_services() {
   "${apt[@]}" install --yes --no-install-recommends "$@" || return 1
   # Nor at the next boot, where systemd is the one that boots. Only for what was installed just now.
   local service
-  for service in redis-server prometheus prometheus-pushgateway; do
+  for service in redis-server etcd prometheus prometheus-pushgateway; do
     case " $* " in
       *" $service "*)
         if [ -d /run/systemd/system ]; then
