@@ -117,6 +117,12 @@ task<void> lease_keeper::revoke(std::shared_ptr<lease> l, time_point deadline) {
   }
 }
 
+task<bool> lease_keeper::end(std::shared_ptr<lease> l, time_point deadline) {
+  co_await revoke(l, deadline);
+  if (l->over) poked_.set();  // and so no longer kept
+  co_return l->over;
+}
+
 task<void> lease_keeper::revoke_later(std::shared_ptr<lease> l) {
   const time_point end = l->valid_until + l->ttl;  // a new leader prolongs it once
   while (!ending_ && !l->over && loop_.now() < end) {

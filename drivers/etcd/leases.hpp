@@ -42,6 +42,9 @@ class lease_keeper final : channel::talk {
   // background, or by its own end.
   void abandon(std::shared_ptr<lease> l);
 
+  // Ends a lease now. False: it could not be known by then; it is still kept alive.
+  task<bool> end(std::shared_ptr<lease> l, time_point deadline);
+
   // Stops, and revokes every lease, as far as that is possible by then.
   task<void> end_all(time_point deadline);
 

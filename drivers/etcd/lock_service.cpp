@@ -5,11 +5,13 @@
 // The token is the store's revision when the lock was granted, as Lock's answer has it. Between two
 // grants there is the deletion of the first one's key, so it grows.
 //
+// An attempt that is given up takes its lease with it. The server would delete the key by itself
+// when the call is cancelled, but some time later, and by its name: by then it could be the key of
+// the client's next attempt.
+//
 // A server before 3.5 also grants to a client whose lease has ended while it waited
 // (github.com/etcd-io/etcd/issues/11456). lock_session refuses such a grant.
 #include <fmt/format.h>
-
-#include <algorithm>
 
 #include "drivers/etcd/driver.hpp"
 #include "drivers/etcd/etcd.hpp"
@@ -17,10 +19,6 @@
 
 namespace lockmark::etcd {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr duration until_it_is_there = 20ms;  // the key of a Lock that has just been sent
 
 class service_session final : public lock_session {
  public:
@@ -36,7 +34,7 @@ class service_session final : public lock_session {
       co_return refusal::unavailable;
     }
     const bool in_time = co_await lock.ended_by(until.wait_until);
-    if (!in_time) co_return co_await take_back(lock, mine, until);
+    if (!in_time) co_return co_await give_up_lease(r, mine, too_late(), until);
     const answer said = lock.result();
     if (said.what == trouble::token_ended) {
       co_await etcd().log_in_again(until.wait_until);
@@ -49,20 +47,6 @@ class service_session final : public lock_session {
     const locked granted = etcd().believed(read_locked(said.body), lock_path);
     mine.key = granted.key;
     co_return grant{static_cast<std::uint64_t>(granted.at)};
-  }
-
-  // Cancelling the call would leave it to the server when to delete the key, and nobody would hear
-  // of it. Lock creates the key once: if it was there to be deleted, it does not come back.
-  task<outcome<grant>> take_back(channel::exchange& lock, const hold& mine, limits until) {
-    while (true) {
-      const answer said =
-          co_await etcd().call(delete_path, delete_request(mine.key), until.undoing());
-      if (!said.ok()) co_return said.refused() ? doubt::connection_lost : doubt_of(said);
-      const std::int64_t deleted = etcd().believed(read_deleted(said.body), delete_path);
-      if (deleted > 0) co_return too_late();
-      if (loop_.now() >= until.answer_by) co_return doubt::deadline;
-      co_await lock.ended_by(std::min(until.answer_by, loop_.now() + until_it_is_there));
-    }
   }
 
   // The server does not say whether the key was there.

@@ -59,11 +59,14 @@ task<lock_session::held_lease> lock_session::lease_of(std::uint32_t client, call
   co_return made;
 }
 
+bool lock_session::is_used(const held_lease& under) const {
+  return std::ranges::any_of(holds_, [&](const auto& h) { return h.second.under == under; });
+}
+
 void lock_session::abandon(std::uint32_t client, const held_lease& under) {
   const auto known = lease_of_.find(client);
-  if (known == lease_of_.end() || known->second != under) return;
-  lease_of_.erase(known);
-  if (!under->over) leases_.abandon(under);
+  if (known != lease_of_.end() && known->second == under) lease_of_.erase(known);
+  if (!under->over && !is_used(under)) leases_.abandon(under);
 }
 
 // Drops the hold if it ended with its lease.
@@ -121,7 +124,9 @@ task<outcome<nothing>> lock_session::release(request r) {
   const hold mine = *held;
   holds_.erase(owner_of_key{r.key, r.client});
   const auto gone = co_await give_back(mine, limits(r));
-  if (gone.in_doubt()) abandon(r.client, mine.under);
+  const auto current = lease_of_.find(r.client);
+  const bool is_old = current == lease_of_.end() || current->second != mine.under;
+  if (gone.in_doubt() || is_old) abandon(r.client, mine.under);
   co_return gone;
 }
 
@@ -146,6 +151,15 @@ task<outcome<grant>> lock_session::give_up(hold mine, refusal why, limits until)
   if (mine.under->over) co_return why;
   if (said.refused()) co_return doubt::connection_lost;
   co_return doubt_of(said);
+}
+
+task<outcome<grant>> lock_session::give_up_lease(request r, hold mine, refusal why, limits until) {
+  if (is_used(mine.under)) co_return doubt::deadline;
+  const auto current = lease_of_.find(r.client);
+  if (current != lease_of_.end() && current->second == mine.under) lease_of_.erase(current);
+  const bool gone = co_await leases_.end(mine.under, until.answer_by);
+  if (gone) co_return why;
+  co_return channel_->connected() ? doubt::deadline : doubt::connection_lost;
 }
 
 outcome<grant> lock_session::ending_of(const answer& said) {

@@ -4,9 +4,10 @@
 // A lease for each client, and not one for the instance: a key's name ends in its lease, so that
 // the second client of one lease would find "its own" key, and be granted what the first one holds.
 //
-// What is left in doubt is taken back with its lease: it is revoked, and the client gets another
-// one. Guarantee: never two holders, as long as no holder outlives its lease. alive() tells a
-// holder that it may have; the token tells everybody else.
+// What is left in doubt is taken back with its lease: the client gets another one, and the old one
+// is revoked as soon as nothing else is held under it. Guarantee: never two holders, as long as no
+// holder outlives its lease. alive() tells a holder that it may have; the token tells everybody
+// else.
 #pragma once
 
 #include <cstdint>
@@ -84,6 +85,9 @@ class lock_session : public session {
   // Deletes the key of an attempt that ends with `why`; in doubt if that cannot be known.
   task<outcome<grant>> give_up(hold mine, refusal why, limits until);
 
+  // The same, by revoking the lease. In doubt if the client holds something else under it.
+  task<outcome<grant>> give_up_lease(request r, hold mine, refusal why, limits until);
+
   // How an attempt ends whose first change was answered so. REQUIRES: not ok.
   static outcome<grant> ending_of(const answer& said);
   // Of what could not be done by the deadline.
@@ -103,6 +107,7 @@ class lock_session : public session {
   hold* find_hold(const request& r);
   task<held_lease> lease_of(std::uint32_t client, call_limits until);
   task<outcome<grant>> try_once(request r, limits until);
+  bool is_used(const held_lease& under) const;
   void abandon(std::uint32_t client, const held_lease& under);
   task<void> prepare_client(std::uint32_t client, instance who, time_point deadline);
 
