@@ -119,6 +119,16 @@ std::optional<double> gauge_in(std::string_view page, std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view labelled_in(std::string_view page, std::string_view name, std::string_view label) {
+  for (std::string_view rest = page; !rest.empty();) {
+    const std::string_view line = next_line(rest);
+    if (line.starts_with(name) && line.substr(name.size()).starts_with('{')) {
+      return label_in(line, label);
+    }
+  }
+  return {};
+}
+
 std::optional<std::int64_t> seconds_in(std::string_view date) {
   constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};

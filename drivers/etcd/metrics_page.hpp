@@ -34,6 +34,9 @@ server_counters counters_in(std::string_view page);
 // The value of a metric without labels.
 std::optional<double> gauge_in(std::string_view page, std::string_view name);
 
+// Of the first metric of that name, the value of a label; empty: there is none.
+std::string_view labelled_in(std::string_view page, std::string_view name, std::string_view label);
+
 // A date as above, in seconds since 1970.
 std::optional<std::int64_t> seconds_in(std::string_view date);
 
