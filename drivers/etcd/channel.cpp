@@ -138,14 +138,18 @@ task<void> channel::converse(std::shared_ptr<line> here) {
     }
     count_.bytes_in += got.bytes;
     heard_at_ = loop_.now();
+    served_ = false;
     const bool sound = here->session.receive({here->room.data(), got.bytes});
     if (!sound || !bad_news_.empty()) {
       const std::string& what = sound ? bad_news_ : here->session.wrong();
       lose(fmt::format("said what no etcd server says: {}", what), rigour::is_final);
       co_return;
     }
-    if (here->session.ready() && !std::exchange(here->introduced, true)) introduced();
-    flush();
+    // With every request a server in Go sends a ping, whose answer can wait for what this client
+    // has to say: next, if somebody was served, or else with what comes next.
+    const bool is_new = here->session.ready() && !std::exchange(here->introduced, true);
+    if (is_new) introduced();
+    if (served_ || is_new || std::exchange(here->owes, true)) flush_soon();
     if (line_ == here && !here->session.may_start()) lose("is shutting down");
   }
 }
@@ -252,6 +256,7 @@ void channel::flush_soon() {
 void channel::flush() {
   const auto here = line_;
   if (!here || here->writing) return;
+  here->owes = false;
   const std::size_t before = here->out.size();
   here->session.take_output(here->out);
   if (here->out.empty()) return;

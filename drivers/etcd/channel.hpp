@@ -190,6 +190,7 @@ class channel final : public std::enable_shared_from_this<channel>, grpc_session
   time_point heard_at_{};
   bool was_open_ = false;
   bool flush_posted_ = false;
+  bool served_ = false;  // by what was received last
   std::string token_;
   bool logging_in_ = false;
   std::string last_failure_;

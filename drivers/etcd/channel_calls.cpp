@@ -117,6 +117,7 @@ void channel::say(std::int32_t id, std::string_view message) {
 }
 
 void channel::on_message(std::int32_t call, std::string_view message) {
+  served_ = true;
   if (const auto found = calls_.find(call); found != calls_.end()) {
     if (++found->second->messages_ == 1) found->second->body_ = message;
     return;
@@ -127,6 +128,7 @@ void channel::on_message(std::int32_t call, std::string_view message) {
 }
 
 void channel::on_end(std::int32_t call, call_end end) {
+  served_ = true;
   if (const auto found = calls_.find(call); found != calls_.end()) {
     exchange& mine = *found->second;
     calls_.erase(found);

@@ -19,7 +19,8 @@ struct channel::line {
   grpc_session session;
   signal settled;  // it is open, or lost
   bool introduced = false;
-  std::string out;  // not yet taken by the kernel
+  bool owes = false;  // answers to what was received before
+  std::string out;    // not yet taken by the kernel
   bool writing = false;
   std::array<char, 8192> room{};
 };

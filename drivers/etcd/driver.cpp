@@ -31,11 +31,17 @@ duration timeout_or_preset(duration asked) {
   return asked > duration{} ? asked : preset_session_timeout;
 }
 
+bool watches_ahead(const option_values& options) {
+  const auto given = options.find(watch_option().name);
+  return given != options.end() && given->second == "next";
+}
+
 class etcd_driver final : public driver {
  public:
   etcd_driver(const driver_setup& setup, open_session how)
       : where_(std::make_shared<servers>(servers_at(setup.target))),
         open_(how),
+        watches_ahead_(watches_ahead(setup.options)),
         run_(fmt::format("lockmark/{}/", setup.run_names.run)) {
     std::vector<std::string> keys;
     for (const std::string& key : setup.run_names.keys) keys.push_back(run_ + key);
@@ -72,7 +78,8 @@ class etcd_driver final : public driver {
   }
 
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override {
-    auto opened = open_(l, who, {where_, keys_, timeout_or_preset(who.session_timeout)});
+    auto opened =
+        open_(l, who, {where_, keys_, timeout_or_preset(who.session_timeout), watches_ahead_});
     std::exception_ptr failure;
     try {
       co_await opened->connect(who, deadline);
@@ -241,11 +248,20 @@ class etcd_driver final : public driver {
 
   const std::shared_ptr<const servers> where_;
   const open_session open_;
+  const bool watches_ahead_;
   const std::string run_;  // "lockmark/<run>/"
   std::shared_ptr<const std::vector<std::string>> keys_;
 };
 
 }  // namespace
+
+lock_option watch_option() {
+  constexpr auto accepts = [](std::string_view v) { return v == "read" || v == "next"; };
+  return {"watch_from", "read, next", "read",
+          "from which revision a waiter watches: that at which it read whom to wait for, as the Go "
+          "client does, which servers look into once in 100 ms; or the next one, at once",
+          accepts};
+}
 
 std::unique_ptr<driver> make_driver(const driver_setup& setup, open_session open) {
   return std::make_unique<etcd_driver>(setup, open);

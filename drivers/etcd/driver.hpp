@@ -13,6 +13,9 @@ namespace lockmark::etcd {
 using open_session = std::unique_ptr<lock_session> (*)(loop& l, const instance& who,
                                                        const session_setup& setup);
 
+// The option of locks that watch; see mutex.cpp.
+lock_option watch_option();
+
 // Throws usage_error unless the target is an etcd URL.
 std::unique_ptr<driver> make_driver(const driver_setup& setup, open_session open);
 

@@ -27,6 +27,7 @@ constexpr std::int32_t stream_window = 128 << 10;
 constexpr std::int32_t connection_window = 4 << 20;
 static_assert(stream_window > static_cast<std::int32_t>(largest_message));
 
+constexpr std::size_t most_untaken = 256 << 10;  // bytes for the server
 constexpr std::size_t longest_complaint = 200;
 
 std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
@@ -294,8 +295,10 @@ bool grpc_session::receive(std::string_view bytes) {
   return wrong_.empty();
 }
 
+// Beyond what somebody takes it stays with nghttp2, which counts the acknowledgements that a server
+// makes it keep.
 void grpc_session::collect() {
-  if (!wrong_.empty()) return;
+  if (!wrong_.empty() || out_.size() > most_untaken) return;
   const std::uint8_t* bytes = nullptr;
   ssize_t size = 0;
   while ((size = nghttp2_session_mem_send(session_.get(), &bytes)) > 0) {

@@ -49,7 +49,7 @@ task<void> lock_session::prepare_client(std::uint32_t client, instance who, time
 // One that may have ended is not used any more: it could end before a grant under it is answered.
 task<lock_session::held_lease> lock_session::lease_of(std::uint32_t client, call_limits until) {
   const auto known = lease_of_.find(client);
-  if (known != lease_of_.end()) {
+  if (known != lease_of_.end() && known->second) {
     const held_lease mine = known->second;
     if (!mine->over && loop_.now() < mine->valid_until) co_return mine;
     abandon(client, mine);
@@ -65,7 +65,7 @@ bool lock_session::is_used(const held_lease& under) const {
 
 void lock_session::abandon(std::uint32_t client, const held_lease& under) {
   const auto known = lease_of_.find(client);
-  if (known != lease_of_.end() && known->second == under) lease_of_.erase(known);
+  if (known != lease_of_.end() && known->second == under) known->second = nullptr;
   if (!under->over && !is_used(under)) leases_.abandon(under);
 }
 
@@ -178,7 +178,8 @@ task<outcome<nothing>> lock_session::wait_for_older(older_than request_for, std:
     if (said.ok()) {
       const found older = channel_->believed(read_found(said.body), range_path);
       if (older.key.empty()) co_return nothing{};
-      ended = co_await watches_.deletion_of(older.key, older.at, until.wait_until);
+      const revision from = older.at + (setup_.watches_ahead ? 1 : 0);
+      ended = co_await watches_.deletion_of(older.key, from, until.wait_until);
     }
     if (ended == watch_board::ending::refused) co_return refusal::unavailable;
     if (loop_.now() >= until.wait_until) co_return too_late();
@@ -190,14 +191,11 @@ task<outcome<nothing>> lock_session::wait_for_older(older_than request_for, std:
 }
 
 bool lock_session::alive() const {
-  const auto may_be_over = [this](const held_lease& l) {
-    return l->over || loop_.now() >= l->valid_until;
+  const auto may_be_over = [this](const auto& held) {
+    return held.second.under->over || loop_.now() >= held.second.under->valid_until;
   };
-  return std::ranges::none_of(holds_,
-                              [&](const auto& each) { return may_be_over(each.second.under); }) &&
-         std::ranges::none_of(lease_of_, [&](const auto& each) {
-           return !each.second->over && may_be_over(each.second);
-         });
+  const auto is_abandoned = [](const auto& client) { return client.second == nullptr; };
+  return std::ranges::none_of(holds_, may_be_over) && std::ranges::none_of(lease_of_, is_abandoned);
 }
 
 task<void> lock_session::close() {

@@ -29,6 +29,8 @@ struct session_setup {
   std::shared_ptr<const servers> where;
   std::shared_ptr<const std::vector<std::string>> keys;  // by request::key: what the lock is called
   duration ttl{};                                        // of the clients' leases
+  // A key is watched from the revision after the one at which it was seen.
+  bool watches_ahead = false;
 };
 
 // When the steps of an attempt end. Waiting for a turn ends at the deadline; an answer still due
@@ -117,7 +119,8 @@ class lock_session : public session {
   const std::shared_ptr<channel> channel_;
   lease_keeper leases_;
   watch_board watches_;
-  std::map<std::uint32_t, held_lease> lease_of_;  // by request::client
+  // By request::client. Null: abandoned, with what may have been held; there is no other one yet.
+  std::map<std::uint32_t, held_lease> lease_of_;
   std::map<owner_of_key, hold> holds_;
 };
 

@@ -5,6 +5,11 @@
 // all. A waiter watches the youngest of those that are older than its own, so that a release wakes
 // one waiter only; then it reads its own key again, which is gone if its lease has ended meanwhile.
 // As with the original, such a waiter hears of that only when its turn has come.
+//
+// The original watches from the revision of its read. To a server that is history, which it looks
+// through for all watches together, once in 100 ms; so a waiter that comes to the head of the queue
+// earlier than that waits for nothing. The key was still there at that revision, so to watch from
+// the next one is as safe, and served at once: watch_from=next.
 #include <fmt/format.h>
 
 #include "drivers/etcd/driver.hpp"
@@ -51,7 +56,7 @@ lock_kind mutex() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "etcd's Go client 3.5, concurrency.Mutex",
-      .options = {},
+      .options = {watch_option()},
       .make = make_driver_of<mutex_session>,
   };
 }
