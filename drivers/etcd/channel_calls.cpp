@@ -59,6 +59,7 @@ answer channel::exchange::raw() const {
 }
 
 answer channel::exchange::result() const {
+  on_.check_usable();
   answer said = raw();
   if (said.ok() && messages_ != 1) throw no_server(on_.nonsense(path_));
   if (may_be_an_outcome(said.what)) return said;
@@ -93,6 +94,7 @@ task<answer> channel::ask(std::string_view path, const std::string& request, tim
   if (in_time) {
     said = one.result();
   } else {
+    check_usable();
     said.ended = answer::ending::silent;
   }
   co_return said;
@@ -119,7 +121,11 @@ void channel::say(std::int32_t id, std::string_view message) {
 void channel::on_message(std::int32_t call, std::string_view message) {
   served_ = true;
   if (const auto found = calls_.find(call); found != calls_.end()) {
-    if (++found->second->messages_ == 1) found->second->body_ = message;
+    if (++found->second->messages_ == 1) {
+      found->second->body_ = message;
+    } else {
+      bad_news_ = "a second answer to one call";
+    }
     return;
   }
   const auto found = talks_.find(call);
