@@ -9,6 +9,7 @@ build_packages=(
   libasio-dev libssl-dev libzookeeper-st-dev libmariadb-dev
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   prometheus-cpp-dev libcurl4-openssl-dev
+  libnghttp2-dev libprotobuf-dev protobuf-compiler
   libgtest-dev libgmock-dev libbenchmark-dev
   libjs-chart.js libkainjow-mustache-dev
 )
@@ -19,6 +20,7 @@ server_packages=(
   redis-server
   libzookeeper-java libslf4j-java default-jre-headless
   mariadb-server-core mariadb-client-core galera-4
+  etcd-server etcd-client
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
