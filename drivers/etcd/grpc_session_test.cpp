@@ -242,6 +242,19 @@ TEST(grpc_session, is_not_flooded) {
   EXPECT_FALSE(h.hear(many));
 }
 
+// Nor if they come one by one, and nothing can be sent meanwhile.
+TEST(grpc_session, is_not_flooded_little_by_little) {
+  heard h(nothing);
+  EXPECT_TRUE(h.hear(h.peer.output()));
+  const std::string ping = "\0\0\x08\x06\0\0\0\0\0"s + std::string(8, 'p');
+  int heard_of = 0;
+  while (heard_of < 100'000 && h.hear(ping)) ++heard_of;
+  EXPECT_LT(heard_of, 100'000);
+  std::string unsent;
+  h.client.take_output(unsent);
+  EXPECT_LT(unsent.size(), std::size_t{1} << 20);
+}
+
 // A name and a value of HPACK that is repeated: few bytes on the wire, many in memory.
 TEST(grpc_session, bounds_the_headers_of_a_call) {
   heard h(nothing);
