@@ -9,7 +9,6 @@ build_packages=(
   libasio-dev libssl-dev libzookeeper-st-dev libmariadb-dev
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   prometheus-cpp-dev libcurl4-openssl-dev
-  libnghttp2-dev libprotobuf-dev protobuf-compiler
   libgtest-dev libgmock-dev libbenchmark-dev
   libjs-chart.js libkainjow-mustache-dev
 )
@@ -20,7 +19,6 @@ server_packages=(
   redis-server
   libzookeeper-java libslf4j-java default-jre-headless
   mariadb-server-core mariadb-client-core galera-4
-  etcd-server etcd-client
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
@@ -96,7 +94,7 @@ install_without_services() {
   "${apt[@]}" install --yes --no-install-recommends "$@" || return 1
   # Nor at the next boot, where systemd is the one that boots. Only for what was installed just now.
   local service
-  for service in redis-server etcd prometheus prometheus-pushgateway; do
+  for service in redis-server prometheus prometheus-pushgateway; do
     case " $* " in
       *" $service "*)
         if [ -d /run/systemd/system ]; then

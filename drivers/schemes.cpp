@@ -1,10 +1,9 @@
 // Every form of a target that lockmark knows.
-#include "drivers/etcd/schemes.hpp"
+#include "drivers/mysql/schemes.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "drivers/mysql/schemes.hpp"
 #include "drivers/redis/schemes.hpp"
 #include "drivers/zookeeper/schemes.hpp"
 #include "harness/config/scheme.hpp"
@@ -26,7 +25,6 @@ std::vector<scheme> collected() {
   const auto add = [&all](const auto& some) { all.insert(all.end(), some.begin(), some.end()); };
   add(redis::schemes);
   add(zookeeper::schemes);
-  add(etcd::schemes);
   add(mysql::schemes);
   add(within_reach);
   return all;

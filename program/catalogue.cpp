@@ -7,7 +7,6 @@
 #include <array>
 
 #include "drivers/combined.hpp"
-#include "drivers/etcd/etcd.hpp"
 #include "drivers/exec/exec.hpp"
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
@@ -35,9 +34,8 @@ const auto& find(const Kinds& kinds, std::string_view what, std::string_view nam
 }  // namespace
 
 catalogue::catalogue() : workloads_{workloads::mutex(), workloads::commit()} {
-  for (const auto& kinds :
-       {redis::kinds(), zookeeper::kinds(), mysql::kinds(), etcd::kinds(), exec::kinds(),
-        memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
+  for (const auto& kinds : {redis::kinds(), zookeeper::kinds(), mysql::kinds(), exec::kinds(),
+                            memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
     locks_.insert(locks_.end(), kinds.begin(), kinds.end());
   }
   add_versions();
@@ -94,8 +92,6 @@ std::string_view catalogue::usual_lock(std::string_view form, const config::job&
                                     "zookeeper/write",
                                     "mysql/for_update",
                                     "mysql/get_lock",
-                                    "etcd/mutex",
-                                    "etcd/rw",
                                     "memory/lock",
                                     "memory/write",
                                     "exec/lock"};

@@ -19,7 +19,7 @@ struct backend {
   const char* server;    // the name of its one server
 };
 inline constexpr backend backends[] = {
-    {"redis", "redis"}, {"zookeeper", "zookeeper"}, {"mysql", "mariadb"}, {"etcd", "etcd"}};
+    {"redis", "redis"}, {"zookeeper", "zookeeper"}, {"mysql", "mariadb"}};
 inline void PrintTo(const backend& b, std::ostream* out) {
   *out << b.topology;
 }
@@ -40,7 +40,7 @@ class taken_port {
 std::string url_of(const backend& b, int port);
 
 // A text that is equal before and after a run that cleans up: Redis's keys, the number of
-// ZooKeeper's nodes and of ephemeral ones, etcd's keys, MariaDB's tables of this target.
+// ZooKeeper's nodes and of ephemeral ones, MariaDB's tables of this target.
 std::string state_of(const config::target& server, const std::filesystem::path& where);
 
 // "lockmark: ...", one line, one sentence.

@@ -31,8 +31,7 @@ TEST(fail_over, is_not_for_every_topology) {
   EXPECT_TRUE(can_fail_over("redis-sentinel"));
   EXPECT_TRUE(can_fail_over("redis-cluster"));
   EXPECT_TRUE(can_fail_over("mysql-replicated"));
-  for (const char* other :
-       {"redis", "zookeeper-3", "etcd-3", "mysql", "mysql-galera", "redis-independent"}) {
+  for (const char* other : {"redis", "zookeeper-3", "mysql", "mysql-galera", "redis-independent"}) {
     EXPECT_FALSE(can_fail_over(other)) << other;
   }
 }

@@ -18,9 +18,6 @@ plan single_mariadb(site& where);                // mariadb.cpp
 plan replicated_mariadb(site& where);            // mariadb_replicated.cpp
 plan galera_mariadb(site& where);                // mariadb_galera.cpp
 plan tls_mariadb(site& where);                   // mariadb_tls.cpp
-plan single_etcd(site& where);                   // etcd.cpp
-plan etcd_cluster(site& where, int size);        // etcd.cpp
-plan etcd_tls(site& where);                      // etcd_tls.cpp
 
 // "127.0.0.1:6379,127.0.0.1:6380": where clients find them.
 std::string addresses_of(std::span<const server_spec> servers);
@@ -34,17 +31,6 @@ server_spec redis_server(site& where, const std::string& name);
 
 // A configuration file, which precedes the settings in `argv`.
 void give_configuration(server_spec& server, const site& where, const std::string& text);
-
-// A step that makes NAME.pem and NAME.key in `folder`: for "ca" an authority's own, for other names
-// signed by it, with an extension as openssl writes it.
-command certificate(site& where, const std::filesystem::path& folder, std::string_view name,
-                    std::string_view subject, std::string_view extension);
-
-// Ready once the server answers as one behind TLS.
-probe tls_probe();
-
-// An etcd without its settings.
-server_spec etcd_server(site& where, std::string name);
 
 // redis-cli, as a step of a plan.
 command redis_command(site& where, std::string purpose, int port, std::vector<std::string> words);

@@ -23,10 +23,6 @@ std::vector<topology> topologies() {
        [](site& where) { return zookeeper_ensemble(where, 3); }},
       {"zookeeper-5", "an ensemble of five ZooKeepers",
        [](site& where) { return zookeeper_ensemble(where, 5); }},
-      {"etcd", "one etcd", single_etcd},
-      {"etcd-3", "a cluster of three etcds", [](site& where) { return etcd_cluster(where, 3); }},
-      {"etcd-5", "a cluster of five etcds", [](site& where) { return etcd_cluster(where, 5); }},
-      {"etcd-tls", "one etcd behind TLS, with a user and a password", etcd_tls},
       {"mysql", "one MariaDB with durable commits", single_mariadb},
       {"mysql-tls", "one MariaDB reached over TLS only", tls_mariadb},
       {"mysql-replicated", "a MariaDB master and two semi-synchronous replicas",
@@ -55,8 +51,7 @@ std::vector<peer_way> peer_ways(const std::vector<server_spec>& servers) {
 }
 
 std::string addresses_of(std::span<const server_spec> servers) {
-  return joined(
-      servers, [](const auto& s) { return fmt::format("127.0.0.1:{}", s.port); }, ",");
+  return joined(servers, [](const auto& s) { return fmt::format("127.0.0.1:{}", s.port); }, ",");
 }
 
 // 24 of 62 characters: 142 bits.

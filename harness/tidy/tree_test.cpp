@@ -50,15 +50,13 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
 }
 
-constexpr std::array<client_library, 8> client_libraries{{
+constexpr std::array<client_library, 6> client_libraries{{
     {"zookeeper/", "drivers/zookeeper/"},
     {"mysql.h", "drivers/mysql/"},
     {"mysql/", "drivers/mysql/"},
     {"mariadb/", "drivers/mysql/"},
     {"ma_", "drivers/mysql/"},
     {"hiredis/", "drivers/redis/"},
-    {"nghttp2/", "drivers/etcd/"},
-    {"google/protobuf/", "drivers/etcd/"},
 }};
 
 // Every file of the tree; each violation says what to do instead.
