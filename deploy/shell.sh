@@ -6,19 +6,20 @@
 # The libraries of the tests are among them, because CMake configures the tests with the rest.
 build_packages=(
   cmake ninja-build g++ pkg-config
-  libasio-dev libssl-dev libzookeeper-st-dev libmariadb-dev
+  libasio-dev libssl-dev libzookeeper-st-dev libmariadb-dev libpq-dev
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   prometheus-cpp-dev libcurl4-openssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   libjs-chart.js libkainjow-mustache-dev
 )
 # MariaDB's core packages are its programs without its system service. mariadb-install-db needs
-# my_print_defaults, which is in mariadb-client-core. openssl makes
-# the certificates of local servers.
+# my_print_defaults, which is in mariadb-client-core. PostgreSQL has no such package: its own makes
+# a data directory, which stays unused. openssl makes the certificates of local servers.
 server_packages=(
   redis-server
   libzookeeper-java libslf4j-java default-jre-headless
   mariadb-server-core mariadb-client-core galera-4
+  postgresql pgbouncer
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
@@ -94,7 +95,7 @@ install_without_services() {
   "${apt[@]}" install --yes --no-install-recommends "$@" || return 1
   # Nor at the next boot, where systemd is the one that boots. Only for what was installed just now.
   local service
-  for service in redis-server prometheus prometheus-pushgateway; do
+  for service in redis-server postgresql pgbouncer prometheus prometheus-pushgateway; do
     case " $* " in
       *" $service "*)
         if [ -d /run/systemd/system ]; then

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "drivers/postgres/schemes.hpp"
 #include "drivers/redis/schemes.hpp"
 #include "drivers/zookeeper/schemes.hpp"
 #include "harness/config/scheme.hpp"
@@ -26,6 +27,7 @@ std::vector<scheme> collected() {
   add(redis::schemes);
   add(zookeeper::schemes);
   add(mysql::schemes);
+  add(postgres::schemes);
   add(within_reach);
   return all;
 }

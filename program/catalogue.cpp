@@ -11,6 +11,7 @@
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "drivers/mysql/mysql.hpp"
+#include "drivers/postgres/postgres.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 #include "harness/base/glob.hpp"
@@ -34,8 +35,9 @@ const auto& find(const Kinds& kinds, std::string_view what, std::string_view nam
 }  // namespace
 
 catalogue::catalogue() : workloads_{workloads::mutex(), workloads::commit()} {
-  for (const auto& kinds : {redis::kinds(), zookeeper::kinds(), mysql::kinds(), exec::kinds(),
-                            memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
+  for (const auto& kinds :
+       {redis::kinds(), zookeeper::kinds(), mysql::kinds(), postgres::kinds(), exec::kinds(),
+        memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
     locks_.insert(locks_.end(), kinds.begin(), kinds.end());
   }
   add_versions();
@@ -92,6 +94,7 @@ std::string_view catalogue::usual_lock(std::string_view form, const config::job&
                                     "zookeeper/write",
                                     "mysql/for_update",
                                     "mysql/get_lock",
+                                    "postgres/advisory",
                                     "memory/lock",
                                     "memory/write",
                                     "exec/lock"};

@@ -282,16 +282,18 @@ TEST_P(participants_elsewhere, a_dead_holders_lock_comes_back_with_its_session) 
 }
 
 // The session timeout of 4 s, less up to a third since the last ping, plus up to a tick of 2 s.
-INSTANTIATE_TEST_SUITE_P(each, participants_elsewhere,
-                         testing::Values(session_lock{"zookeeper", "zookeeper/sequential", "8s",
-                                                      2.4, 6.6},
-                                         session_lock{"mysql", "mysql/for_update", "2s", 0, 1},
-                                         session_lock{"mysql", "mysql/get_lock", "2s", 0, 1}),
-                         [](const auto& instance) {
-                           std::string name = instance.param.lock;
-                           std::replace(name.begin(), name.end(), '/', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    each, participants_elsewhere,
+    testing::Values(session_lock{"zookeeper", "zookeeper/sequential", "8s", 2.4, 6.6},
+                    session_lock{"mysql", "mysql/for_update", "2s", 0, 1},
+                    session_lock{"mysql", "mysql/get_lock", "2s", 0, 1},
+                    session_lock{"postgres", "postgres/advisory", "2s", 0, 1},
+                    session_lock{"postgres", "postgres/for_update", "2s", 0, 1}),
+    [](const auto& instance) {
+      std::string name = instance.param.lock;
+      std::replace(name.begin(), name.end(), '/', '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace lockmark::cli

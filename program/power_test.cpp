@@ -178,6 +178,7 @@ int main(int argc, char** argv) {
   const auto independent = local::cluster::start("redis-independent");
   const auto zookeeper = local::cluster::start("zookeeper");
   const auto mysql = local::cluster::start("mysql");
+  const auto postgres = local::cluster::start("postgres");
   const cli::catalogue known;
   return conformance::run_tests(
       argc, argv,
@@ -186,6 +187,7 @@ int main(int argc, char** argv) {
         cli::add(known, "redis-independent", independent.target());
         cli::add(known, "zookeeper", zookeeper.target());
         cli::add(known, "mysql", mysql.target());
+        cli::add(known, "postgres", postgres.target());
         cli::add(known, "memory", "memory:");
       },
       2);

@@ -25,13 +25,14 @@ constexpr std::array loads{0.3, 0.6, 0.8};
 constexpr std::string_view a_death = "faults/holder_killed";
 
 // Those of a table for which nobody has named locks.
-constexpr std::array<std::string_view, 7> usual_locks{"redis/setnx",
+constexpr std::array<std::string_view, 8> usual_locks{"redis/setnx",
                                                       "redis/set_nx_px",
                                                       "redis/lua",
                                                       "redis/redisson",
                                                       "zookeeper/sequential",
                                                       "mysql/for_update",
-                                                      "mysql/optimistic_version"};
+                                                      "mysql/optimistic_version",
+                                                      "postgres/advisory"};
 
 // Options that change a lock so much that they get a row of their own in the full table.
 struct variant {
@@ -46,6 +47,9 @@ constexpr std::array variants{
     variant{"mysql/for_update", "wait=skip_locked"},
     variant{"mysql/for_update", "indexed=false"},
     variant{"mysql/optimistic_update_time", "precision=0"},
+    variant{"postgres/advisory", "wait=nowait"},
+    variant{"postgres/for_update", "wait=nowait"},
+    variant{"postgres/for_update", "wait=skip_locked"},
 };
 
 bool wanted(const table_options& g, const lock_kind& lock) {

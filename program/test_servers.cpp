@@ -62,7 +62,8 @@ taken_port::taken_port(bool listening) : socket_(socket(AF_INET, SOCK_STREAM | S
 }
 
 std::string url_of(const backend& b, int port) {
-  const bool login = std::string_view(b.topology) == "mysql";
+  const std::string_view scheme = b.topology;
+  const bool login = scheme == "mysql" || scheme == "postgres";
   return fmt::format("{}://{}127.0.0.1:{}{}", b.topology, login ? "somebody:hunter2@" : "", port,
                      login ? "/lockmark" : "");
 }
@@ -72,6 +73,14 @@ std::string state_of(const config::target& server, const std::filesystem::path& 
   if (server.scheme == "zookeeper") return zookeeper_nodes(port);
   if (server.scheme == "redis") {
     return output_of({"redis-cli", "-p", fmt::format("{}", port), "KEYS", "*"}, where);
+  }
+  if (server.scheme == "postgres") {
+    return output_of({"psql", "--no-password", "--no-align", "--tuples-only",
+                      fmt::format("postgres://{}:{}@127.0.0.1:{}/{}", server.user, server.password,
+                                  port, server.path),
+                      "--command=SELECT relname FROM pg_class WHERE relname LIKE 'lockmark%' "
+                      "UNION SELECT 'advisory locks' FROM pg_locks WHERE locktype = 'advisory'"},
+                     where);
   }
   return output_of({"mariadb", "--no-defaults", "--host=127.0.0.1", fmt::format("--port={}", port),
                     fmt::format("--user={}", server.user),

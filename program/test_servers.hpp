@@ -19,7 +19,7 @@ struct backend {
   const char* server;    // the name of its one server
 };
 inline constexpr backend backends[] = {
-    {"redis", "redis"}, {"zookeeper", "zookeeper"}, {"mysql", "mariadb"}};
+    {"redis", "redis"}, {"zookeeper", "zookeeper"}, {"mysql", "mariadb"}, {"postgres", "postgres"}};
 inline void PrintTo(const backend& b, std::ostream* out) {
   *out << b.topology;
 }
@@ -36,11 +36,12 @@ class taken_port {
   int number_ = 0;
 };
 
-// "redis://127.0.0.1:PORT", for mysql with a user and a password.
+// "redis://127.0.0.1:PORT", for databases with a user and a password.
 std::string url_of(const backend& b, int port);
 
 // A text that is equal before and after a run that cleans up: Redis's keys, the number of
-// ZooKeeper's nodes and of ephemeral ones, MariaDB's tables of this target.
+// ZooKeeper's nodes and of ephemeral ones, a database's tables of this target, and
+// whether there are advisory locks.
 std::string state_of(const config::target& server, const std::filesystem::path& where);
 
 // "lockmark: ...", one line, one sentence.

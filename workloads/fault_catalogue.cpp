@@ -6,15 +6,17 @@ namespace lockmark::workloads {
 namespace {
 
 // One server of each kind, and five for the locks that need them.
-constexpr std::string_view plain = "redis redis-independent zookeeper mysql";
+constexpr std::string_view plain = "redis redis-independent zookeeper mysql postgres";
 // Our locks on these servers, without the real clients, which run where they could be built.
-constexpr std::string_view ours = "redis/* zookeeper/* mysql/*";
+constexpr std::string_view ours = "redis/* zookeeper/* mysql/* postgres/*";
 // ZooKeeper locks have no lease.
-constexpr std::string_view leasing = "redis/* mysql/*";
-constexpr std::string_view leasing_servers = "redis redis-independent mysql";
+constexpr std::string_view leasing = "redis/* mysql/* postgres/*";
+constexpr std::string_view leasing_servers = "redis redis-independent mysql postgres";
 constexpr std::string_view replicated = "redis/set_nx_px redis/lua redis/redisson";
 constexpr std::string_view plain_strings = "redis/set_nx_px redis/lua";
 constexpr std::string_view rows = "mysql/unique_key mysql/unique_key_reentrant";
+constexpr std::string_view of_each_kind =
+    "postgres/advisory postgres/for_update postgres/unique_key postgres/lease_row";
 constexpr std::string_view redis_failover = "redis-sentinel redis-cluster";
 constexpr std::string_view zookeepers = "zookeeper/ephemeral zookeeper/sequential";
 // A user's program, for the servers it is told of. Not used for pauses: lockmark is in front of it,
@@ -29,6 +31,8 @@ const std::vector<scenario>& fault_catalogue() {
       {"holder_killed", programs, {}, plain, "", ""},
       {"holder_killed", rows, {}, "mysql", "sweep=3s", ""},
       {"holder_killed", rows, {}, "mysql", "sweep=off", ""},
+      {"holder_killed", "postgres/unique_key", {}, "postgres", "sweep=3s", ""},
+      {"holder_killed", "postgres/unique_key", {}, "postgres", "sweep=off", ""},
       {"killed_half_way", "redis/setnx_expire", {}, "redis", "", ""},
       {"holder_paused", ours, {}, plain, "", ""},
       {"work_outlives_lease", leasing, feature::lease, leasing_servers, "", ""},
@@ -63,10 +67,19 @@ const std::vector<scenario>& fault_catalogue() {
       {"holder_cut_off", ours, {}, plain, "", ""},
       {"holder_cut_off", programs, {}, plain, "", ""},
       {"connection_cut", "mysql/*", {}, "mysql", "", ""},
+      {"connection_cut", "postgres/*", {}, "postgres", "", ""},
       {"replica_promoted", "mysql/for_update mysql/unique_key", {}, "mysql-replicated", "", ""},
       {"replica_promoted", "mysql/unique_key", {}, "mysql-replicated", "sweep=3s", ""},
       {"replica_promoted_cut", "mysql/for_update", {}, "mysql-replicated", "", ""},
       {"replica_promoted_cut", "mysql/unique_key", {}, "mysql-replicated", "sweep=5s", ""},
+      {"replica_promoted", of_each_kind, {}, "postgres-replicated", "", ""},
+      {"replica_promoted_cut", of_each_kind, {}, "postgres-replicated", "", ""},
+      {"replica_promoted_cut",
+       "postgres/lease_row",
+       {},
+       "postgres-replicated",
+       "synchronous_commit=local",
+       ""},
       {"two_writers", "mysql/for_update mysql/unique_key", {}, "mysql-galera", "", "writers=all"},
       {"unindexed_for_update", "mysql/for_update", {}, "mysql", "indexed=false", ""},
       {"unindexed_for_update", "mysql/for_update", {}, "mysql", "indexed=true", ""},

@@ -91,7 +91,8 @@ void local_injector::check_servers(const fault_plan& plan) const {
   }
   if (needs_of({plan}).promotion && !local::can_fail_over(topology)) {
     throw usage_error(
-        "faults: fail_over is for redis-sentinel, redis-cluster and mysql-replicated, not for {}{}",
+        "faults: fail_over is for redis-sentinel, redis-cluster, mysql-replicated and "
+        "postgres-replicated, not for {}{}",
         topology,
         topology.starts_with("zookeeper") ? ", whose servers elect a leader themselves: kill the "
                                             "leader"
@@ -100,16 +101,17 @@ void local_injector::check_servers(const fault_plan& plan) const {
   if (plan.who == "replication" && (plan.what->on_client() != faults::client_effect::cut_off ||
                                     !local::can_cut_replication(topology))) {
     throw usage_error(
-        "faults: replication can only be cut, and only in redis-sentinel, redis-cluster and "
-        "mysql-replicated");
+        "faults: replication can only be cut, and only in redis-sentinel, redis-cluster, "
+        "mysql-replicated and postgres-replicated");
   }
   if (plan.who.starts_with("server ") || faults::hits_one_link(plan)) {
     find_servers(plan);
   } else {
     check_role(plan, topology);
   }
-  if (!plan.keeps_data && topology.starts_with("mysql")) {
-    throw usage_error("faults: data: lost is not for MariaDB, which would have to be installed");
+  if (!plan.keeps_data && (topology.starts_with("mysql") || topology.starts_with("postgres"))) {
+    throw usage_error(
+        "faults: data: lost is not for MariaDB and PostgreSQL, which would have to be installed");
   }
 }
 

@@ -5,14 +5,16 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
+#include "deploy/local/process.hpp"
 #include "deploy/local/shell.hpp"
 
 namespace lockmark::local {
 namespace {
 
-constexpr duration mariadb_patience = std::chrono::seconds{10};
+constexpr duration client_patience = std::chrono::seconds{10};
 
 }  // namespace
 
@@ -65,6 +67,19 @@ std::vector<cluster_node> nodes_told_by(const server_info& server) {
   return all;
 }
 
+std::string ask_postgres(const cluster_info& cluster, const server_info& server,
+                         std::string_view statements) {
+  const auto program = std::filesystem::weakly_canonical(find_program("postgres", "postgresql"));
+  const ran said = run_shell(
+      fmt::format(
+          "PGPASSFILE='{}/{}/logins' PGCONNECT_TIMEOUT=2 exec '{}/psql' --no-psqlrc --quiet "
+          "--no-align --tuples-only --no-password --set=ON_ERROR_STOP=1 --host=127.0.0.1 "
+          "--port={} --username=postgres --dbname=postgres <<'END'\n{}\nEND",
+          cluster.directory, server.name, program.parent_path().string(), server.port, statements),
+      client_patience);
+  return said.status == 0 ? fmt::format("{}\n", said.output) : std::string{};
+}
+
 std::string ask_mariadb(const cluster_info& cluster, const server_info& server,
                         std::string_view statements) {
   const ran said =
@@ -72,7 +87,7 @@ std::string ask_mariadb(const cluster_info& cluster, const server_info& server,
                             "--socket={}/data/mariadb.sock --connect-timeout=2 --skip-column-names "
                             "--execute=\"{}\"",
                             cluster.directory, server.name, statements),
-                mariadb_patience);
+                client_patience);
   return said.status == 0 ? fmt::format("{}\n", said.output) : std::string{};
 }
 

@@ -38,6 +38,11 @@ struct cluster_node {
 // Those that one node knows; none if it does not answer.
 std::vector<cluster_node> nodes_told_by(const server_info& server);
 
+// psql's output for these statements as the superuser, within ten seconds, each a transaction of
+// its own; empty if one failed, a newline if there are no rows.
+std::string ask_postgres(const cluster_info& cluster, const server_info& server,
+                         std::string_view statements);
+
 // MariaDB's output for these statements, within ten seconds; empty if it failed. Uses root's
 // socket, which needs no password.
 std::string ask_mariadb(const cluster_info& cluster, const server_info& server,

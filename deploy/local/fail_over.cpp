@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <csignal>
 #include <functional>
+#include <optional>
 #include <sstream>
 
 #include "deploy/local/ask.hpp"
 #include "deploy/local/error.hpp"
+#include "deploy/local/process.hpp"
 #include "deploy/local/roles.hpp"
 
 namespace lockmark::local {
@@ -204,6 +208,49 @@ promotion of_mariadb(const cluster_info& cluster) {
   return done;
 }
 
+// A primary that shuts down first gives its standbys all that it has written.
+void shut_down(const server_info& primary) {
+  const unique_fd process = hold_process(primary.pid);
+  if (process) send_signal(process, SIGINT);
+  if (!wait_until_ended(primary.pid, limit)) {
+    throw start_error(fmt::format("{} does not end", primary.name));
+  }
+}
+
+// The number of bytes of its log that a standby has; nothing if it does not answer.
+std::optional<std::uint64_t> log_of(const cluster_info& cluster, const std::string& standby) {
+  const std::string said = ask_postgres(
+      cluster, *find(cluster, standby),
+      "SELECT (greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) - '0/0')::bigint;");
+  std::uint64_t bytes = 0;
+  const auto read = std::from_chars(said.data(), said.data() + said.size(), bytes);
+  if (read.ec != std::errc{}) return std::nullopt;
+  return bytes;
+}
+
+// The standby that has most of the log has every commit that was acknowledged; the others follow
+// it.
+promotion of_postgres(const cluster_info& cluster) {
+  promotion done{first_of(leaders(cluster)), {}, {}};
+  const server_info* const primary = find(cluster, done.from);
+  const std::vector<std::string> standbys = followers(cluster);
+  done.ordered = real_clock{}.now();
+  if (primary != nullptr) shut_down(*primary);
+  std::optional<std::uint64_t> most;
+  for (const std::string& name : standbys) {
+    const auto bytes = log_of(cluster, name);
+    if (!bytes || (most && *bytes <= *most)) continue;
+    most = bytes;
+    done.to = name;
+  }
+  const server_info* const next = find(cluster, done.to);
+  if (next == nullptr) throw start_error("no standby answers that could be promoted");
+  if (!ask_postgres(cluster, *next, "SELECT pg_promote(true, 10);").starts_with("t")) {
+    throw start_error(fmt::format("{} does not become the primary", next->name));
+  }
+  return done;
+}
+
 }  // namespace
 
 bool can_fail_over(std::string_view topology) {
@@ -213,6 +260,7 @@ bool can_fail_over(std::string_view topology) {
 promotion fail_over(const cluster_info& cluster, std::string_view key) {
   if (cluster.topology == "redis-sentinel") return by_sentinel(cluster);
   if (cluster.topology == "redis-cluster") return in_cluster(cluster, key);
+  if (cluster.topology == "postgres-replicated") return of_postgres(cluster);
   return of_mariadb(cluster);
 }
 

@@ -26,7 +26,8 @@ struct promotion {
 // Cluster: CLUSTER FAILOVER at a replica, which hands over at one point of the stream of writes,
 // and TAKEOVER if the master does not answer or the replica hears nothing from it. MariaDB: the old
 // master, if alive, becomes read-only; the replica executes everything it has received and becomes
-// writable. The other replica keeps following the old master.
+// writable. The other replica keeps following the old master. PostgreSQL: the old primary, if
+// alive, is shut down; the standby that has most of its log is promoted, and the other follows it.
 promotion fail_over(const cluster_info& cluster, std::string_view key);
 
 }  // namespace lockmark::local

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "deploy/local/error.hpp"
@@ -24,6 +25,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration grace = 5s;  // from SIGTERM to SIGKILL
+
+// Those that the main thread of a process has started and not reaped.
+std::vector<pid_t> children_of(pid_t parent) {
+  std::ifstream listed(fmt::format("/proc/{0}/task/{0}/children", parent));
+  return {std::istream_iterator<pid_t>{listed}, {}};
+}
 
 unique_fd watch_signals() {
   sigset_t watched;
@@ -107,10 +114,21 @@ keeper::server& keeper::find(const std::string& name) {
   throw start_error(fmt::format("the local topology {} has no server '{}'", topology_.name, name));
 }
 
+// Some servers' processes leave its group (PostgreSQL's, one for each connection), and would go on
+// while it is paused, or be in the way of its next start.
 void keeper::kill_server(server& which, int signal) {
   if (has_ended(which.pid)) return;
+  const std::vector<pid_t> others =
+      signal == SIGTERM ? std::vector<pid_t>{} : children_of(which.pid);
   kill(-which.pid, signal);
-  if (signal == SIGKILL) wait_for_end(which.pid, clock_.now() + grace);
+  for (const pid_t child : others) kill(child, signal);
+  if (signal != SIGKILL) return;
+  const time_point deadline = clock_.now() + grace;
+  wait_for_end(which.pid, deadline);
+  // They have become children of this subreaper.
+  for (const pid_t child : others) {
+    while (kill(child, 0) == 0 && clock_.now() < deadline) pause(deadline - clock_.now());
+  }
 }
 
 void keeper::revive(server& which, bool with_data) {
@@ -131,8 +149,10 @@ void keeper::revive(server& which, bool with_data) {
 // Ends every remaining process group, with SIGTERM first, and removes the directory.
 void keeper::stop_all() noexcept {
   for (const auto& [pid, lives] : living_) {
-    kill(-pid, SIGTERM);
+    const auto of = std::ranges::find(servers_, pid, &server::pid);
+    kill(-pid, of == servers_.end() ? SIGTERM : of->spec.stop_signal);
     kill(-pid, SIGCONT);  // a stopped process could not obey
+    for (const pid_t child : children_of(pid)) kill(child, SIGCONT);
   }
   wait_for_all(clock_.now() + grace);
   for (const auto& [pid, lives] : living_) kill(-pid, SIGKILL);
@@ -150,12 +170,9 @@ void keeper::wait_for_all(time_point deadline) {
 void keeper::kill_escaped() noexcept {
   const time_point deadline = clock_.now() + grace;
   while (clock_.now() < deadline) {
-    std::ifstream children(fmt::format("/proc/self/task/{}/children", getpid()));
-    pid_t pid = 0;
-    if (!(children >> pid)) return;
-    do {
-      kill(pid, SIGKILL);
-    } while (children >> pid);
+    const std::vector<pid_t> children = children_of(getpid());
+    if (children.empty()) return;
+    for (const pid_t child : children) kill(child, SIGKILL);
     poll_once(deadline - clock_.now(), false);
   }
 }

@@ -60,6 +60,19 @@ verdict judge_galera(std::string_view answer) {
   return verdict::more;
 }
 
+// A message of its own length, of protocol 3.0: parameters as names and values.
+std::string postgres_question() {
+  using namespace std::string_literals;
+  const std::string login = "\0\x03\0\0user\0probe\0database\0postgres\0\0"s;
+  return "\0\0\0"s + static_cast<char>(login.size() + 4) + login;
+}
+
+// 'R' asks for authentication; 'E' is an error, such as "the database system is starting up".
+verdict judge_postgres(std::string_view answer) {
+  if (answer.empty()) return verdict::more;
+  return answer[0] == 'R' ? verdict::ready : verdict::not_yet;
+}
+
 bool wait_for(const unique_fd& socket, short events, time_point deadline) {
   pollfd watched{socket.get(), events, 0};
   return poll(&watched, 1, left_ms(deadline)) > 0;
@@ -90,6 +103,9 @@ probe mariadb_probe() {
 }
 probe galera_probe() {
   return {galera_question(), judge_galera};
+}
+probe postgres_probe() {
+  return {postgres_question(), judge_postgres};
 }
 
 std::string answer_of(const probe& ask, int port, duration time_limit) {

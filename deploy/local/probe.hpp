@@ -30,6 +30,9 @@ probe mariadb_probe();    // waits for the handshake packet, protocol 10
 // is, as a member of the primary component with all of its state.
 probe galera_probe();
 
+// Begins a login; ready if the server asks for a password, and does not say that it is starting.
+probe postgres_probe();
+
 // The answer itself: empty if it was not complete within time_limit, or the server was not ready.
 std::string answer_of(const probe& ask, int port, duration time_limit);
 

@@ -50,6 +50,16 @@ TEST(galera_probe, waits_for_the_nodes_word) {
   EXPECT_EQ(judge(std::string("\x17\0\0\0\xff\x10\x04", 7)), verdict::not_yet);
 }
 
+// A demand for a password, even for that of nobody; an error tells of a start, or of a pooler's.
+TEST(postgres_probe, waits_for_the_demand_of_a_password) {
+  const auto judge = postgres_probe().judge;
+  EXPECT_EQ(postgres_probe().question.size(),
+            static_cast<std::size_t>(postgres_probe().question[3]));
+  EXPECT_EQ(judge(""), verdict::more);
+  EXPECT_EQ(judge("R"), verdict::ready);
+  EXPECT_EQ(judge("E"), verdict::not_yet);
+}
+
 // Without a listener there is no answer, and that is known at once.
 TEST(answers, is_false_where_nothing_listens) {
   const int port = port_source{std::nullopt}.take("nobody");

@@ -58,6 +58,20 @@ void raise_open_files() {
   _exit(127);
 }
 
+// Debian keeps the programs of PostgreSQL apart by version; the newest comes first.
+std::string versioned_folders() {
+  std::vector<std::pair<int, std::string>> found;
+  std::error_code none;
+  for (const auto& each : std::filesystem::directory_iterator("/usr/lib/postgresql", none)) {
+    const std::string version = each.path().filename().string();
+    found.emplace_back(std::atoi(version.c_str()), (each.path() / "bin").string());
+  }
+  std::ranges::sort(found, std::ranges::greater{});
+  std::string all;
+  for (const auto& [version, folder] : found) all += fmt::format(":{}", folder);
+  return all;
+}
+
 }  // namespace
 
 pid_t spawn(const launch& what) {
@@ -78,8 +92,8 @@ pid_t spawn(const launch& what) {
 
 std::string find_program(std::string_view name, std::string_view debian_package) {
   const char* path = std::getenv("PATH");
-  const std::string folders =
-      fmt::format("{}:/usr/local/sbin:/usr/sbin:/sbin", path == nullptr ? "" : path);
+  const std::string folders = fmt::format("{}:/usr/local/sbin:/usr/sbin:/sbin{}",
+                                          path == nullptr ? "" : path, versioned_folders());
   for (std::size_t begin = 0; begin <= folders.size();) {
     const std::size_t end = std::min(folders.find(':', begin), folders.size());
     const std::string folder = folders.substr(begin, end - begin);

@@ -29,7 +29,8 @@ struct launch {
 pid_t spawn(const launch& what);
 
 // The absolute path of a program, looked up in PATH and then in the folders of the system's
-// daemons, which an ordinary user's PATH lacks. Throws start_error that names the Debian package.
+// daemons and of Debian's versions of PostgreSQL, which an ordinary user's PATH lacks. Throws
+// start_error that names the Debian package.
 std::string find_program(std::string_view name, std::string_view debian_package);
 
 // The path of a required file, such as a jar. Throws start_error that names the package.

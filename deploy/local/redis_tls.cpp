@@ -2,6 +2,7 @@
 // `lockmark` may log in, with a password that is on no command line.
 #include <fmt/format.h>
 
+#include "deploy/local/certificates.hpp"
 #include "deploy/local/servers.hpp"
 #include "deploy/local/settings.hpp"
 
@@ -22,33 +23,14 @@ verdict judge_tls(std::string_view answer) {
   return answer[0] == 21 || answer[0] == 22 ? verdict::ready : verdict::not_yet;
 }
 
-// One shell command per certificate: `openssl req` makes a key and a request, `openssl x509` signs.
-command certificate(site& where, const std::filesystem::path& folder, std::string_view name,
-                    std::string_view subject, std::string_view extension) {
-  const std::string openssl = where.program("openssl", "openssl");
-  const std::string key =
-      fmt::format("-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout {}.key -subj /CN={}",
-                  name, subject);
-  const std::string script =
-      name == "ca" ? fmt::format("{} req -x509 {} -days 30 -out ca.pem", openssl, key)
-                   : fmt::format(
-                         "{0} req {1} -out {2}.csr && printf '%s\\n' '{3}' > {2}.ext && "
-                         "{0} x509 -req -in {2}.csr -CA ca.pem -CAkey ca.key -days 30 "
-                         "-CAcreateserial -extfile {2}.ext -out {2}.pem",
-                         openssl, key, name, extension);
-  return {.purpose = fmt::format("make the certificate of {}", subject),
-          .argv = {"/bin/sh", "-c", fmt::format("cd '{}' && {}", folder.string(), script)}};
-}
-
 }  // namespace
 
 plan redis_tls(site& where) {
   server_spec server = redis_server(where, "redis");
   const std::filesystem::path folder = where.folder(server.name);
   server.prepare = {
-      certificate(where, folder, "ca", "lockmark-authority", ""),
-      certificate(where, folder, "server", "localhost",
-                  "subjectAltName=DNS:localhost,IP:127.0.0.1"),
+      authority_certificate(where, folder),
+      server_certificate(where, folder),
       certificate(where, folder, "client", "lockmark", "extendedKeyUsage=clientAuth"),
   };
   const std::string password = random_password();

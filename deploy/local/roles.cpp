@@ -47,6 +47,10 @@ role role_of(const cluster_info& cluster, const server_info& server) {
     const std::string said = ask_mariadb(cluster, server, "SELECT @@read_only");
     return either(!said.empty(), said.starts_with("0"));
   }
+  if (is(cluster, "postgres-replicated")) {
+    const std::string said = ask_postgres(cluster, server, "SELECT pg_is_in_recovery();");
+    return either(!said.empty(), said.starts_with("f"));
+  }
   return role::leads;
 }
 
@@ -90,17 +94,25 @@ bool covers(const std::string& range, int slot) {
   return first <= slot && slot <= last;
 }
 
+// An order in the words of each kind of server.
+struct order {
+  std::string redis;
+  std::string_view mariadb, postgres;
+};
+
 // True if at least one server accepted it.
-bool tell_everybody(const cluster_info& cluster, const std::string& redis, std::string_view mariadb,
-                    role whom) {
+bool tell_everybody(const cluster_info& cluster, const order& what, role whom) {
   bool any = false;
   for (const server_info& server : cluster.servers) {
     if (!serves(server)) continue;
+    const bool by_sql = is(cluster, "mysql") || is(cluster, "postgres");
+    if (by_sql && whom != role::none && role_of(cluster, server) != whom) continue;
     if (is(cluster, "mysql")) {
-      const bool meant = whom == role::none || role_of(cluster, server) == whom;
-      if (meant) any = !ask_mariadb(cluster, server, mariadb).empty() || any;
+      any = !ask_mariadb(cluster, server, what.mariadb).empty() || any;
+    } else if (is(cluster, "postgres")) {
+      any = !ask_postgres(cluster, server, what.postgres).empty() || any;
     } else {
-      const std::string said = answer_of({redis, judge_two_lines}, server.port, patience);
+      const std::string said = answer_of({what.redis, judge_two_lines}, server.port, patience);
       any = said.starts_with("+OK") || any;
     }
   }
@@ -149,20 +161,22 @@ bool can_partition(std::string_view topology) {
 
 bool can_cut_replication(std::string_view topology) {
   return topology == "redis-sentinel" || topology == "redis-cluster" ||
-         topology == "mysql-replicated";
+         topology == "mysql-replicated" || topology == "postgres-replicated";
 }
 
 void cut_replication(const cluster_info& cluster) {
-  const bool done =
-      tell_everybody(cluster, "ACL SETUSER default -psync -sync\r\nCLIENT KILL TYPE replica\r\n",
-                     "STOP SLAVE IO_THREAD", role::follows);
+  const order stop{"ACL SETUSER default -psync -sync\r\nCLIENT KILL TYPE replica\r\n",
+                   "STOP SLAVE IO_THREAD",
+                   "ALTER SYSTEM SET primary_conninfo = ''; SELECT pg_reload_conf();"};
+  const bool done = tell_everybody(cluster, stop, role::follows);
   if (!done)
     throw start_error(fmt::format("the replication of {} could not be cut", cluster.topology));
 }
 
 void mend_replication(const cluster_info& cluster) {
-  const bool done = tell_everybody(cluster, "ACL SETUSER default +psync +sync\r\nPING\r\n",
-                                   "START SLAVE IO_THREAD", role::none);
+  const order go_on{"ACL SETUSER default +psync +sync\r\nPING\r\n", "START SLAVE IO_THREAD",
+                    "ALTER SYSTEM RESET primary_conninfo; SELECT pg_reload_conf();"};
+  const bool done = tell_everybody(cluster, go_on, role::none);
   if (!done)
     throw start_error(fmt::format("the replication of {} could not be mended", cluster.topology));
 }

@@ -36,6 +36,8 @@ bool can_cut_replication(std::string_view topology);
 //
 // Redis: the replicas' connections are ended, and the ACL forbids new ones, which needs no proxies
 // and applies to any future master. MariaDB: the replicas' receiving threads are stopped.
+// PostgreSQL: the standbys forget where their primary is; a primary that waits for them then
+// acknowledges nothing.
 void cut_replication(const cluster_info& cluster);
 // Undoes it on every server that answers. Throws start_error if none does.
 void mend_replication(const cluster_info& cluster);

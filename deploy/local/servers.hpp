@@ -18,6 +18,10 @@ plan single_mariadb(site& where);                // mariadb.cpp
 plan replicated_mariadb(site& where);            // mariadb_replicated.cpp
 plan galera_mariadb(site& where);                // mariadb_galera.cpp
 plan tls_mariadb(site& where);                   // mariadb_tls.cpp
+plan single_postgres(site& where);               // postgres.cpp
+plan replicated_postgres(site& where);           // postgres_replicated.cpp
+plan pooled_postgres(site& where);               // postgres_pgbouncer.cpp
+plan tls_postgres(site& where);                  // postgres_tls.cpp
 
 // "127.0.0.1:6379,127.0.0.1:6380": where clients find them.
 std::string addresses_of(std::span<const server_spec> servers);

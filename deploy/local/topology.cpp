@@ -28,6 +28,12 @@ std::vector<topology> topologies() {
       {"mysql-replicated", "a MariaDB master and two semi-synchronous replicas",
        replicated_mariadb},
       {"mysql-galera", "three MariaDB nodes as a Galera cluster", galera_mariadb},
+      {"postgres", "one PostgreSQL with durable commits", single_postgres},
+      {"postgres-tls", "one PostgreSQL reached over TLS only", tls_postgres},
+      {"postgres-replicated", "a PostgreSQL primary and two synchronous standbys",
+       replicated_postgres},
+      {"postgres-pgbouncer", "one PostgreSQL behind a pgbouncer that pools transactions",
+       pooled_postgres},
   };
 }
 
@@ -51,7 +57,8 @@ std::vector<peer_way> peer_ways(const std::vector<server_spec>& servers) {
 }
 
 std::string addresses_of(std::span<const server_spec> servers) {
-  return joined(servers, [](const auto& s) { return fmt::format("127.0.0.1:{}", s.port); }, ",");
+  return joined(
+      servers, [](const auto& s) { return fmt::format("127.0.0.1:{}", s.port); }, ",");
 }
 
 // 24 of 62 characters: 142 bits.

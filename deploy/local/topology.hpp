@@ -4,6 +4,7 @@
 // files to write, the programs to run and their readiness probes; it starts nothing.
 #pragma once
 
+#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -50,6 +51,7 @@ struct server_spec {
   // judge.
   probe joined;
   duration time_limit = std::chrono::seconds{30};  // from start to first answer
+  int stop_signal = SIGTERM;  // ends it at once, also with clients; within 5 s, or it is killed
   // The ports for the other servers of the topology, in their own protocol. None: there is no such
   // traffic, or it cannot be proxied.
   std::vector<int> peer_ports{};

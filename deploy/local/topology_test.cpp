@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <set>
 
 #include "deploy/local/error.hpp"
@@ -262,6 +264,74 @@ TEST(mariadb_galera_plan, has_one_founder) {
   EXPECT_EQ(addresses.size(), 1U);
   EXPECT_THAT(made.servers[2].files.back().text, HasSubstr("synced mariadb-2; synced mariadb-1;"));
   EXPECT_THAT(made.target, HasSubstr("mysql+galera://lockmark:"));
+}
+
+// PostgreSQL commits durably on loopback, by no socket file; passwords are in files and in the
+// target, and on no command line.
+TEST(postgres_plan, commits_durably_and_hides_its_passwords) {
+  const plan made = planned("postgres");
+  const server_spec& postgres = made.servers.at(0);
+  EXPECT_THAT(postgres.argv, Contains(EndsWith("/bin/postgres")));
+  EXPECT_THAT(postgres.argv, Contains("--listen-addresses=127.0.0.1"));
+  EXPECT_THAT(postgres.argv, Contains("--unix-socket-directories="));
+  EXPECT_THAT(postgres.argv, Contains("--fsync=on"));
+  EXPECT_EQ(postgres.stop_signal, SIGQUIT) << "or it would wait for its clients";
+
+  const std::string password = made.target.substr(std::string("postgres://lockmark:").size(), 24);
+  EXPECT_EQ(made.target,
+            fmt::format("postgres://lockmark:{}@127.0.0.1:{}/lockmark", password, postgres.port));
+  std::string superuser;
+  for (const text_file& f : postgres.files) {
+    if (f.path.filename() == "password") superuser = f.text.substr(0, 24);
+    if (f.path.filename() == "accounts.sql") {
+      EXPECT_THAT(f.text, HasSubstr(fmt::format("PASSWORD '{}'", password)));
+    }
+  }
+  EXPECT_NE(superuser, "");
+  std::vector<command> all = postgres.prepare;
+  all.insert(all.end(), made.after_start.begin(), made.after_start.end());
+  all.push_back({"serve", postgres.argv});
+  for (const command& step : all) {
+    EXPECT_THAT(step.argv, Not(Contains(HasSubstr(password)))) << step.purpose;
+    EXPECT_THAT(step.argv, Not(Contains(HasSubstr(superuser)))) << step.purpose;
+  }
+}
+
+// It refuses to run as root: then all its programs are another user's, and die with the keeper.
+TEST(postgres_plan, is_another_users_where_this_one_is_root) {
+  const server_spec postgres = planned("postgres").servers.at(0);
+  if (geteuid() != 0) {
+    EXPECT_THAT(postgres.argv.at(0), EndsWith("/bin/postgres"));
+  } else {
+    EXPECT_EQ(postgres.argv.at(0), "/bin/setpriv");
+    EXPECT_THAT(postgres.argv, Contains("--reuid=postgres"));
+    EXPECT_THAT(postgres.argv, Contains("--pdeathsig=keep"));
+  }
+}
+
+// Each standby looks for the primary among the others, and each of the three waits for one.
+TEST(postgres_replicated_plan, has_standbys_that_can_take_over) {
+  const plan made = planned("postgres-replicated");
+  ASSERT_EQ(made.servers.size(), 3U);
+  for (const server_spec& server : made.servers) {
+    EXPECT_THAT(server.argv, Contains("--synchronous-standby-names=ANY 1 (*)"));
+  }
+  const std::string& second = made.servers[1].files.back().text;
+  EXPECT_THAT(second,
+              HasSubstr(fmt::format("port={},{} ", made.servers[0].port, made.servers[2].port)));
+  EXPECT_THAT(second, HasSubstr("target_session_attrs=primary"));
+  EXPECT_THAT(second, Not(HasSubstr("password=")));
+}
+
+// Clients are led to the pooler, which is led to the server.
+TEST(postgres_pgbouncer_plan, pools_transactions) {
+  const plan made = planned("postgres-pgbouncer");
+  ASSERT_EQ(made.servers.size(), 2U);
+  const std::string& settings = made.servers[1].files.back().text;
+  EXPECT_THAT(settings, HasSubstr("pool_mode = transaction\n"));
+  EXPECT_THAT(settings, HasSubstr(fmt::format("port={} ", made.servers[0].port)));
+  EXPECT_THAT(settings, HasSubstr(fmt::format("listen_port = {}\n", made.servers[1].port)));
+  EXPECT_THAT(made.target, EndsWith(fmt::format("127.0.0.1:{}/lockmark", made.servers[1].port)));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using outcome = std::optional<problem>;
 
 constexpr std::string_view known_names =
     "password-env, password-file, sentinel-user, sentinel-password-env, sentinel-password-file, "
-    "tls, ca, cert, key, verify, server-name, nat, writers";
+    "tls, sslmode, ca, cert, key, verify, server-name, nat, writers";
 
 // A longer file holds no password; it may never end (/dev/zero).
 constexpr std::size_t longest_secret = 64 * 1024;
@@ -68,6 +68,20 @@ outcome read_switch(const std::string& name, const std::string& value, bool& to)
   return std::nullopt;
 }
 
+// libpq's word for TLS. Its modes that may go on without TLS, or with it, are none: a run has to
+// know what it measures.
+outcome read_sslmode(std::string_view value, tls_access& tls) {
+  constexpr std::array<std::string_view, 4> known{"disable", "require", "verify-ca", "verify-full"};
+  if (std::ranges::find(known, value) == known.end()) {
+    return problem{
+        "has an sslmode that may go on without TLS, or is none; the known ones are disable, "
+        "require, verify-ca, verify-full"};
+  }
+  tls.on = value != "disable";
+  if (tls.on) tls.verify = value.starts_with("verify");
+  return std::nullopt;
+}
+
 std::optional<host_port> read_address(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
@@ -106,6 +120,7 @@ outcome read_one(const std::string& name, const std::string& value, target& t) {
   if (name == "sentinel-password-env") return from_variable(value, t.sentinel_password);
   if (name == "sentinel-password-file") return from_file(value, t.sentinel_password);
   if (name == "tls") return read_switch(name, value, t.tls.on);
+  if (name == "sslmode") return read_sslmode(value, t.tls);
   if (name == "verify") return read_switch(name, value, t.tls.verify);
   if (name == "nat") return read_nat(value, t.nat);
   if (name == "writers") {

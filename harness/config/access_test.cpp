@@ -43,8 +43,8 @@ TEST(access, says_what_is_wrong) {
   const std::pair<const char*, const char*> cases[] = {
       {"redis://h?pool=3",
        "has an unknown name in its query; the known ones are password-env, password-file, "
-       "sentinel-user, sentinel-password-env, sentinel-password-file, tls, ca, cert, key, verify, "
-       "server-name, nat, writers"},
+       "sentinel-user, sentinel-password-env, sentinel-password-file, tls, sslmode, ca, cert, key, "
+       "verify, server-name, nat, writers"},
       {"redis://h?tls=1", "has a query tls that is neither yes nor no"},
       {"redis://h?ca=/x", "has TLS options in its query, but neither a rediss scheme nor tls=yes"},
       {"rediss://h?cert=/x",

@@ -7,6 +7,7 @@
 //   password-env, password-file   source of the password if it is not in the URL
 //   sentinel-user, sentinel-password-env, sentinel-password-file   of the sentinels themselves
 //   tls=yes, ca, cert, key (files in PEM), verify=no, server-name
+//   sslmode=disable|require|verify-ca|verify-full   the same in libpq's words
 //   nat=h1:p1>h2:p2,...           servers announce h1:p1; clients reach it at h2:p2
 //   writers=one|all               Galera: instances share one node or spread over all
 //

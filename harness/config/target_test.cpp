@@ -28,6 +28,8 @@ TEST(target, reads_every_form) {
   EXPECT_EQ(parsed_target("zookeeper://a/").path, "");
   EXPECT_EQ(parsed_target("mysql://root@127.0.0.1:3307/test"),
             (target{"mysql", "root", "", {{"127.0.0.1", 3307}}, "test", {}}));
+  EXPECT_EQ(parsed_target("postgresql://h").hosts, (hosts{{"h", 5432}}));
+  EXPECT_TRUE(parsed_target("postgres://u@a,b:2/d?sslmode=require").tls.on);
   EXPECT_EQ(parsed_target("memory:"), (target{"memory", "", "", {}, "", {}}));
   EXPECT_EQ(parsed_target("local:redis"), (target{"local", "", "", {}, "redis", {}}));
 }
@@ -52,8 +54,8 @@ TEST(target, reads_ipv6_in_brackets) {
 TEST(target, says_what_is_wrong) {
   const std::string schemes =
       "redis, redis+sentinel, redis+cluster, redis+independent, zookeeper, mysql, mysql+galera, "
-      "memory, local, exec; with TLS: rediss, rediss+sentinel, rediss+cluster, "
-      "rediss+independent";
+      "postgres, postgresql, memory, local, exec; with TLS: rediss, rediss+sentinel, "
+      "rediss+cluster, rediss+independent";
   const std::string no_target =
       "is no target: expected SCHEME://HOST, memory: or local:NAME with one of the schemes " +
       schemes;

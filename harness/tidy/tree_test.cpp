@@ -50,13 +50,16 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
 }
 
-constexpr std::array<client_library, 6> client_libraries{{
+constexpr std::array<client_library, 9> client_libraries{{
     {"zookeeper/", "drivers/zookeeper/"},
     {"mysql.h", "drivers/mysql/"},
     {"mysql/", "drivers/mysql/"},
     {"mariadb/", "drivers/mysql/"},
     {"ma_", "drivers/mysql/"},
     {"hiredis/", "drivers/redis/"},
+    {"libpq", "drivers/postgres/"},
+    {"postgresql/", "drivers/postgres/"},
+    {"pg_", "drivers/postgres/"},
 }};
 
 // Every file of the tree; each violation says what to do instead.
@@ -85,7 +88,7 @@ bool is_for_tests(const std::string& path) {
 
 // The backend's own descriptor tells the harness all it knows of the backend.
 TEST(tree, the_harness_names_no_backend) {
-  const std::regex name{"\"(redis|zookeeper|mysql|exec)"};
+  const std::regex name{"\"(redis|zookeeper|mysql|postgres|exec)"};
   for (const std::filesystem::path& file : source_files()) {
     const std::string path = file.lexically_normal().generic_string();
     if (!path.starts_with("harness/") || !is_code(file) || is_for_tests(path)) continue;

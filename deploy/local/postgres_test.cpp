@@ -1,0 +1,90 @@
+// The topologies of PostgreSQL, verified with psql.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include "deploy/local/ask.hpp"
+#include "deploy/local/cluster.hpp"
+#include "deploy/local/test_support.hpp"
+
+namespace lockmark::local {
+namespace {
+
+// psql with the URL that users get.
+int query(const std::string& target, const std::string& sql) {
+  return std::system(
+      fmt::format("psql --no-password --quiet '{}' --command=\"{}\" >/dev/null 2>&1", target, sql)
+          .c_str());
+}
+
+// The target's password and database are the server's; whoever guesses is refused.
+TEST(postgres, lets_the_user_of_its_target_in) {
+  const cluster running = cluster::start("postgres");
+  EXPECT_EQ(query(running.target(), "CREATE TABLE t (i integer)"), 0);
+  std::string wrong = running.target();
+  wrong.replace(wrong.find("lockmark:") + 9, 24, "wrong");
+  EXPECT_NE(query(wrong, "SELECT 1"), 0);
+  EXPECT_EQ(ask_postgres(running.info(), running.servers()[0],
+                         "SELECT current_setting('max_connections'), rolsuper FROM pg_roles "
+                         "WHERE rolname = 'lockmark';"),
+            "2000|f\n");
+}
+
+// Nobody but its own user may look into the data.
+TEST(postgres, keeps_its_folder_private) {
+  const cluster running = cluster::start("postgres");
+  struct stat folder {};
+  ASSERT_EQ(stat((running.directory() + "/postgres").c_str(), &folder), 0);
+  EXPECT_EQ(folder.st_mode & 0077, 0U);
+  struct stat whole {};
+  ASSERT_EQ(stat(running.directory().c_str(), &whole), 0);
+  EXPECT_EQ(whole.st_mode & 0066, 0U) << "its names cannot be listed";
+}
+
+// One process for each connection, none of them in the server's group: a pause stops all, and a
+// killed server can start again at once.
+TEST(postgres, pauses_and_restarts_with_all_its_processes) {
+  cluster running = cluster::start("postgres");
+  const std::string busy = fmt::format(
+      "psql --no-password --quiet '{}' --command='SELECT "
+      "pg_sleep(60)' >/dev/null 2>&1 &",
+      running.target());
+  ASSERT_EQ(std::system(busy.c_str()), 0);
+  const std::string sleepers =
+      "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep';";
+  EXPECT_TRUE(eventually(
+      [&] { return ask_postgres(running.info(), running.servers()[0], sleepers) == "1\n"; }));
+  running.kill("postgres", SIGSTOP);
+  std::ifstream listed(fmt::format("/proc/{0}/task/{0}/children", running.servers()[0].pid));
+  const std::vector<pid_t> children{std::istream_iterator<pid_t>{listed}, {}};
+  EXPECT_GT(children.size(), 1U);
+  for (const pid_t child : children) {
+    std::ifstream status(fmt::format("/proc/{}/stat", child));
+    const std::string text{std::istreambuf_iterator<char>{status}, {}};
+    EXPECT_EQ(text.substr(text.rfind(')') + 2, 1), "T") << text;
+  }
+  running.kill("postgres", SIGCONT);
+  running.restart("postgres");
+  EXPECT_EQ(ask_postgres(running.info(), running.servers()[0], sleepers), "0\n");
+}
+
+// The pooler lends one session to clients in turn, and lets nobody else in.
+TEST(postgres_pgbouncer, pools_transactions) {
+  const cluster running = cluster::start("postgres-pgbouncer");
+  EXPECT_EQ(query(running.target(), "SELECT 1"), 0);
+  EXPECT_EQ(query(running.target(), "SELECT 1"), 0);
+  EXPECT_EQ(ask_postgres(running.info(), running.servers()[0],
+                         "SELECT count(*) FROM pg_stat_activity WHERE usename = 'lockmark';"),
+            "1\n");
+  std::string wrong = running.target();
+  wrong.replace(wrong.find("lockmark:") + 9, 24, "wrong");
+  EXPECT_NE(query(wrong, "SELECT 1"), 0);
+}
+
+}  // namespace
+}  // namespace lockmark::local

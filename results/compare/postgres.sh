@@ -1,0 +1,71 @@
+#!/bin/bash
+# PostgreSQL: lock cycles per second and client CPU per cycle of lockmark and of pgbench, which sends
+# the same prepared statements, in turns on one server that is started for it. About 2 minutes;
+# prints Markdown. PAIRS and SECONDS_EACH may be set.
+#
+# lockmark does its whole job (stamps, histograms, events, the exclusion check); its CPU is that of
+# the whole process, start and end included, over all cycles it made; pgbench's likewise.
+. "$(dirname "$0")/common.sh"
+pgbench=$(command -v pgbench || true)
+for each in /usr/lib/postgresql/*/bin/pgbench; do
+  if [ -x "$each" ]; then pgbench=$each; fi
+done
+[ -n "$pgbench" ] || die "pgbench is needed: apt install postgresql"
+pairs=${PAIRS:-9}
+seconds=${SECONDS_EACH:-6}
+
+target=$(up postgres)
+cat >"$work/cycle.sql" <<'END'
+SELECT pg_advisory_lock(:client_id);
+SELECT pg_advisory_unlock(:client_id);
+END
+
+# pgbench_run: sets $pb_rate, $pb_cpu (us per cycle).
+pgbench_run() {
+  local took_pb cycles user system
+  took_pb=$({ time timeout 60 "$pgbench" -n -M prepared -c 10 -j 1 -T "$seconds" \
+    -f "$work/cycle.sql" "$target" >"$work/pb" 2>&1; } 2>&1)
+  pb_rate=$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$work/pb" | tail -n 1)
+  cycles=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$work/pb")
+  read -r _ user system <<<"$took_pb"
+  pb_cpu=$(calc 4 "($user + $system) * 1e6 / $cycles")
+}
+
+# lockmark_run: sets $lm_rate, $lm_cpu.
+lockmark_run() {
+  run postgres.yaml "$target" --set "stop.duration=${seconds}s"
+  local grants user system
+  grants=$(value_in cost_per_acquire grants)
+  [ "$(value violations)" = 0 ] || die "the run found a violation"
+  read -r _ user system <<<"$took"
+  lm_rate=$(value tps)
+  lm_cpu=$(calc 4 "($user + $system) * 1e6 / $grants")
+}
+
+echo '# lockmark and pgbench on one PostgreSQL'
+echo
+environment "$("$pgbench" --version)"
+pgbench_run # warms both up
+lockmark_run
+
+echo "lockmark: \`lockmark run results/compare/postgres.yaml\` (10 connections, one worker thread), ${seconds} s each"
+echo "pgbench: \`pgbench -n -M prepared -c 10 -j 1 -T $seconds -f cycle.sql\` with"
+echo
+sed 's/^/    /' "$work/cycle.sql"
+echo
+echo '| pair | pgbench cycles/s | lockmark cycles/s | ratio | pgbench CPU us/cycle | lockmark CPU us/cycle | ratio |'
+echo '|---|---|---|---|---|---|---|'
+for ((i = 1; i <= pairs; ++i)); do
+  pgbench_run
+  lockmark_run
+  echo "$pb_rate $lm_rate $pb_cpu $lm_cpu" >>"$work/pairs"
+  printf '| %d | %.0f | %.0f | %.3f | %.3f | %.3f | %.3f |\n' "$i" "$pb_rate" "$lm_rate" \
+    "$(calc 4 "$lm_rate / $pb_rate")" "$pb_cpu" "$lm_cpu" "$(calc 4 "$lm_cpu / $pb_cpu")"
+done
+column() { awk "{ print $1 }" "$work/pairs"; }
+printf '| median | %.0f | %.0f | %.3f | %.3f | %.3f | %.3f |\n\n' \
+  "$(column '$1' | median)" "$(column '$2' | median)" "$(column '$2 / $1' | median)" \
+  "$(column '$3' | median)" "$(column '$4' | median)" "$(column '$4 / $3' | median)"
+ratio_head
+column '$2 / $1' | ratio_row 'cycles/s' '>=' 0.95
+column '$4 / $3' | ratio_row 'client CPU per cycle' '<=' 1.1
