@@ -325,6 +325,7 @@ task<void> see_the_server_restart(server& s) {
   }
   EXPECT_TRUE(got.done());
   co_await a->close();
+  s.admin.drop();
   co_await connect_or_throw(s.admin, s.where, s.in(enough));
 }
 
