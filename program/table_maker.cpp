@@ -44,7 +44,12 @@ int status_of(const report::row& r) {
 }  // namespace
 
 int table_maker::make() {
-  const std::vector<named_target> targets = read_targets(given_);
+  std::vector<named_target> targets = read_targets(given_);
+  // Servers that nobody would ask anything are not started.
+  std::erase_if(targets, [this](const named_target& t) {
+    return t.target.starts_with("local:") &&
+           lines_on(context_.known, given_, expected_form(t.target)).empty();
+  });
   resume();
   for (const named_target& t : targets) {
     runs_in_all_ +=

@@ -44,8 +44,6 @@ class lock_driver : public driver {
   task<void> wipe(loop& l, time_point deadline) override;
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point deadline) override;
   task<server_counters> counters(loop& l, time_point deadline) override;
-  // No lock here is optimistic.
-  task<std::uint64_t> commits(loop&, std::uint32_t, time_point) override { co_return 0; }
 
  private:
   task<void> create(loop& l, connection& c, time_point deadline);
