@@ -9,6 +9,7 @@ build_packages=(
   libasio-dev libssl-dev libzookeeper-st-dev libmariadb-dev libpq-dev
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   prometheus-cpp-dev libcurl4-openssl-dev
+  libnghttp2-dev libprotobuf-dev protobuf-compiler
   libgtest-dev libgmock-dev libbenchmark-dev
   libjs-chart.js libkainjow-mustache-dev
 )
@@ -19,7 +20,7 @@ server_packages=(
   redis-server
   libzookeeper-java libslf4j-java default-jre-headless
   mariadb-server-core mariadb-client-core galera-4
-  postgresql pgbouncer
+  etcd-server etcd-client postgresql pgbouncer
   openssl
 )
 # HdrHistogram's own reader, to which our histogram files are held.
@@ -95,7 +96,7 @@ install_without_services() {
   "${apt[@]}" install --yes --no-install-recommends "$@" || return 1
   # Nor at the next boot, where systemd is the one that boots. Only for what was installed just now.
   local service
-  for service in redis-server postgresql pgbouncer prometheus prometheus-pushgateway; do
+  for service in redis-server etcd postgresql pgbouncer prometheus prometheus-pushgateway; do
     case " $* " in
       *" $service "*)
         if [ -d /run/systemd/system ]; then

@@ -1,9 +1,10 @@
 // Every form of a target that lockmark knows.
-#include "drivers/mysql/schemes.hpp"
+#include "drivers/etcd/schemes.hpp"
 
 #include <algorithm>
 #include <vector>
 
+#include "drivers/mysql/schemes.hpp"
 #include "drivers/postgres/schemes.hpp"
 #include "drivers/redis/schemes.hpp"
 #include "drivers/zookeeper/schemes.hpp"
@@ -26,6 +27,7 @@ std::vector<scheme> collected() {
   const auto add = [&all](const auto& some) { all.insert(all.end(), some.begin(), some.end()); };
   add(redis::schemes);
   add(zookeeper::schemes);
+  add(etcd::schemes);
   add(mysql::schemes);
   add(postgres::schemes);
   add(within_reach);

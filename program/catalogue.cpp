@@ -7,6 +7,7 @@
 #include <array>
 
 #include "drivers/combined.hpp"
+#include "drivers/etcd/etcd.hpp"
 #include "drivers/exec/exec.hpp"
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
@@ -36,8 +37,8 @@ const auto& find(const Kinds& kinds, std::string_view what, std::string_view nam
 
 catalogue::catalogue() : workloads_{workloads::mutex(), workloads::commit()} {
   for (const auto& kinds :
-       {redis::kinds(), zookeeper::kinds(), mysql::kinds(), postgres::kinds(), exec::kinds(),
-        memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
+       {redis::kinds(), zookeeper::kinds(), etcd::kinds(), mysql::kinds(), postgres::kinds(),
+        exec::kinds(), memory::kinds(), memory::shared_kinds(), faulty::kinds()}) {
     locks_.insert(locks_.end(), kinds.begin(), kinds.end());
   }
   add_versions();
@@ -94,6 +95,8 @@ std::string_view catalogue::usual_lock(std::string_view form, const config::job&
                                     "zookeeper/write",
                                     "mysql/for_update",
                                     "mysql/get_lock",
+                                    "etcd/mutex",
+                                    "etcd/rw",
                                     "postgres/advisory",
                                     "memory/lock",
                                     "memory/write",

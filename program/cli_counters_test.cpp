@@ -110,7 +110,8 @@ std::vector<json> locks_for_servers() {
   for (const json& lock : json::parse(run(dir.path(), {"list", "--format", "json"}).out)) {
     const auto name = lock.at("lock").get<std::string>();
     const std::string backend = name.substr(0, name.find('/'));
-    if (std::set<std::string>{"redis", "zookeeper", "mysql", "postgres"}.contains(backend)) {
+    if (std::set<std::string>{"redis", "zookeeper", "etcd", "mysql", "postgres"}.contains(
+            backend)) {
       all.push_back(lock);
     }
   }
@@ -137,7 +138,7 @@ TEST_P(counters_on, of_every_lock_are_what_they_were) {
 }
 
 INSTANTIATE_TEST_SUITE_P(servers, counters_on,
-                         testing::Values("redis", "redis-independent", "zookeeper", "mysql",
+                         testing::Values("redis", "redis-independent", "zookeeper", "etcd", "mysql",
                                          "postgres"),
                          [](const auto& of) {
                            std::string name = of.param;

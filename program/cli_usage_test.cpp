@@ -55,6 +55,10 @@ std::vector<std::string> locks_asked_for() {
       "mysql/unique_key_reentrant",
       "mysql/get_lock",
       "mysql/shedlock",
+      "etcd/mutex",
+      "etcd/lock_service",
+      "etcd/rw",
+      "etcd/rw_read",
   };
 }
 
@@ -177,7 +181,8 @@ TEST_F(usage, lists_where_each_lock_runs) {
   const std::map<std::string, std::set<std::string>> usual{
       {"redis", {"redis", "redis-sentinel", "redis-cluster"}},
       {"zookeeper", {"zookeeper", "zookeeper-3", "zookeeper-5"}},
-      {"mysql", {"mysql", "mysql-replicated", "mysql-galera"}}};
+      {"mysql", {"mysql", "mysql-replicated", "mysql-galera"}},
+      {"etcd", {"etcd", "etcd-3", "etcd-5"}}};
   const std::set<std::string> of_several{"redis/redlock", "redis/redisson_red", "redis/sharded"};
   for (const std::string& name : locks_asked_for()) {
     const std::string backend = name.substr(0, name.find('/'));

@@ -108,7 +108,7 @@ TEST(locks_of_the_catalogue, have_versions_that_jobs_ask_for) {
   } catch (const usage_error& e) {
     EXPECT_STREQ(e.what(),
                  "read_share: lock redis/lua has no readers beside it; known with readers are "
-                 "redis/redisson_write, zookeeper/write, postgres/advisory, memory/write");
+                 "redis/redisson_write, zookeeper/write, etcd/rw, postgres/advisory, memory/write");
   }
 }
 

@@ -71,10 +71,14 @@ resolved_target resolve_target(const std::string& target, const inject::fault_ne
 std::string expected_form(const std::string& target) {
   const config::target wanted = parse(target);
   if (wanted.scheme != "local") return form_of(wanted);
-  if (wanted.path.starts_with("zookeeper-")) return "zookeeper-3";
   constexpr std::string_view tls = "-tls";
   const bool secured = wanted.path.ends_with(tls);
-  return wanted.path.substr(0, wanted.path.size() - (secured ? tls.size() : 0));
+  const std::string name = wanted.path.substr(0, wanted.path.size() - (secured ? tls.size() : 0));
+  for (const config::scheme& known : config::schemes()) {
+    const bool is_size = name.starts_with(fmt::format("{}-", known.topology));
+    if (known.counts_hosts && is_size) return std::string(known.topology_of_several);
+  }
+  return name;
 }
 
 }  // namespace lockmark::cli

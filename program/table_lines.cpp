@@ -43,6 +43,7 @@ constexpr std::array variants{
     variant{"redis/set_nx_px", "release=del"},
     variant{"redis/set_nx_px", "release=compare_then_del"},
     variant{"redis/lua", "watchdog=true"},
+    variant{"etcd/mutex", "watch_from=next"},
     variant{"mysql/for_update", "wait=nowait"},
     variant{"mysql/for_update", "wait=skip_locked"},
     variant{"mysql/for_update", "indexed=false"},

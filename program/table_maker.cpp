@@ -19,8 +19,10 @@ namespace {
 
 constexpr const char* index_name = "table_runs.json";
 
-// The order of the published articles; real clients in processes of their own come last.
-constexpr std::array<std::string_view, 4> in_the_article{"mysql", "zookeeper", "redis", "exec"};
+// The order of the published articles, with etcd beside ZooKeeper; real clients in processes of
+// their own come last.
+constexpr std::array<std::string_view, 5> in_the_article{"mysql", "zookeeper", "etcd", "redis",
+                                                         "exec"};
 
 // Whether this is what save() writes.
 bool is_index(const nlohmann::json& index) {

@@ -82,6 +82,12 @@ std::string state_of(const config::target& server, const std::filesystem::path& 
                       "UNION SELECT 'advisory locks' FROM pg_locks WHERE locktype = 'advisory'"},
                      where);
   }
+  if (server.scheme == "etcd") {
+    return output_of(
+        {"env", "ETCDCTL_API=3", "etcdctl", fmt::format("--endpoints=127.0.0.1:{}", port), "get",
+         "--prefix", "", "--keys-only"},
+        where);
+  }
   return output_of({"mariadb", "--no-defaults", "--host=127.0.0.1", fmt::format("--port={}", port),
                     fmt::format("--user={}", server.user),
                     fmt::format("--password={}", server.password), "--skip-column-names",

@@ -18,8 +18,11 @@ struct backend {
   const char* topology;  // of the local cluster, and the scheme of its URL
   const char* server;    // the name of its one server
 };
-inline constexpr backend backends[] = {
-    {"redis", "redis"}, {"zookeeper", "zookeeper"}, {"mysql", "mariadb"}, {"postgres", "postgres"}};
+inline constexpr backend backends[] = {{"redis", "redis"},
+                                       {"zookeeper", "zookeeper"},
+                                       {"etcd", "etcd"},
+                                       {"mysql", "mariadb"},
+                                       {"postgres", "postgres"}};
 inline void PrintTo(const backend& b, std::ostream* out) {
   *out << b.topology;
 }
@@ -40,7 +43,7 @@ class taken_port {
 std::string url_of(const backend& b, int port);
 
 // A text that is equal before and after a run that cleans up: Redis's keys, the number of
-// ZooKeeper's nodes and of ephemeral ones, a database's tables of this target, and
+// ZooKeeper's nodes and of ephemeral ones, etcd's keys, a database's tables of this target, and
 // whether there are advisory locks.
 std::string state_of(const config::target& server, const std::filesystem::path& where);
 

@@ -6,10 +6,10 @@ namespace lockmark::workloads {
 namespace {
 
 // One server of each kind, and five for the locks that need them.
-constexpr std::string_view plain = "redis redis-independent zookeeper mysql postgres";
+constexpr std::string_view plain = "redis redis-independent zookeeper etcd mysql postgres";
 // Our locks on these servers, without the real clients, which run where they could be built.
-constexpr std::string_view ours = "redis/* zookeeper/* mysql/* postgres/*";
-// ZooKeeper locks have no lease.
+constexpr std::string_view ours = "redis/* zookeeper/* etcd/* mysql/* postgres/*";
+// The locks of ZooKeeper and etcd have no lease of their own, but a session's.
 constexpr std::string_view leasing = "redis/* mysql/* postgres/*";
 constexpr std::string_view leasing_servers = "redis redis-independent mysql postgres";
 constexpr std::string_view replicated = "redis/set_nx_px redis/lua redis/redisson";
@@ -59,7 +59,8 @@ const std::vector<scenario>& fault_catalogue() {
       {"redlock_clock_jump", "redis/redlock", {}, "redis-independent", "", ""},
       {"redlock_even", "redis/redlock", {}, "redis-independent", "", ""},
       {"leader_killed", zookeepers, {}, "zookeeper-3 zookeeper-5", "", ""},
-      {"leader_killed", programs, {}, "zookeeper-3 zookeeper-5", "", ""},
+      {"leader_killed", "etcd/*", {}, "etcd-3 etcd-5", "", ""},
+      {"leader_killed", programs, {}, "zookeeper-3 zookeeper-5 etcd-3 etcd-5", "", ""},
       {"minority_partition", zookeepers, {}, "zookeeper-3 zookeeper-5", "", ""},
       {"leader_partitioned", zookeepers, {}, "zookeeper-3 zookeeper-5", "", ""},
       {"server_killed", ours, {}, plain, "", ""},

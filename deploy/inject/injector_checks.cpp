@@ -94,9 +94,9 @@ void local_injector::check_servers(const fault_plan& plan) const {
         "faults: fail_over is for redis-sentinel, redis-cluster, mysql-replicated and "
         "postgres-replicated, not for {}{}",
         topology,
-        topology.starts_with("zookeeper") ? ", whose servers elect a leader themselves: kill the "
-                                            "leader"
-                                          : ", which has one master only");
+        local::elects_leader(topology) ? ", whose servers elect a leader themselves: kill the "
+                                         "leader"
+                                       : ", which has one master only");
   }
   if (plan.who == "replication" && (plan.what->on_client() != faults::client_effect::cut_off ||
                                     !local::can_cut_replication(topology))) {
@@ -121,8 +121,7 @@ void local_injector::check_role(const fault_plan& plan, std::string_view topolog
     throw usage_error("faults: who is {} is known of local servers only; here are {}", plan.who,
                       fmt::join(serving(), ", "));
   }
-  const bool replicated =
-      local::can_cut_replication(topology) || topology.starts_with("zookeeper-");
+  const bool replicated = local::can_cut_replication(topology) || local::elects_leader(topology);
   if (plan.who == "replicas" && !replicated) {
     throw usage_error("faults: {} has no replicas", topology);
   }

@@ -3,6 +3,27 @@
 #include <fmt/format.h>
 
 namespace lockmark::local {
+namespace {
+
+// A ClientHello of TLS 1.2 that offers one cipher and nothing else. A TLS server answers with a
+// handshake (22) or an alert (21).
+std::string client_hello() {
+  std::string hello("\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03", 11);
+  hello.append(32, 'r');  // the client's random bytes
+  hello.append("\x00\x00\x02\xc0\x2f\x01\x00", 7);
+  return hello;
+}
+
+verdict judge_tls(std::string_view answer) {
+  if (answer.empty()) return verdict::more;
+  return answer[0] == 21 || answer[0] == 22 ? verdict::ready : verdict::not_yet;
+}
+
+}  // namespace
+
+probe tls_probe() {
+  return {client_hello(), judge_tls};
+}
 
 // One shell command per certificate: `openssl req` makes a key and a request, `openssl x509` signs.
 command certificate(const site& where, const std::filesystem::path& folder, std::string_view name,

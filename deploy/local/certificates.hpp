@@ -1,4 +1,5 @@
-// Certificates for local servers, of an authority of their own, valid for 30 days.
+// Certificates for local servers, of an authority of their own, valid for 30 days, and the probe
+// that asks a server behind TLS.
 #pragma once
 
 #include <filesystem>
@@ -16,5 +17,8 @@ command certificate(const site& where, const std::filesystem::path& folder, std:
 // ca.pem, which comes first; server.pem for localhost and 127.0.0.1.
 command authority_certificate(const site& where, const std::filesystem::path& folder);
 command server_certificate(const site& where, const std::filesystem::path& folder);
+
+// Ready once the server answers as one behind TLS.
+probe tls_probe();
 
 }  // namespace lockmark::local

@@ -90,8 +90,8 @@ TEST(cluster, ends_the_servers_that_outlive_their_keeper) {
 
 INSTANTIATE_TEST_SUITE_P(table, each_topology,
                          testing::Values("redis", "redis-sentinel", "redis-cluster",
-                                         "redis-independent", "redis-tls", "zookeeper", "mysql",
-                                         "postgres", "postgres-pgbouncer"),
+                                         "redis-independent", "redis-tls", "zookeeper", "etcd",
+                                         "etcd-tls", "mysql", "postgres", "postgres-pgbouncer"),
                          [](const auto& param) {
                            std::string name = param.param;
                            std::ranges::replace(name, '-', '_');

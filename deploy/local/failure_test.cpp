@@ -178,7 +178,7 @@ TEST_F(failed_start, names_the_package_of_a_missing_program) {
 TEST_F(failed_start, names_a_port_that_is_taken) {
   const cluster first = cluster::start("redis");
   const int port = first.servers().at(0).port;
-  for (const char* name : {"redis", "zookeeper", "mysql", "postgres"}) {
+  for (const char* name : {"redis", "zookeeper", "etcd", "mysql", "postgres"}) {
     EXPECT_THAT(start(find_topology(name), {.port = port}).what(),
                 HasSubstr(fmt::format("port {} of 127.0.0.1 is already taken", port)));
   }

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <charconv>
 
 #include "deploy/local/process.hpp"
 
@@ -22,6 +23,20 @@ verdict judge_zookeeper(std::string_view answer) {
   const std::size_t mode = answer.find("Mode: ");
   const bool whole = mode != std::string_view::npos && answer.find('\n', mode) != answer.npos;
   return whole ? verdict::ready : verdict::more;  // "not currently serving" ends without a mode
+}
+
+// A whole answer by HTTP/1, with a length; ready if it is a success.
+verdict judge_http(std::string_view answer) {
+  constexpr std::string_view length = "Content-Length: ";
+  const auto end = answer.find("\r\n\r\n");
+  const auto at = answer.find(length);
+  if (end == answer.npos) return verdict::more;
+  if (at >= end || !answer.starts_with("HTTP/1.")) return verdict::not_yet;
+  std::size_t size = 0;
+  std::from_chars(answer.data() + at + length.size(), answer.data() + end, size);
+  if (answer.size() < end + 4 + size) return verdict::more;
+  return answer.substr(0, answer.find('\r')).find(" 200") != answer.npos ? verdict::ready
+                                                                         : verdict::not_yet;
 }
 
 // A packet is a length of three bytes, a number, and the payload: 10 begins a handshake, 255 an
@@ -97,6 +112,13 @@ probe redis_probe() {
 }
 probe zookeeper_probe() {
   return {"srvr", judge_zookeeper};
+}
+probe etcd_probe() {
+  return {"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", judge_http};
+}
+probe etcd_status_probe() {
+  return {"POST /v3/maintenance/status HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{}",
+          judge_http};
 }
 probe mariadb_probe() {
   return {"", judge_mariadb};

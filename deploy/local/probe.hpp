@@ -25,7 +25,10 @@ struct probe {
 
 probe redis_probe();      // PING; ready at PONG
 probe zookeeper_probe();  // srvr; ready once it reports its mode, which needs a quorum
-probe mariadb_probe();    // waits for the handshake packet, protocol 10
+// Of etcd's health: it reads from a majority; and of its status, the whole answer by HTTP.
+probe etcd_probe();
+probe etcd_status_probe();
+probe mariadb_probe();  // waits for the handshake packet, protocol 10
 // Logs in as user `probe` without a password; ready once the node reports so (wsrep_ready), that
 // is, as a member of the primary component with all of its state.
 probe galera_probe();

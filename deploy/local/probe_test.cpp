@@ -26,6 +26,18 @@ TEST(zookeeper_probe, waits_for_the_mode) {
   EXPECT_EQ(judge("Zookeeper version: 3.8.0\nMode: standalone\n"), verdict::ready);
 }
 
+// A whole answer, which says that there is a leader; a member without one answers 503.
+TEST(etcd_probe, waits_for_health) {
+  const auto judge = etcd_probe().judge;
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 17\r\nContent-Type: text/plain";
+  EXPECT_EQ(judge(head), verdict::more);
+  EXPECT_EQ(judge(head + "\r\n\r\n{\"health\":"), verdict::more);
+  EXPECT_EQ(judge(head + "\r\n\r\n{\"health\":\"true\"}"), verdict::ready);
+  EXPECT_EQ(judge("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"),
+            verdict::not_yet);
+  EXPECT_EQ(judge("SSH-2.0\r\n\r\n"), verdict::not_yet);
+}
+
 // A handshake of protocol 10; an error packet, as for too many connections, is not ready.
 TEST(mariadb_probe, waits_for_the_handshake) {
   const auto judge = mariadb_probe().judge;

@@ -31,6 +31,15 @@ bool is(const cluster_info& cluster, std::string_view kind) {
   return cluster.topology.starts_with(kind);
 }
 
+// In JSON, whose numbers of 64 bits are strings: of {"leader":"123"} the digits; empty: none.
+std::string number_at(const std::string& json, std::string_view name) {
+  const std::string before = fmt::format("\"{}\":\"", name);
+  const auto at = json.find(before);
+  if (at == json.npos) return {};
+  const auto begin = at + before.size();
+  return json.substr(begin, json.find('"', begin) - begin);
+}
+
 role role_of(const cluster_info& cluster, const server_info& server) {
   const auto either = [](bool known, bool leads) {
     return !known ? role::none : leads ? role::leads : role::follows;
@@ -42,6 +51,11 @@ role role_of(const cluster_info& cluster, const server_info& server) {
   if (is(cluster, "zookeeper-")) {
     const std::string said = answer_of(zookeeper_probe(), server.port, patience);
     return either(!said.empty(), said.find("Mode: leader") != said.npos);
+  }
+  if (is(cluster, "etcd-")) {
+    const std::string said = answer_of(etcd_status_probe(), server.port, patience);
+    const std::string leader = number_at(said, "leader");
+    return either(!leader.empty(), leader == number_at(said, "member_id"));
   }
   if (is(cluster, "mysql-replicated")) {
     const std::string said = ask_mariadb(cluster, server, "SELECT @@read_only");
@@ -157,6 +171,10 @@ std::string owner_of(const cluster_info& cluster, std::string_view key) {
 
 bool can_partition(std::string_view topology) {
   return topology.starts_with("zookeeper-");
+}
+
+bool elects_leader(std::string_view topology) {
+  return topology.starts_with("zookeeper-") || topology.starts_with("etcd-");
 }
 
 bool can_cut_replication(std::string_view topology) {

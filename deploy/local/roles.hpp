@@ -28,6 +28,9 @@ std::string owner_of(const cluster_info& cluster, std::string_view key);
 // has to agree, that is the purpose.
 bool can_partition(std::string_view topology);
 
+// Whether the servers of this topology elect their leader themselves.
+bool elects_leader(std::string_view topology);
+
 // Whether the replication of this topology can be cut while its servers run.
 bool can_cut_replication(std::string_view topology);
 

@@ -14,6 +14,9 @@ plan redis_independent(site& where);             // redis.cpp
 plan redis_tls(site& where);                     // redis_tls.cpp
 plan single_zookeeper(site& where);              // zookeeper.cpp
 plan zookeeper_ensemble(site& where, int size);  // zookeeper.cpp
+plan single_etcd(site& where);                   // etcd.cpp
+plan etcd_cluster(site& where, int size);        // etcd.cpp
+plan etcd_tls(site& where);                      // etcd_tls.cpp
 plan single_mariadb(site& where);                // mariadb.cpp
 plan replicated_mariadb(site& where);            // mariadb_replicated.cpp
 plan galera_mariadb(site& where);                // mariadb_galera.cpp
@@ -35,6 +38,9 @@ server_spec redis_server(site& where, const std::string& name);
 
 // A configuration file, which precedes the settings in `argv`.
 void give_configuration(server_spec& server, const site& where, const std::string& text);
+
+// An etcd without its settings.
+server_spec etcd_server(site& where, std::string name);
 
 // redis-cli, as a step of a plan.
 command redis_command(site& where, std::string purpose, int port, std::vector<std::string> words);

@@ -207,6 +207,47 @@ TEST(zookeeper_plan, members_know_each_other) {
   EXPECT_EQ(made.target, target);
 }
 
+// All members start with the same list of members; clients get the whole list.
+TEST(etcd_plan, members_know_each_other) {
+  const plan made = planned("etcd-3");
+  ASSERT_EQ(made.servers.size(), 3u);
+  std::set<std::string> lists;
+  std::string target = "etcd://";
+  for (std::size_t i = 0; i < 3; ++i) {
+    const server_spec& one = made.servers[i];
+    const std::string name = fmt::format("etcd-{}", i + 1);
+    EXPECT_EQ(one.name, name);
+    EXPECT_TRUE(has_option(one.argv, "--name", name));
+    EXPECT_TRUE(has_option(one.argv, "--data-dir", fmt::format("/somewhere/{}/data", name)));
+    const std::string own = fmt::format("http://127.0.0.1:{}", one.port);
+    EXPECT_TRUE(has_option(one.argv, "--listen-client-urls", own));
+    const auto list = std::ranges::find(one.argv, "--initial-cluster");
+    ASSERT_NE(list, one.argv.end());
+    lists.insert(*(list + 1));
+    EXPECT_THAT(one.argv, Not(Contains(HasSubstr("unsafe"))));
+    target += fmt::format("{}127.0.0.1:{}", i == 0 ? "" : ",", one.port);
+  }
+  EXPECT_EQ(lists.size(), 1U);
+  EXPECT_THAT(*lists.begin(), StartsWith("etcd-1=http://127.0.0.1:"));
+  EXPECT_EQ(made.target, target);
+}
+
+// With TLS there is no plain port for clients, and the password is on no command line.
+TEST(etcd_plan, hides_its_password) {
+  const plan made = planned("etcd-tls");
+  const server_spec& one = made.servers.at(0);
+  const std::string own = fmt::format("https://127.0.0.1:{}", one.port);
+  EXPECT_TRUE(has_option(one.argv, "--listen-client-urls", own));
+  EXPECT_TRUE(has_option(one.argv, "--cert-file", "/somewhere/etcd/server.pem"));
+  const std::string password = made.target.substr(std::string("etcd://lockmark:").size(), 24);
+  EXPECT_EQ(made.target,
+            fmt::format("etcd://lockmark:{}@127.0.0.1:{}?tls=yes&ca=/somewhere/etcd/ca.pem",
+                        password, one.port));
+  EXPECT_THAT(one.files.at(0).text, HasSubstr(fmt::format("echo '{}' |", password)));
+  EXPECT_THAT(made.after_start.at(0).argv, Not(Contains(HasSubstr(password))));
+  EXPECT_THAT(one.argv, Not(Contains(HasSubstr(password))));
+}
+
 // MariaDB commits durably on loopback; the password is in the file of accounts and in the target,
 // and on no command line, where every user of the machine could read it.
 TEST(mariadb_plan, commits_durably_and_hides_its_password) {

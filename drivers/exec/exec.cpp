@@ -85,7 +85,7 @@ constexpr std::string_view master_schemes = "redis rediss redis+independent redi
 constexpr std::string_view mysql_schemes = "mysql mysql+galera";
 constexpr std::string_view every_scheme =
     "exec redis rediss redis+sentinel rediss+sentinel redis+cluster rediss+cluster zookeeper "
-    "redis+independent rediss+independent mysql mysql+galera postgres postgresql";
+    "etcd redis+independent rediss+independent mysql mysql+galera postgres postgresql";
 
 bool is_command(std::string_view value) {
   return value.empty() || static_cast<bool>(config::parse_target(fmt::format("exec:{}", value)));
@@ -230,8 +230,8 @@ lock_kind any_program() {
           .promises = safety::best_effort,
           .topologies =
               "exec redis redis-sentinel redis-cluster redis-independent zookeeper "
-              "zookeeper-3 zookeeper-5 mysql mysql-replicated mysql-galera postgres "
-              "postgres-replicated postgres-pgbouncer",
+              "zookeeper-3 zookeeper-5 etcd etcd-3 etcd-5 mysql mysql-replicated mysql-galera "
+              "postgres postgres-replicated postgres-pgbouncer",
           .algorithm = "the program's",
           .options = {{.name = "server",
                        .values = "a target URL, its password by ?password-env= or password-file=",

@@ -70,6 +70,7 @@ std::string close_line() {
 
 std::string key_prefix(std::string_view scheme, std::string_view run) {
   if (scheme.starts_with("zookeeper")) return fmt::format("/lockmark/{}/", run);
+  if (scheme == "etcd") return fmt::format("lockmark/{}/", run);
   if (scheme.starts_with("redis")) return fmt::format("lockmark:{}:", run);
   return {};
 }

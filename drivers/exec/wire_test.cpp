@@ -48,6 +48,7 @@ TEST(Wire, KeysAreNamedAsByOurOwnLocks) {
   EXPECT_EQ(key_prefix("redis+independent", "r1"), "lockmark:r1:");
   EXPECT_EQ(key_prefix("rediss+cluster", "r1"), "lockmark:r1:");
   EXPECT_EQ(key_prefix("zookeeper", "r1"), "/lockmark/r1/");
+  EXPECT_EQ(key_prefix("etcd", "r1"), "lockmark/r1/");
   EXPECT_EQ(key_prefix("mysql", "r1"), "");
 }
 

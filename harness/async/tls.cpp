@@ -61,6 +61,15 @@ void read_own_certificate(ssl_ctx_st* context, const tls_settings& s) {
   }
 }
 
+void offer_protocol(ssl_ctx_st* context, const std::string& name) {
+  if (name.empty()) return;
+  const std::string list = static_cast<char>(name.size()) + name;
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(list.data());
+  if (SSL_CTX_set_alpn_protos(context, bytes, static_cast<unsigned>(list.size())) != 0) {
+    throw std::bad_alloc();
+  }
+}
+
 }  // namespace
 
 const std::error_category& tls_category() {
@@ -85,6 +94,7 @@ tls_context::tls_context(tls_settings settings)
   SSL_CTX_set_mode(context_.get(), SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_verify(context_.get(), settings_.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   if (settings_.verify) read_authorities(context_.get(), settings_.ca);
+  offer_protocol(context_.get(), settings_.protocol);
   read_own_certificate(context_.get(), settings_);
 }
 

@@ -25,6 +25,8 @@ struct tls_settings {
   std::string key;
   bool verify = true;       // the server's certificate and name
   std::string server_name;  // expected in the certificate; empty: the host of connect()
+  // What is to be spoken over TLS, by its name in ALPN (RFC 7301): "h2"; empty: nothing is said.
+  std::string protocol{};
 };
 
 // The files of tls_settings, read once for all connections. Immutable; shared by threads.

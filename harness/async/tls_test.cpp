@@ -1,6 +1,6 @@
 #include "harness/async/tls.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <asio/basic_socket_acceptor.hpp>
 #include <csignal>
@@ -125,6 +125,18 @@ TEST_F(tls_test, shows_a_client_certificate) {
   EXPECT_FALSE(e) << e.message();
   EXPECT_EQ(echo(trusting("ca.pem"), text, true).message(),
             "TLS failed: tlsv13 alert certificate required");
+}
+
+// What is to be spoken is agreed on in the handshake; a server that speaks something else refuses.
+TEST_F(tls_test, agrees_on_a_protocol) {
+  std::string text = "ping";
+  tls_settings http2 = trusting("ca.pem");
+  http2.protocol = "h2";
+  const std::error_code e = echo(http2, text, false);
+  EXPECT_FALSE(e) << e.message();
+  EXPECT_EQ(text, "ping");
+  http2.protocol = "h3";
+  EXPECT_THAT(echo(http2, text, false).message(), testing::HasSubstr("no application protocol"));
 }
 
 // Files are read once, before any connection; a problem with them is one sentence.

@@ -110,6 +110,21 @@ struct echo_server::state {
   }
 };
 
+namespace {
+
+// Agrees to "h2" where it is offered first, and to nothing else.
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size,
+                    const unsigned char* offered, unsigned all, void* /*unused*/) {
+  if (all < 3 || offered[0] != 2 || offered[1] != 'h' || offered[2] != '2') {
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+  }
+  *chosen = offered + 1;
+  *size = 2;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+}  // namespace
+
 echo_server::echo_server(const test_certificates& certificates, bool wants_certificate)
     : state_(std::make_unique<state>()) {
   SSL_CTX* const c = state_->context;
@@ -119,6 +134,7 @@ echo_server::echo_server(const test_certificates& certificates, bool wants_certi
     SSL_CTX_load_verify_locations(c, certificates.file("ca.pem").c_str(), nullptr);
     SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
+  SSL_CTX_set_alpn_select_cb(c, choose_protocol, nullptr);
   state_->listen_anywhere();
   state_->thread = std::thread{[this] { state_->serve(); }};
 }

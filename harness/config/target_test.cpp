@@ -53,8 +53,8 @@ TEST(target, reads_ipv6_in_brackets) {
 // One clear sentence each.
 TEST(target, says_what_is_wrong) {
   const std::string schemes =
-      "redis, redis+sentinel, redis+cluster, redis+independent, zookeeper, mysql, mysql+galera, "
-      "postgres, postgresql, memory, local, exec; with TLS: rediss, rediss+sentinel, "
+      "redis, redis+sentinel, redis+cluster, redis+independent, zookeeper, etcd, mysql, "
+      "mysql+galera, postgres, postgresql, memory, local, exec; with TLS: rediss, rediss+sentinel, "
       "rediss+cluster, rediss+independent";
   const std::string no_target =
       "is no target: expected SCHEME://HOST, memory: or local:NAME with one of the schemes " +
@@ -64,7 +64,7 @@ TEST(target, says_what_is_wrong) {
       {"", no_target},
       {"redis", no_target},
       {"://h", no_target},
-      {"etcd://h", "has an unknown scheme; the known ones are " + schemes},
+      {"consul://h", "has an unknown scheme; the known ones are " + schemes},
       {"redis:h", "has no '//' after redis:; " + redis_form},
       {"redis://", "has no name for host 1; " + redis_form},
       {"redis://:6379", "has no name for host 1; " + redis_form},
@@ -119,7 +119,7 @@ TEST(target, errors_never_show_the_password) {
                            "hunter2@h",
                            "u:hunter2@h",
                            "hunter2:@h",
-                           "etcd://u:hunter2@h",
+                           "consul://u:hunter2@h",
                            "redis:u:hunter2@h",
                            "redis://u:hunter2@h/x",
                            "redis://u@hunter2!",

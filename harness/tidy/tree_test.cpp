@@ -50,7 +50,7 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
 }
 
-constexpr std::array<client_library, 9> client_libraries{{
+constexpr std::array<client_library, 11> client_libraries{{
     {"zookeeper/", "drivers/zookeeper/"},
     {"mysql.h", "drivers/mysql/"},
     {"mysql/", "drivers/mysql/"},
@@ -60,6 +60,8 @@ constexpr std::array<client_library, 9> client_libraries{{
     {"libpq", "drivers/postgres/"},
     {"postgresql/", "drivers/postgres/"},
     {"pg_", "drivers/postgres/"},
+    {"nghttp2/", "drivers/etcd/"},
+    {"google/protobuf/", "drivers/etcd/"},
 }};
 
 // Every file of the tree; each violation says what to do instead.
