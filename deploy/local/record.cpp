@@ -17,12 +17,12 @@ namespace {
 
 // A server's log may contain bytes that are not UTF-8; they must not hide the error.
 template <class value>
-std::string write(const value& what) {
+std::string as_text(const value& what) {
   return nlohmann::json(what).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 template <class value>
-value read(std::string_view text) {
+value value_from(std::string_view text) {
   try {
     return nlohmann::json::parse(text).get<value>();
   } catch (const nlohmann::json::exception& error) {
@@ -33,16 +33,16 @@ value read(std::string_view text) {
 }  // namespace
 
 std::string to_json(const cluster_info& cluster) {
-  return write(cluster);
+  return as_text(cluster);
 }
 std::string to_json(const reply& answer) {
-  return write(answer);
+  return as_text(answer);
 }
 cluster_info cluster_from_json(std::string_view text) {
-  return read<cluster_info>(text);
+  return value_from<cluster_info>(text);
 }
 reply reply_from_json(std::string_view text) {
-  return read<reply>(text);
+  return value_from<reply>(text);
 }
 
 }  // namespace lockmark::local

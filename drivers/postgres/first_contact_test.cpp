@@ -68,6 +68,19 @@ task<void> describe_less_durable(server& s) {
   co_await must(s.admin, "reset", "ALTER DATABASE lockmark RESET synchronous_commit", s.in(enough));
 }
 
+task<void> describe_own_setting(server& s) {
+  s.use("postgres/unique_key", {{"synchronous_commit", "off"}});
+  const description d = co_await s.locks->prepare(s.l, s.in(enough));
+  const std::map<std::string, std::string> said(d.begin(), d.end());
+  EXPECT_EQ(said.at("server.synchronous_commit"), "off");
+  EXPECT_EQ(said.at("server.durability"), "all but 1 s");
+}
+
+// What the lock itself sets counts, whatever the server's own setting is.
+TEST_F(server, tells_what_the_lock_makes_durable) {
+  play(describe_own_setting);
+}
+
 // The table's column says what survives a crash.
 TEST_F(server, tells_what_is_durable) {
   play(describe_less_durable);

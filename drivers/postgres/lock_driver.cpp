@@ -36,14 +36,17 @@ constexpr std::array counter_names{"transactions_committed",
                                    "deadlocks",
                                    "wal_bytes"};
 
-// What is on the disk when the server says that a transaction is committed.
+// What is on the disk when the server says that a transaction is committed. Empty: unknown.
 std::string_view durability_of(const description& said) {
-  const auto is = [&said](std::string_view name, std::string_view value) {
-    return std::ranges::any_of(said,
-                               [&](const auto& s) { return s.first == name && s.second == value; });
+  const auto setting = [&said](std::string_view name) -> std::string_view {
+    const auto told = std::ranges::find(said, name, &description::value_type::first);
+    return told == said.end() ? "" : std::string_view{told->second};
   };
-  if (is("server.fsync", "off")) return "none";
-  return is("server.synchronous_commit", "off") ? "all but 1 s" : "each commit";
+  const std::string_view synced = setting("server.fsync");
+  const std::string_view commit = setting("server.synchronous_commit");
+  if (synced.empty() || commit.empty()) return "";
+  if (synced == "off") return "none";
+  return commit == "off" ? "all but 1 s" : "each commit";
 }
 
 // Statements that change what there is, in one transaction of limited waits: it is not yet there,
@@ -82,6 +85,10 @@ task<description> lock_driver::prepare(loop& l, time_point deadline) {
   traffic unused;
   connection c{l, unused};
   co_await reach_or_throw(l, c, *way_, deadline);
+  // The settings that are described are those of the run's sessions.
+  const greeting settings{.settings = hello_.settings, .prepared = {}};
+  const answer greeted = co_await c.greet(settings, deadline);
+  if (!greeted.done()) throw no_server(sentence(c.where(), "begin a session", greeted));
   const time_point created_by = deadline + creating_within;
   co_await create(l, c, created_by);
   description said = co_await describe(c, created_by);
@@ -109,7 +116,9 @@ task<description> lock_driver::describe(connection& c, time_point deadline) {
   const std::string_view whole = version.at(0, 1).text(0);
   said.emplace_back("server.flavour", quotable(whole.substr(0, whole.find(' '))));
   said.emplace_back("server.pooled", c.is_pooled() ? "yes" : "no");
-  said.emplace_back("server.durability", durability_of(said));
+  if (const std::string_view survives = durability_of(said); !survives.empty()) {
+    said.emplace_back("server.durability", survives);
+  }
   co_return said;
 }
 
