@@ -28,6 +28,7 @@ constexpr likeness pairs[] = {
     {"redis", "exec/redisson", "redis/redisson", true},
     {"zookeeper", "exec/curator", "zookeeper/sequential"},
     {"redis-independent", "exec/redsync", "redis/redlock"},
+    {"etcd", "exec/etcd", "etcd/mutex"},
     {"mysql", "exec/shedlock", "mysql/shedlock"},
 };
 

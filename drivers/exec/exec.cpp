@@ -30,6 +30,7 @@ bool one_of(std::string_view value) {
 constexpr std::string_view redisson_kinds = "lock, fair, spin, read, write, fenced, multi";
 constexpr std::string_view curator_kinds = "mutex, semaphore_mutex, read, write, semaphore";
 
+constexpr std::string_view etcd_kinds = "mutex, read, write";
 constexpr std::string_view kazoo_nodes = "curator, kazoo";
 
 // Whether all of `text` is a whole number from 1 to `most`.
@@ -156,6 +157,7 @@ constexpr real_client curator_5_9{"curator", "zookeeper", false};
 constexpr real_client curator_5_4{"curator_5.4", "zookeeper", false};
 constexpr real_client node_redlock{"node_redlock", master_schemes, true};
 constexpr real_client redsync{"redsync", master_schemes, true};
+constexpr real_client go_etcd{"etcd", "etcd", false};
 constexpr real_client jdbc_shedlock{"shedlock", mysql_schemes, false};
 constexpr real_client python_kazoo{"kazoo", "zookeeper", false};
 
@@ -279,6 +281,23 @@ lock_kind shedlock() {
           .make = make_real<jdbc_shedlock>};
 }
 
+lock_kind etcd_client() {
+  return {.name = "exec/etcd",
+          .summary = "etcd's own Go client, in a process per instance",
+          .has = feature::session_bound | feature::server_wait,
+          .promises = safety::session,
+          .topologies = "etcd etcd-3 etcd-5",
+          .algorithm = "etcd's Go client 3.5",
+          .options = {{.name = "kind",
+                       .values = etcd_kinds,
+                       .preset = "mutex",
+                       .help = "concurrency.Mutex (grants have tokens), or a side of the recipe "
+                               "RWMutex",
+                       .accepts = one_of<etcd_kinds>}},
+          .make = make_real<go_etcd>,
+          .holders = holders_of};
+}
+
 lock_kind kazoo() {
   return {.name = "exec/kazoo",
           .summary = "the real kazoo, in a Python process per instance",
@@ -308,6 +327,7 @@ std::vector<lock_kind> kinds() {
                       "node-redlock 5.0.0-beta.2", make_real<node_redlock>),
       polling_redlock("exec/redsync", "the real redsync, in a Go process per instance",
                       "redsync 4, with go-redis", make_real<redsync>),
+      etcd_client(),
       shedlock(),
       kazoo(),
   };

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "deploy/local/cluster.hpp"
+#include "drivers/etcd/etcd.hpp"
 #include "drivers/exec/driver.hpp"
 #include "drivers/exec/duel.hpp"
 #include "drivers/exec/exec.hpp"
@@ -66,6 +67,13 @@ constexpr pair pairs[] = {
     {"redis", {"exec/redisson_3.52", "kind=read"}, {"redis/redisson_read"}, relation::shared},
     {"redis-independent", {"exec/node_redlock"}, {"redis/redlock", "node_timeout=2000ms"}},
     {"redis-independent", {"exec/redsync"}, {"redis/redlock", "node_timeout=2000ms"}},
+    {"etcd", {"exec/etcd"}, {"etcd/mutex"}},
+    {"etcd", {"exec/etcd"}, {"etcd/mutex", "watch_from=next"}},
+    {"etcd", {"exec/etcd"}, {"etcd/lock_service"}},
+    {"etcd", {"exec/etcd", "kind=write"}, {"etcd/rw"}},
+    {"etcd", {"exec/etcd", "kind=write"}, {"etcd/rw_read"}},
+    {"etcd", {"exec/etcd", "kind=read"}, {"etcd/rw"}},
+    {"etcd", {"exec/etcd", "kind=read"}, {"etcd/rw_read"}, relation::shared},
     {"mysql", {"exec/shedlock"}, {"mysql/shedlock"}},
     {"zookeeper", {"exec/curator"}, {"zookeeper/sequential"}},
     {"zookeeper", {"exec/curator", "kind=semaphore_mutex"}, {"zookeeper/semaphore_mutex"}},
@@ -92,12 +100,13 @@ constexpr pair mixed_pairs[] = {
     {"redis", {"exec/redisson"}, {"redis/redisson"}},
     {"zookeeper", {"exec/curator"}, {"zookeeper/sequential"}},
     {"redis-independent", {"exec/redsync"}, {"redis/redlock", "node_timeout=2000ms"}},
+    {"etcd", {"exec/etcd"}, {"etcd/mutex"}},
 };
 // clang-format on
 
 // All topologies that the pairs need.
 constexpr const char* topologies[] = {
-    "redis", "redis-sentinel", "redis-cluster", "redis-independent", "zookeeper", "mysql"};
+    "redis", "redis-sentinel", "redis-cluster", "redis-independent", "zookeeper", "etcd", "mysql"};
 
 using servers = std::map<std::string, local::cluster, std::less<>>;
 
@@ -109,7 +118,8 @@ servers& running() {
 
 std::vector<lock_kind> all_locks() {
   std::vector<lock_kind> all;
-  for (const auto& table : {kinds(), redis::kinds(), zookeeper::kinds(), mysql::kinds()}) {
+  for (const auto& table :
+       {kinds(), redis::kinds(), zookeeper::kinds(), etcd::kinds(), mysql::kinds()}) {
     all.insert(all.end(), table.begin(), table.end());
   }
   return all;
