@@ -94,6 +94,25 @@ TEST(exclusion_check, keeps_writers_from_readers_and_readers_from_writers) {
   EXPECT_EQ(violations(false, false), 1U);
 }
 
+// Who has promised to stop by then was no holder any more, whenever its release comes.
+TEST(exclusion_check, a_hold_ends_when_its_client_promised) {
+  const auto violations = [](std::vector<std::uint64_t> promises, std::int64_t second_at) {
+    exclusion judge(1);
+    judge.granted({10, 0, 0, 0, granted});
+    for (const std::uint64_t until : promises) judge.promised({10, until, 0, 0, promised});
+    judge.granted({second_at, 0, 0, 1, granted});
+    judge.released({second_at + 1, 0, 0, 1, released});
+    judge.released({90, 0, 0, 0, released});
+    judge.finish(100);
+    return judge.certain();
+  };
+  EXPECT_EQ(violations({}, 50), 1U);
+  EXPECT_EQ(violations({50}, 50), 0U);
+  EXPECT_EQ(violations({51}, 50), 1U);
+  EXPECT_EQ(violations({40, 60}, 50), 1U);  // renewed
+  EXPECT_EQ(violations({40, 60}, 60), 0U);
+}
+
 // The sweep over holds agrees exactly with trying every linearization.
 TEST(exclusion, agrees_with_brute_force_on_10000_random_histories) {
   std::mt19937 rng(7);

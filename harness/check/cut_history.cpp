@@ -21,7 +21,8 @@ void cut_history::see(const event& e) {
     case event_kind::committed:
     case event_kind::answered:
     case event_kind::died: s.what = doing::nothing; return;
-    case event_kind::refused: return;
+    case event_kind::refused:
+    case event_kind::promised: return;
   }
 }
 

@@ -27,7 +27,8 @@ void edn_history::append(const event& e, std::string& to) {
       return;
     case event_kind::committed:
     case event_kind::doubtful:
-    case event_kind::refused: break;
+    case event_kind::refused:
+    case event_kind::promised: break;
   }
 }
 

@@ -18,7 +18,8 @@ void exclusion::granted(const event& e) {
   key_state& state = keys_[e.key];
   if (state.last_client != none && state.last_client != e.client) ++transfers_;
   state.last_client = e.client;
-  const hold entered{e.client, e.token, e.at_ns, 0, false, e.shared};
+  const hold entered{
+      .client = e.client, .token = e.token, .granted_ns = e.at_ns, .shared = e.shared};
   find_overlaps(state, entered, e.key);
   state.open.push_back(entered);
 }
@@ -42,18 +43,28 @@ void exclusion::find_overlaps(key_state& state, const hold& entered, std::uint32
   state.pairs.push_back({key, *oldest, entered, 0, false});
 }
 
+std::vector<hold>::iterator exclusion::hold_of(key_state& state, std::uint32_t client) {
+  return std::ranges::find(state.open, client, &hold::client);
+}
+
+// The latest promise counts: a renewed lease ends later.
+void exclusion::promised(const event& e) {
+  key_state& state = keys_[e.key];
+  const auto mine = hold_of(state, e.client);
+  if (mine != state.open.end()) mine->promised_ns = static_cast<std::int64_t>(e.token);
+}
+
 void exclusion::released(const event& e) {
   key_state& state = keys_[e.key];
-  const auto mine = std::find_if(state.open.begin(), state.open.end(),
-                                 [&](const hold& h) { return h.client == e.client; });
+  const auto mine = hold_of(state, e.client);
   if (mine == state.open.end()) return;
   close(state, static_cast<std::size_t>(mine - state.open.begin()), e.at_ns, false);
 }
 
 void exclusion::close(key_state& state, std::size_t place, std::int64_t at_ns, bool at_end) {
   hold ended = state.open[place];
-  ended.release_sent_ns = at_ns;
-  ended.open_at_end = at_end;
+  ended.release_sent_ns = std::min(at_ns, ended.promised_ns);
+  ended.open_at_end = at_end && ended.release_sent_ns == at_ns;
   state.open.erase(state.open.begin() + static_cast<std::ptrdiff_t>(place));
   if (state.pairs.empty()) return;
 

@@ -5,12 +5,14 @@
 // pairwise disjoint: put each acquire's effect at its answer and each release's at its sending.
 // An acquire in doubt never entered; a release in doubt ended when it was sent. A semaphore of N
 // leases is violated while more than N clients hold it; readers exclude writers, but not each
-// other.
+// other. A hold whose client has promised to leave the resource alone from a time on ends then,
+// also if the client was stopped and releases later.
 //
 // Reads events in order of time (see merge.hpp); touches one key per event.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "harness/check/history.hpp"
@@ -21,9 +23,10 @@ struct hold {
   std::uint32_t client = 0;
   std::uint64_t token = 0;
   std::int64_t granted_ns = 0;
-  std::int64_t release_sent_ns = 0;  // or the end of the run
+  std::int64_t release_sent_ns = 0;  // or the end of the run, or what was promised
   bool open_at_end = false;          // never released
   bool shared = false;               // by a reader
+  std::int64_t promised_ns = std::numeric_limits<std::int64_t>::max();
 };
 
 struct violation {
@@ -50,6 +53,7 @@ class exclusion {
                      std::size_t keep = 20);
 
   void granted(const event& e);
+  void promised(const event& e);
   void released(const event& e);
   // Ends every open hold.
   void finish(std::int64_t end_ns);
@@ -70,6 +74,7 @@ class exclusion {
   };
   static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
 
+  static std::vector<hold>::iterator hold_of(key_state& state, std::uint32_t client);
   void find_overlaps(key_state& state, const hold& entered, std::uint32_t key) const;
   void close(key_state& state, std::size_t place, std::int64_t at_ns, bool at_end);
   void settle(violation v);

@@ -21,6 +21,7 @@ enum class event_kind : std::uint8_t {
   doubtful,   // optimistic: a commit in doubt; token = the version it would replace
   answered,   // a release was answered; token = the answer; noted only for a history of the run
   refused,    // a try was answered without a grant; token = the refusal
+  promised,   // the holder will leave the resource alone from a time on; token = that time, in ns
 };
 
 // How a call ended; the token of some events.

@@ -182,6 +182,8 @@ option_table<job> job_options() {
             "processes that the instances live in and can die with; 0: threads of one"),
     declare("keys", &job::keys, "one", "which key an attempt wants"),
     declare("hold", &job::hold, "0s", "time from grant to the start of the release"),
+    declare("holder", &job::holder, "careless",
+            "careful holders end their work when the lease may be over or the session is lost"),
     declare("wait", &job::wait, "1s", {1ns, 24h}, "an attempt not granted by then has failed"),
     declare("lease", &job::lease, "30s", {1ms, 24h}, "how long the server keeps a lock by itself"),
     declare("renew", &job::renew, "false", "renew every third of the lease while holding"),

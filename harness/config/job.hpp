@@ -41,6 +41,17 @@ struct text_form<guard_kind> : text_names<guard_kind, guard_names> {
   static constexpr std::string_view what = "none or register";
 };
 
+// What a holder goes by. careless: by its work alone, whatever has become of the lock meanwhile.
+// careful: it leaves the resource alone once the lease may have ended or the session is known to be
+// lost.
+enum class holder_kind { careless, careful };
+
+inline constexpr std::array<std::string_view, 2> holder_names{"careless", "careful"};
+template <>
+struct text_form<holder_kind> : text_names<holder_kind, holder_names> {
+  static constexpr std::string_view what = "careless or careful";
+};
+
 // Meanings, units, defaults and bounds of the members are in job_options() (job.cpp). A job{} is
 // all zeros and not valid, so begin with default_job().
 struct job {
@@ -61,6 +72,7 @@ struct job {
 
   key_choice keys;
   distribution hold;
+  holder_kind holder{};
   duration wait{};
   duration lease{};
   bool renew{};

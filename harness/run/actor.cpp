@@ -13,6 +13,9 @@ using namespace std::chrono_literals;
 // A client without a reachable server must not hammer the network.
 constexpr duration least_pause_when_unavailable = 10ms;
 
+// How often a careful holder asks whether its session lives.
+constexpr duration look_at_session = 10ms;
+
 counter counter_of(refusal r) {
   switch (r) {
     case refusal::busy: return counter::refused_busy;
@@ -148,7 +151,10 @@ bool actor::answered(const outcome<grant>& answer) {
     holding_ = true;
     gauges::add(stage_.gauges.holding, 1);
     note_grant(answer.value().pipe);
-    if (stage_.guard != nullptr) had_read_ = stage_.guard->read(plan_.key, token_);
+    promise(granted_);
+    if (stage_.guard != nullptr && !must_stop(granted_)) {
+      had_read_ = stage_.guard->read(plan_.key, token_);
+    }
     return true;
   }
   return missed(answer);
@@ -207,21 +213,54 @@ task<bool> actor::retry() {
 task<void> actor::hold() {
   const time_point until = stage_.where.now() + plan_.hold;
   const bool renews = stage_.job.renew && stage_.lock_has.has(feature::renewable);
+  const bool looks = stage_.job.holder == config::holder_kind::careful;
+  time_point renew_at = stage_.where.now() + stage_.job.lease / 3;
   in_no_call();
   while (!hurry_) {
     const time_point now = stage_.where.now();
     if (now >= until) break;
-    const time_point renew_at = now + stage_.job.lease / 3;
-    co_await pause_until(renews ? std::min(until, renew_at) : until);
-    if (!renews || hurry_ || stage_.where.now() >= until) continue;
-    const request r = prompt_request(stage_.where.now());
-    const auto answer = co_await lock_.renew(r);
-    count(answer.done() ? counter::renewals : counter::renewals_lost);
-    if (stage_.where.now() > lease_ends_) count(counter::renewals_late);
-    if (answer.done()) lease_ends_ = answer.value().valid_until;
-    record(series::renewal, stage_.where.now() - renew_at);
-    in_no_call();
+    if (must_stop(now)) {
+      count(counter::holds_stopped);
+      break;
+    }
+    if (renews && now >= renew_at) {
+      co_await renew(renew_at);
+      renew_at = stage_.where.now() + stage_.job.lease / 3;
+      continue;
+    }
+    time_point next = renews ? std::min(until, renew_at) : until;
+    if (looks) next = std::min(next, std::min(lease_ends_, now + look_at_session));
+    co_await pause_until(next);
   }
+}
+
+task<void> actor::renew(time_point due) {
+  const request r = prompt_request(stage_.where.now());
+  const auto answer = co_await lock_.renew(r);
+  const time_point now = stage_.where.now();
+  count(answer.done() ? counter::renewals : counter::renewals_lost);
+  if (now > lease_ends_) count(counter::renewals_late);
+  if (answer.done()) {
+    lease_ends_ = answer.value().valid_until;
+    promise(now);
+  }
+  record(series::renewal, now - due);
+  in_no_call();
+}
+
+// What a client can know by itself. It cannot know that it was stopped between a look and what it
+// does next: here that is one turn of the loop.
+bool actor::must_stop(time_point now) const {
+  if (stage_.job.holder == config::holder_kind::careless) return false;
+  return now >= lease_ends_ || !lock_.alive();
+}
+
+// A careful holder that is stopped, and goes on when its lease is over, has not held the key
+// meanwhile: it knew beforehand when to end.
+void actor::promise(time_point at) {
+  if (stage_.job.holder == config::holder_kind::careless) return;
+  if (lease_ends_ == time_point::max()) return;
+  note(check::event_kind::promised, at, static_cast<std::uint64_t>(to_ns(lease_ends_)));
 }
 
 request actor::nested() {
@@ -233,8 +272,10 @@ void actor::broke(std::string_view) {
 }
 
 request actor::giving_back() {
-  if (stage_.guard != nullptr) stage_.guard->write(plan_.key, token_, had_read_);
   release_sent_ = stage_.where.now();
+  if (stage_.guard != nullptr && !must_stop(release_sent_)) {
+    stage_.guard->write(plan_.key, token_, had_read_);
+  }
   record(series::hold, release_sent_ - granted_);
   note_release(release_sent_);
   leave();

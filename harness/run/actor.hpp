@@ -87,6 +87,9 @@ class actor final : public client {
   void note(check::event_kind kind, time_point at, check::answer how);
   void note_grant(duration pipe);
   void note_release(time_point at);
+  void promise(time_point at);
+  bool must_stop(time_point now) const;
+  task<void> renew(time_point due);
   void got_it(time_point at, duration pipe = {});
   void missed(refusal r);
   void missed(doubt d);

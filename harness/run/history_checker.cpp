@@ -66,6 +66,7 @@ void history_checker::see(const event& e) {
     case event_kind::doubtful: return updates_.doubtful(e);
     case event_kind::answered: return;
     case event_kind::refused: return exposure_.refused(e);
+    case event_kind::promised: return exclusion_.promised(e);
   }
 }
 

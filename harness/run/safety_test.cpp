@@ -27,18 +27,18 @@ lock_kind kind_of(std::string_view name) {
   throw std::logic_error("no such lock in this test");
 }
 
-// A lock whose server may be gone, or miscount.
+// A lock whose server may be gone, or miscount, and whose session may be lost.
 class odd_session final : public session {
  public:
-  odd_session(std::unique_ptr<session> inner, loop& l, time_point gone_from)
-      : inner_(std::move(inner)), loop_(l), gone_from_(gone_from) {}
+  odd_session(std::unique_ptr<session> inner, loop& l, time_point gone_from, time_point lost_from)
+      : inner_(std::move(inner)), loop_(l), gone_from_(gone_from), lost_from_(lost_from) {}
   task<outcome<grant>> acquire(request r) override {
     if (loop_.now() < gone_from_) return inner_->acquire(r);
     return nobody_there();
   }
   task<outcome<grant>> renew(request r) override { return inner_->renew(r); }
   task<outcome<nothing>> release(request r) override { return inner_->release(r); }
-  bool alive() const override { return inner_->alive(); }
+  bool alive() const override { return loop_.now() < lost_from_ && inner_->alive(); }
   task<void> close() override { return inner_->close(); }
   traffic sent() const override { return inner_->sent(); }
 
@@ -51,6 +51,7 @@ class odd_session final : public session {
   std::unique_ptr<session> inner_;
   loop& loop_;
   time_point gone_from_;
+  time_point lost_from_;
 };
 
 class odd_driver final : public driver {
@@ -60,7 +61,8 @@ class odd_driver final : public driver {
   task<void> wipe(loop& l, time_point by) override { return inner_->wipe(l, by); }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
     auto inner = co_await inner_->open(l, who, by);
-    std::unique_ptr<session> made = std::make_unique<odd_session>(std::move(inner), l, gone_from);
+    std::unique_ptr<session> made =
+        std::make_unique<odd_session>(std::move(inner), l, gone_from, lost_from);
     co_return made;
   }
   task<server_counters> counters(loop& l, time_point by) override {
@@ -74,6 +76,7 @@ class odd_driver final : public driver {
   }
 
   time_point gone_from = time_point::max();
+  time_point lost_from = time_point::max();
   time_point counts_nothing_from = time_point::max();
   std::uint64_t commits_lost = 0;
 
@@ -128,6 +131,45 @@ TEST(guarded_runs, a_fence_would_have_refused_who_outstays_his_lease) {
   EXPECT_GT(r.found.guard->stale_accesses, 0u);
   EXPECT_GT(r.found.certain_violations, 0u);
   EXPECT_GE(r.violations(), r.found.guard->proofs());
+}
+
+// The same work, by holders who look at their lease: they leave the resource alone in time.
+TEST(guarded_runs, a_careful_holder_does_not_outstay_its_lease) {
+  const result r =
+      simulate(kind_of("memory/lock"), "guard: register\nhold: 3ms\nlease: 2ms\nholder: careful\n");
+  EXPECT_EQ(r.violations(), 0u);
+  EXPECT_EQ(r.found.guard->proofs(), 0u);
+  EXPECT_GT(r.totals.counts[counter::holds_stopped], 100u);
+  EXPECT_FALSE(r.untested().has_value());
+}
+
+// A lease that is renewed in time does not end a hold.
+TEST(guarded_runs, a_careful_holder_whose_lease_is_renewed_goes_on) {
+  const result r =
+      simulate(kind_of("memory/lock"), "hold: 30ms\nlease: 9ms\nrenew: true\nholder: careful\n");
+  EXPECT_EQ(r.violations(), 0u);
+  EXPECT_EQ(r.totals.counts[counter::holds_stopped], 0u);
+  EXPECT_GT(r.totals.counts[counter::renewals], 100u);
+}
+
+// What a careful holder does not see, two have: two grants at once within their leases.
+TEST(guarded_runs, a_careful_holder_is_no_cure_for_a_lock_that_is_none) {
+  const result r = simulate(kind_of("faulty/lock"),
+                            "guard: register\nholder: careful\noptions: {two_holders: 20}\n");
+  EXPECT_GT(r.found.certain_violations, 0u);
+  EXPECT_GT(r.found.guard->lost_updates, 0u);
+}
+
+// A session that is lost in the middle of a hold ends it, if its holder looks.
+TEST(guarded_runs, a_careful_holder_ends_with_its_session) {
+  const auto stopped = [](const std::string& holder) {
+    const auto lose = [](odd_driver& d) { d.lost_from = time_point{} + 600ms; };
+    const result r =
+        simulate(kind_of("memory/lock"), "hold: 400ms\nholder: " + holder + "\n", 1, lose);
+    return r.totals.counts[counter::holds_stopped];
+  };
+  EXPECT_EQ(stopped("careless"), 0u);
+  EXPECT_GT(stopped("careful"), 0u);
 }
 
 TEST(guarded_runs, a_lock_that_holds_loses_nothing) {

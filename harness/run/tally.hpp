@@ -26,9 +26,10 @@ enum class counter : std::uint8_t {
   renewals_lost,    // the lease could not be extended: the hold continued without the lock
   renewals_late,    // after the lease could have ended; includes those of a lock's own watchdog
   broken_promises,  // a nested acquire or release that the lock refused
+  holds_stopped,    // by a careful holder, before its work was done
 };
 
-inline constexpr std::array<std::string_view, 17> counter_names{"granted",
+inline constexpr std::array<std::string_view, 18> counter_names{"granted",
                                                                 "refused_busy",
                                                                 "refused_deadline",
                                                                 "refused_conflict",
@@ -44,7 +45,8 @@ inline constexpr std::array<std::string_view, 17> counter_names{"granted",
                                                                 "renewals",
                                                                 "renewals_lost",
                                                                 "renewals_late",
-                                                                "broken_promises"};
+                                                                "broken_promises",
+                                                                "holds_stopped"};
 
 class tally {
  public:

@@ -23,7 +23,7 @@ std::uint64_t ended(const subject& s, std::size_t e) {
 }
 
 // Counts of things other than attempts; shown only if above 0.
-constexpr std::array<ending, 8> besides{
+constexpr std::array<ending, 9> besides{
     ending{"dropped", "dropped: due, but the backlog was full; no attempts"},
     ending{"release_not_owner", "releases of a lock that was gone"},
     ending{"release_doubt", "releases that were never answered"},
@@ -31,7 +31,8 @@ constexpr std::array<ending, 8> besides{
     ending{"renewals", "renewals of the lease"},
     ending{"renewals_lost", "renewals that failed: the hold went on without the lock"},
     ending{"renewals_late", "renewals that came after the lease could have ended"},
-    ending{"broken_promises", "nested acquires or releases that the lock refused"}};
+    ending{"broken_promises", "nested acquires or releases that the lock refused"},
+    ending{"holds_stopped", "holds that ended early, because the lease or session was over"}};
 
 // "refused" of "refused: busy, and not tried again": a bar has room for two lines.
 std::vector<std::string> label_of(const ending& e) {
