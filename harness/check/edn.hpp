@@ -10,7 +10,8 @@
 //
 // A hold whose process died ends in a release in doubt at that moment.
 //
-// Omits what happens inside an attempt: nested acquires, renewals, single tries.
+// Omits what happens inside an attempt: nested acquires, renewals, single tries; and what a careful
+// holder promised, so that its hold lasts until its release here.
 #pragma once
 
 #include <cstdint>
