@@ -55,7 +55,7 @@ TEST_F(timeline, of_a_run) {
 
   const auto table = cells();
   ASSERT_EQ(table.size(), 6U);
-  ASSERT_EQ(table[0].size(), 27U);
+  ASSERT_EQ(table[0].size(), 28U);
   std::ifstream in(path_ / "timeline.jsonl");
   std::string text;
   for (std::size_t l = 1; std::getline(in, text); ++l) {
