@@ -24,19 +24,16 @@ auto first_after(const std::vector<grant_stamp>& grants, std::int64_t at_ns) {
   return std::ranges::upper_bound(grants, at_ns, {}, &grant_stamp::at_ns);
 }
 
-// Nothing if `grants` have none in that time.
-std::optional<grant_stamp> next_grant(const std::vector<grant_stamp>& grants, std::int64_t at_ns,
-                                      std::int64_t until_ns) {
+std::optional<grant_stamp> next_grant(const std::vector<grant_stamp>& grants, std::int64_t at_ns) {
   const auto next = first_after(grants, at_ns);
-  if (next == grants.end() || next->at_ns >= until_ns) return std::nullopt;
-  return *next;
+  return next == grants.end() ? std::nullopt : std::optional{*next};
 }
 
 void find_next(const disruption& b, const std::vector<grant_stamp>& grants, const demands& keys,
-               std::int64_t until_ns, aftermath& a) {
-  std::optional<grant_stamp> next = next_grant(grants, b.at_ns, until_ns);
+               aftermath& a) {
+  std::optional<grant_stamp> next = next_grant(grants, b.at_ns);
   if (const auto held = b.held_key ? keys.find(*b.held_key) : keys.end(); held != keys.end()) {
-    const auto of_key = next_grant(held->second.grants, b.at_ns, until_ns);
+    const auto of_key = next_grant(held->second.grants, b.at_ns);
     if (of_key || held->second.unserved_ns) next = of_key;
     a.keys = 1;
     a.keys_never = next ? 0 : 1;
@@ -52,8 +49,9 @@ struct outage {
   std::optional<std::int64_t> ended_ns;
 };
 
-// The longest of those that began before the servers had settled.
-std::optional<outage> longest_of(const disruption& b, const demand& of_key, std::int64_t until_ns) {
+// The longest of those that began before the servers had settled, and before `until_ns`.
+std::optional<outage> longest_of(const disruption& b, const demand& of_key, std::int64_t until_ns,
+                                 std::int64_t end_ns) {
   const std::int64_t settled_ns = b.at_ns + std::max(settling_ns, b.takes_ns);
   std::optional<outage> longest;
   std::int64_t before_ns = b.at_ns;
@@ -61,8 +59,8 @@ std::optional<outage> longest_of(const disruption& b, const demand& of_key, std:
   const auto see = [&](std::int64_t wanted_ns, std::int64_t granted_ns) {
     const std::int64_t from_ns = std::max(before_ns, wanted_ns);
     if (from_ns > settled_ns || from_ns >= until_ns) return false;
-    const bool ended = granted_ns < until_ns;
-    const std::int64_t length_ns = std::min(granted_ns, until_ns) - from_ns;
+    const bool ended = granted_ns < end_ns;
+    const std::int64_t length_ns = granted_ns - from_ns;
     if (!longest || length_ns > longest->length_ns) {
       longest = {length_ns, ended ? std::optional{granted_ns} : std::nullopt};
     }
@@ -72,20 +70,30 @@ std::optional<outage> longest_of(const disruption& b, const demand& of_key, std:
   for (auto g = first_after(of_key.grants, b.at_ns); g != of_key.grants.end(); ++g) {
     if (!see(g->wanted_ns, g->at_ns)) return longest;
   }
-  if (of_key.unserved_ns) see(*of_key.unserved_ns, until_ns);
+  if (of_key.unserved_ns) see(*of_key.unserved_ns, end_ns);
   return longest;
 }
 
-void find_outages(const disruption& b, const demands& keys, std::int64_t until_ns, aftermath& a) {
+void find_outages(const disruption& b, const demands& keys, std::int64_t until_ns,
+                  std::int64_t end_ns, aftermath& a) {
   std::int64_t last_ns = b.at_ns;
   for (const auto& [key, of_key] : keys) {
-    const auto longest = longest_of(b, of_key, until_ns);
+    const auto longest = longest_of(b, of_key, until_ns, end_ns);
     if (!longest) continue;
     ++a.keys;
     if (!longest->ended_ns) ++a.keys_never;
     last_ns = std::max(last_ns, longest->ended_ns.value_or(last_ns));
   }
   if (a.keys > 0 && a.keys_never == 0) a.recovery_ns = last_ns - b.at_ns;
+}
+
+// Until the next disruption that is not one with this one: what begins then may be that one's.
+std::int64_t end_of_effect(const std::vector<disruption>& all, std::size_t which,
+                           std::int64_t end_ns) {
+  const std::int64_t together_ns = all[which].at_ns + settling_ns;
+  const auto next = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(which), all.end(),
+                                 [&](const disruption& d) { return d.at_ns > together_ns; });
+  return next == all.end() ? end_ns : next->at_ns;
 }
 
 std::uint64_t count_between(const std::vector<std::int64_t>& all_ns, std::int64_t from_ns,
@@ -140,9 +148,9 @@ std::vector<aftermath> find_aftermath(const std::vector<disruption>& disruptions
     const std::int64_t until_ns = i + 1 < disruptions.size() ? disruptions[i + 1].at_ns : end_ns;
     aftermath a;
     if (b.on_a_client) {
-      find_next(b, grants, keys, until_ns, a);
+      find_next(b, grants, keys, a);
     } else {
-      find_outages(b, keys, until_ns, a);
+      find_outages(b, keys, end_of_effect(disruptions, i, end_ns), end_ns, a);
     }
     a.violations = count_between(violations_ns, b.at_ns, until_ns);
     all.push_back(a);

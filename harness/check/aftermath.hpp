@@ -66,14 +66,15 @@ struct disruption {
 };
 
 struct aftermath {
-  // From the disruption to the grant that ended the time without one; nullopt: no further grant.
+  // From the disruption to the grant that ended the time without one, whatever else went wrong
+  // meanwhile; nullopt: no further grant.
   //
   // After a disruption of a client, that is the next grant of the key that it held: the others only
   // wait for that. If it held none, or nobody asks for it, the next grant of any key.
   // After one of a server, answers already on their way still arrive; so it is the end of the
-  // longest time that began before `settling_ns`, or the disruption itself, was over, and in which
-  // a key was asked for and not granted. Of several keys the last to be granted again counts: a
-  // server may serve some of them.
+  // longest time that began before `settling_ns`, or the disruption itself, was over, and before
+  // the next disruption that is not one with it, and in which a key was asked for and not granted.
+  // Of several keys the last to be granted again counts: a server may serve some of them.
   std::optional<std::int64_t> recovery_ns;
   // From the disruption to the first request for the key that was granted then; 0: some client
   // waited for it all the time.

@@ -52,13 +52,38 @@ TEST(aftermath, says_where_no_grant_came_any_more) {
   }
 }
 
-TEST(aftermath, belongs_to_the_last_blow) {
+// An overlap belongs to the last disruption before it; a grant ends the time without one of both.
+TEST(aftermath, of_two_goes_to_the_next_grant_of_both) {
   const auto found = find_aftermath({{1000 * ms, true}, {2000 * ms, true}}, grants_at({2500}), {},
                                     {1500 * ms, 1600 * ms, 2400 * ms, 9000 * ms}, 10'000 * ms);
-  EXPECT_FALSE(found[0].recovery_ns);  // later grants belong to the second disruption
+  EXPECT_EQ(found[0].recovery_ns, 1500 * ms);
   EXPECT_EQ(found[0].violations, 2U);
   EXPECT_EQ(found[1].recovery_ns, 500 * ms);
   EXPECT_EQ(found[1].violations, 2U);
+}
+
+// Three of five masters die within a millisecond: each of them takes part in what follows.
+TEST(aftermath, of_servers_that_fail_together_is_that_of_all) {
+  const auto grants = grants_at({1990, 6030, 6050, 9000});
+  const auto found = find_aftermath({{2000 * ms, false}, {2001 * ms, false}, {2001 * ms, false}},
+                                    grants, {{0, 9000 * ms}}, {}, 9001 * ms);
+  for (const aftermath& a : found) {
+    ASSERT_TRUE(a.recovery_ns);
+    EXPECT_NEAR(static_cast<double>(*a.recovery_ns), 4030.0 * ms, 1.0 * ms);
+    EXPECT_EQ(a.keys_never, 0U);
+  }
+}
+
+// What begins after a later disruption is that one's, and not also that of the first.
+TEST(aftermath, of_a_server_does_not_begin_after_the_next_failure) {
+  std::vector<std::int64_t> all_ms;
+  for (std::int64_t t = 0; t < 1100; t += 10) all_ms.push_back(t);
+  for (std::int64_t t = 4000; t < 5000; t += 10) all_ms.push_back(t);
+  const auto found = find_aftermath({{900 * ms, false, 2000 * ms}, {1085 * ms, false}},
+                                    grants_at(all_ms), {}, {}, 5000 * ms);
+  ASSERT_TRUE(found[0].recovery_ns);
+  EXPECT_LE(*found[0].recovery_ns, 190 * ms);
+  EXPECT_EQ(found[1].recovery_ns, 2915 * ms);
 }
 
 TEST(aftermath, is_nothing_without_a_blow) {
