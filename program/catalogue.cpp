@@ -16,6 +16,7 @@
 #include "drivers/redis/redis.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 #include "harness/base/glob.hpp"
+#include "harness/config/option.hpp"
 #include "workloads/workloads.hpp"
 
 namespace lockmark::cli {
@@ -30,7 +31,12 @@ const auto& find(const Kinds& kinds, std::string_view what, std::string_view nam
   if (found != kinds.end()) return *found;
   std::vector<std::string_view> known;
   for (const auto& k : kinds) known.push_back(k.name);
-  throw usage_error("{} \"{}\" is not known; known are {}", what, name, fmt::join(known, ", "));
+  constexpr std::size_t few = 5;
+  if (known.size() <= few) {
+    throw usage_error("{} \"{}\" is not known; known are {}", what, name, fmt::join(known, ", "));
+  }
+  throw usage_error("{} \"{}\" is not known; did you mean {}? All are shown by lockmark list", what,
+                    name, config::nearest_name(name, {known.begin(), known.end()}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "harness/config/job.hpp"
 #include "program/test_servers.hpp"
 
 namespace lockmark::cli {
@@ -108,11 +109,48 @@ TEST_F(usage, names_an_unknown_unit) {
                AllOf(HasSubstr("wait"), HasSubstr("ms")));
 }
 
-// An unknown lock: the known ones are listed.
-TEST_F(usage, lists_the_known_locks) {
-  expect_error(run({"run", "contended", "--on", "memory:", "--set", "lock=redis/nope"}),
-               AllOf(HasSubstr("redis/nope"), HasSubstr("redis/lua"), HasSubstr("memory/lock"),
-                     HasSubstr("zookeeper/sequential"), HasSubstr("mysql/for_update")));
+// An unknown lock, command or option: what was probably meant, and where the others are.
+TEST_F(usage, suggests_what_was_meant) {
+  expect_error(run({"run", "contended", "--on", "memory:", "--lock", "redis/luaa"}),
+               AllOf(HasSubstr("redis/luaa"), HasSubstr("did you mean redis/lua?"),
+                     HasSubstr("lockmark list")));
+  expect_error(run({"runn"}), AllOf(HasSubstr("did you mean run?"), HasSubstr("lockmark --help")));
+  expect_error(run({"run", "contended", "--durration", "5s"}),
+               AllOf(HasSubstr("--durration 5s"), HasSubstr("lockmark run --help")));
+}
+
+// Without a command, and with `help`, there is help.
+TEST_F(usage, helps) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{}, {"help"}, {"--help"}}) {
+    const ended e = run(words);
+    EXPECT_EQ(e.status, 0) << e.err;
+    EXPECT_THAT(e.out, AllOf(HasSubstr("table"), HasSubstr("Exit status")));
+  }
+  EXPECT_THAT(run({"help", "run"}).out, AllOf(HasSubstr("--duration"), HasSubstr("--on")));
+}
+
+// The short options stand for settings of the job, which --set may change again.
+TEST_F(usage, has_short_options_for_what_everybody_sets) {
+  const ended e = run({"run",        "contended",  "--on",      "memory:",
+                       "--duration", "300ms",      "--clients", "6",
+                       "--hold",     "2ms",        "--rate",    "100/s",
+                       "--keys",     "uniform(3)", "--lock",    "memory/try_lock",
+                       "--wait",     "200ms",      "--set",     "hold=1ms",
+                       "--set",      "warmup=0s",  "--set",     "floor=0s",
+                       "--out",      out()},
+                      30s);
+  EXPECT_THAT(e.status, testing::AnyOf(0, 3)) << e.err;
+  const config::job ran = config::load_job((only_folder(out()) / "job.yaml").string());
+  const std::string yaml = config::print_job(ran);
+  for (const char* line : {"lock: memory/try_lock", "hold: 1ms", "keys: uniform(3)", "wait: 200ms",
+                           "loop: open", "rate: 100/s", "duration: 300ms", "at_most: 300ms"}) {
+    EXPECT_THAT(yaml, HasSubstr(line));
+  }
+  EXPECT_EQ(ran.instances, 3U);
+  EXPECT_EQ(ran.clients, 2U);
+  EXPECT_EQ(ran.stop_samples, 0U);
+  expect_error(run({"run", "contended", "--on", "memory:", "--clients", "0"}),
+               HasSubstr("--clients: expected a whole number from 1, not '0'"));
 }
 
 // A lock of another backend than the target's.

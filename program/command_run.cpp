@@ -15,6 +15,7 @@
 #include "program/limits.hpp"
 #include "program/output_file.hpp"
 #include "program/progress.hpp"
+#include "program/short_options.hpp"
 #include "program/terminal.hpp"
 #include "program/watching.hpp"
 
@@ -24,6 +25,7 @@ namespace {
 struct run_options {
   std::string job;
   std::string target;
+  short_options given;
   std::vector<std::string> set;
   std::string out = "runs";
   std::string junit;
@@ -85,7 +87,7 @@ bool breaks_limits(const std::vector<gate::threshold>& limits, const executed& d
 
 int run(const context& c, const run_options& g) {
   interrupts();
-  const named_job job = find_job(g.job, g.set);
+  const named_job job = find_job(g.job, g.given, g.set);
   if (g.target.empty() && job.job.lock.empty()) {
     throw usage_error(
         "--on: say where to run: a URL such as redis://host:port, local:redis, local:zookeeper, "
@@ -131,7 +133,8 @@ command_action run_command(CLI::App& app, const context& c) {
   app.add_option("--on", g->target, "target: a URL, local:NAME or memory:")
       ->type_name("TARGET")
       ->envname("LOCKMARK_TARGET");
-  declare_set(app, g->set, "overrides the job; may be given more than once");
+  declare_short(app, g->given);
+  declare_set(app, g->set, "overrides the job, and what is above; may be given more than once");
   declare(app, "--out", g->out, "DIR", "the run folder appears in this folder");
   declare(app, "--junit", g->junit, "FILE", "also writes the verdict as JUnit XML");
   declare_limits(app, g->limits);

@@ -10,17 +10,21 @@
 namespace lockmark::cli {
 
 named_job find_job(const std::string& path_or_name, const std::vector<std::string>& assignments) {
+  const job_text found = find_job_text(path_or_name);
+  return {found.name, config::parse_job(found.yaml, found.file, assignments)};
+}
+
+job_text find_job_text(const std::string& path_or_name) {
   const std::filesystem::path path(path_or_name);
   if (std::filesystem::is_regular_file(path)) {
-    return {path.stem().string(), config::load_job(path_or_name, assignments)};
+    return {path.stem().string(), path_or_name, config::read_job_file(path_or_name)};
   }
   const auto shipped = workloads::shipped_jobs().find(path_or_name);
   if (shipped == workloads::shipped_jobs().end()) {
     throw usage_error("job \"{}\" is neither a file nor a shipped job; shipped are {}",
                       path_or_name, shipped_job_names());
   }
-  const std::string text(shipped->second);
-  return {path_or_name, config::parse_job(text, path_or_name + ".yaml", assignments)};
+  return {path_or_name, path_or_name + ".yaml", std::string(shipped->second)};
 }
 
 std::string shipped_job_names() {

@@ -17,6 +17,15 @@ struct named_job {
 // Throws usage_error and config_error.
 named_job find_job(const std::string& path_or_name, const std::vector<std::string>& assignments);
 
+struct job_text {
+  std::string name;
+  std::string file;  // as errors name it
+  std::string yaml;
+};
+
+// The same, not yet read. Throws usage_error and config_error.
+job_text find_job_text(const std::string& path_or_name);
+
 // "contended, uncontended, ..."
 std::string shipped_job_names();
 

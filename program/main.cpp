@@ -1,5 +1,6 @@
 // lockmark: the command line. Messages for people go to stderr if stdout is data.
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@
 #include "deploy/local/error.hpp"
 #include "harness/base/process.hpp"
 #include "harness/base/redact.hpp"
+#include "harness/config/option.hpp"
 #include "harness/config/redaction.hpp"
 #include "harness/config/settings.hpp"
 #include "harness/driver.hpp"
@@ -33,10 +35,10 @@ constexpr row commands[] = {
     {"run", "run one job", run_command},
     {"table", "run every lock and print the comparison table", table_command},
     {"report", "print what run folders hold", report_command},
-    {"capacity", "how much a lock bears: highest rate, contention, plan", capacity_command},
-    {"gate", "compare two servers, locks or lockmarks: has it become worse?", gate_command},
+    {"capacity", "find a lock's maximum sustainable load, and plan for it", capacity_command},
+    {"gate", "detect regressions: compare two servers, locks or lockmarks", gate_command},
     {"faults", "break servers, clients and networks, and see what each lock does", faults_command},
-    {"claims", "put to the test what people say of distributed locks", claims_command},
+    {"claims", "test common claims about distributed locks", claims_command},
     {"up", "start local servers and leave them running", up_command},
     {"down", "stop local servers that `up` started", down_command},
     {"status", "show local servers that `up` started", status_command},
@@ -67,6 +69,31 @@ int fail(const std::string& sentence) {
   return 2;
 }
 
+// The command that the words name, if any.
+const row* command_of(const std::vector<std::string>& words) {
+  if (words.size() < 2) return nullptr;
+  const auto* const found = std::ranges::find(commands, words[1], &row::name);
+  return found == std::end(commands) ? nullptr : found;
+}
+
+// lockmark help [COMMAND], and lockmark alone, show what --help does.
+std::vector<std::string> with_help_as_option(std::vector<std::string> words) {
+  if (words.size() == 1) words.emplace_back("--help");
+  if (words[1] == "help") {
+    words.erase(words.begin() + 1);
+    words.emplace_back("--help");
+  }
+  return words;
+}
+
+// A word that should be a command and is none.
+int fail_unknown(const std::string& word) {
+  std::vector<std::string> known;
+  for (const row& r : commands) known.emplace_back(r.name);
+  return fail(fmt::format("'{}' is not a command; did you mean {}? See lockmark --help",
+                          config::redacted_argument(word), config::nearest_name(word, known)));
+}
+
 // For parser errors, which quote unexpected words.
 int fail_to_parse(std::string sentence, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
@@ -75,10 +102,20 @@ int fail_to_parse(std::string sentence, const std::vector<std::string>& words) {
       if (at != sentence.npos) sentence.replace(at, word.size(), shown);
     }
   }
-  return fail(fmt::format("{}; see lockmark --help", sentence));
+  const row* const command = command_of(words);
+  return fail(fmt::format("{}; see lockmark {}{}--help", sentence,
+                          command == nullptr ? "" : command->name, command == nullptr ? "" : " "));
 }
 
-int run(const std::vector<std::string>& words) {
+// CLI11 names what it did not expect from the last word to the first.
+std::string unexpected(std::vector<std::string> extras) {
+  std::ranges::reverse(extras);
+  return fmt::format("not expected: {}", fmt::join(extras, " "));
+}
+
+int run(const std::vector<std::string>& given) {
+  const std::vector<std::string> words = with_help_as_option(given);
+  if (!words[1].starts_with('-') && command_of(words) == nullptr) return fail_unknown(words[1]);
   CLI::App app{"Benchmarks distributed locks on real clusters, and checks that they are locks.",
                "lockmark"};
   app.require_subcommand(1);
@@ -95,6 +132,8 @@ int run(const std::vector<std::string>& words) {
   }
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
+  } catch (const CLI::ExtrasError&) {
+    return fail_to_parse(unexpected(app.remaining(true)), words);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
     return fail_to_parse(e.what(), words);

@@ -111,6 +111,8 @@ std::optional<misfit> find_misfit(const job& j) {
 // "key" -> where it was last set, in the form that begins an error: "file:12: " or "--set ".
 using places = std::map<std::string, std::string, std::less<>>;
 
+constexpr const char* assigned = "--set ";
+
 // Where a key was set; for a missing key, where another key of the same fault was set.
 std::string place_of(const places& where, const std::string& key, const std::string& file) {
   const auto place = where.find(key);
@@ -235,7 +237,15 @@ job parse_job(const std::string& yaml, const std::string& file,
   read_file_into(result, where, yaml, file);
   for (const std::string& assignment : assignments) {
     const std::string key = apply_assignment(result, assignment);
-    where[key] = "--set ";
+    where[key] = assigned;
+  }
+  // Who asks for a longer measurement than the file allows means it.
+  const auto is_assigned = [&where](std::string_view key) {
+    const auto place = where.find(key);
+    return place != where.end() && place->second == assigned;
+  };
+  if (is_assigned("stop.duration") && !is_assigned("stop.at_most")) {
+    result.stop_at_most = std::max(result.stop_at_most, result.stop_duration);
   }
   if (const auto wrong = find_misfit(result)) {
     throw config_error(
@@ -244,7 +254,14 @@ job parse_job(const std::string& yaml, const std::string& file,
   return result;
 }
 
-job load_job(const std::string& path, const std::vector<std::string>& assignments) {
+job draft_job(const std::string& yaml, const std::string& file) {
+  job result = default_job();
+  places where;
+  read_file_into(result, where, yaml, file);
+  return result;
+}
+
+std::string read_job_file(const std::string& path) {
   std::ifstream file{path};
   std::string text;
   std::array<char, 4096> block;
@@ -255,7 +272,11 @@ job load_job(const std::string& path, const std::vector<std::string>& assignment
   if (!file.is_open() || file.bad()) {
     throw config_error(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
   }
-  return parse_job(text, path, assignments);
+  return text;
+}
+
+job load_job(const std::string& path, const std::vector<std::string>& assignments) {
+  return parse_job(read_job_file(path), path, assignments);
 }
 
 void apply_set(job& target, std::string_view assignment) {

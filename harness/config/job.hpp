@@ -109,10 +109,17 @@ option_table<job> job_options();
 job default_job();
 
 // Reads a job, applies the assignments ("KEY=VALUE", as after --set) in order, then checks that its
-// options are consistent. Throws config_error.
+// options are consistent. An assigned stop.duration lengthens a stop.at_most that is not assigned.
+// Throws config_error.
 job parse_job(const std::string& yaml, const std::string& file,
               const std::vector<std::string>& assignments = {});
 job load_job(const std::string& path, const std::vector<std::string>& assignments = {});
+
+// As the file has it, without a check of the whole. Throws config_error.
+job draft_job(const std::string& yaml, const std::string& file);
+
+// The text of a job's file. Throws config_error.
+std::string read_job_file(const std::string& path);
 
 // Applies one assignment, "KEY=VALUE", without checking the whole job. Throws config_error.
 void apply_set(job& target, std::string_view assignment);

@@ -201,6 +201,17 @@ TEST(job, set_overrides_the_file) {
             "--set load.rate: is needed by load.loop open, such as 200/s");
 }
 
+// Who asks for a longer measurement than the file allows need not know of the file's limit.
+TEST(job, a_longer_duration_lengthens_the_limit_with_it) {
+  const std::string limited = "stop: {duration: 5s, at_most: 15s}\n";
+  EXPECT_EQ(parse_job(limited, "j.yaml", {"stop.duration=30s"}).stop_at_most, 30s);
+  EXPECT_EQ(parse_job(limited, "j.yaml", {"stop.duration=10s"}).stop_at_most, 15s);
+  EXPECT_EQ(job_error_of(limited, {"stop.duration=30s", "stop.at_most=20s"}),
+            "--set stop.at_most: of 20s is shorter than stop.duration of 30s");
+  EXPECT_EQ(job_error_of("stop: {duration: 30s, at_most: 15s}\n"),
+            "j.yaml:1: stop.at_most: of 15s is shorter than stop.duration of 30s");
+}
+
 TEST(job, says_what_is_wrong_with_set) {
   EXPECT_EQ(set_error_of("lease=30s"), "no error");
   EXPECT_EQ(set_error_of("lese=30s"),
