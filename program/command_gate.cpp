@@ -197,7 +197,7 @@ void declare_depth(CLI::App& app, gate_options& g) {
       ->type_name("METRIC")
       ->delimiter(',');
   declare_each(app, "--tolerate", g.tolerated, "METRIC=SHARE",
-               "a worsening that nobody minds, such as acquire_p99=20%; may be given more than "
+               "regression to tolerate, such as acquire_p99=20%; may be given more than "
                "once");
   declare_limits(app, g.limits);
   app.add_option("--seed", g.seed,

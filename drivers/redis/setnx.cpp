@@ -65,7 +65,9 @@ lock_kind setnx() {
 lock_kind setnx_expire() {
   return {
       .name = "redis/setnx_expire",
-      .summary = "SETNX, then EXPIRE as a second command; DEL: who dies in between blocks for ever",
+      .summary =
+          "SETNX, then EXPIRE as a second command; DEL: a crash in between leaves the lock held "
+          "forever",
       .has = feature::lease,
       .promises = safety::none,
       .topologies = one_deployment,

@@ -28,11 +28,10 @@ constexpr std::array sentences{
     sentence{"late_attempts",
              "attempts began {} ms late at p99 although a client was free (limit {} ms)",
              "虽有空闲客户端，尝试在 p99 处仍晚开始 {} ms（上限 {} ms）"},
-    sentence{"hiccups", "idle threads were kept from running for {} ms at p99.9, longer than the "
-             "reported p99 of {} ms",
+    sentence{"hiccups", "host stalls ({} ms at p99.9) exceed the measured p99 of {} ms",
              "空闲线程在 p99.9 处被推迟运行 {} ms，长于所报告的 p99（{} ms）"},
-    sentence{"hiccups_of_time", "for 1 % of the time, idle threads were kept from running "
-             "for {} ms or longer, longer than the reported p99 of {} ms",
+    sentence{"hiccups_of_time", "host stalls ({} ms or longer for 1 % of the time) exceed the "
+             "measured p99 of {} ms",
              "有 1 % 的时间空闲线程被推迟运行 {} ms 或更久，长于所报告的 p99（{} ms）"},
     sentence{"lockmark_froze", "lockmark stood still for {} s of the {} s measured (longest: {} s, "
              "from {} s on), by no fault of the job",

@@ -186,7 +186,7 @@ option_table<job> job_options() {
     declare("hold", &job::hold, "0s", "time from grant to the start of the release"),
     declare("holder", &job::holder, "careless",
             "careful holders end their work when the lease may be over or the session is lost"),
-    declare("wait", &job::wait, "1s", {1ns, 24h}, "an attempt not granted by then has failed"),
+    declare("wait", &job::wait, "1s", {1ns, 24h}, "acquire timeout"),
     declare("lease", &job::lease, "30s", {1ms, 24h}, "how long the server keeps a lock by itself"),
     declare("renew", &job::renew, "false", "renew every third of the lease while holding"),
     declare("retry", &job::retry, "jittered(1ms, 20ms)", "pause between tries of a polling lock"),

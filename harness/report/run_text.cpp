@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <vector>
@@ -54,7 +55,7 @@ tone verdict_tone(const json& held) {
 std::string figures_text(const json& content, const row& r) {
   if (!r.complete) return "INCOMPLETE";
   if (!r.valid) return "INVALID: do not use these figures";
-  if (r.bound) return "bounds: the harness was the limit; the lock is at least so good";
+  if (r.bound) return "bounds: the harness was the limit; actual performance is at least this good";
   if (content.at("verdict").at("saturated").get<bool>())
     return "valid; saturated: the lock could not keep up";
   return "valid";
@@ -105,6 +106,9 @@ json data_of(const json& content, const row& r) {
   data["found"] = findings(content.at("safety"));
   json examples = content.at("safety").at("examples");
   while (examples.size() > examples_shown) examples.erase(examples.size() - 1);
+  for (const json& each : examples) {
+    if (each.at("second").at("granted_ns") < 0) data["in_warmup"] = true;
+  }
   data["examples"] = std::move(examples);
   if (content.contains("marks") && !content.at("marks").empty()) data["marks"][0]["first"] = true;
   data["success"] = success_text(content, r);
@@ -166,7 +170,11 @@ std::string run_summary_terminal(const recorded_run& run, std::size_t width, con
   return from_content(run, [&](const json& content) {
     constexpr std::size_t indent = 11;
     std::string text = title_of(content) + "\n";
-    for (const line& l : lines_of(data_of(content, r), r)) {
+    std::vector<line> lines = lines_of(data_of(content, r), r);
+    // What scrolled away is what matters most.
+    const auto verdict = std::ranges::find(lines, "verdict", &line::label);
+    if (verdict != lines.end()) lines.push_back(*verdict);
+    for (const line& l : lines) {
       std::string label = l.label;
       for (const std::string& part : wrapped(l.text, width - indent)) {
         text += fmt::format("{:<{}}{}\n", label, indent, look.paint(part, l.shade));

@@ -40,6 +40,26 @@ TEST(run_text, complete_run) {
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 15);
 }
 
+// Where the first lines scroll away, the verdict is still to be seen.
+TEST(run_text, ends_with_the_verdict) {
+  run::sample_run s;
+  EXPECT_THAT(summary(s.r, 1000), testing::ContainsRegex("\nverdict    held: [^\n]*\n$"));
+  s.r.found.certain_violations = 1;
+  s.r.found.violations.assign(1, run::sample_violation(s.r));
+  const std::string text = summary(s.r, 1000);
+  EXPECT_THAT(text, testing::ContainsRegex("\nverdict    NOT HELD: 1 violation\n$"));
+  EXPECT_THAT(text, HasSubstr("(times since the measurement began)"));
+}
+
+// A time before the measurement needs a word.
+TEST(run_text, says_what_was_in_the_warm_up) {
+  run::sample_run s;
+  s.r.found.certain_violations = 1;
+  s.r.found.violations.assign(1, run::sample_violation(s.r));
+  s.r.found.violations[0].second.granted_ns = -1'000'000'000'000;
+  EXPECT_THAT(summary(s.r, 1000), HasSubstr("negative ones are in the warm-up)"));
+}
+
 // "Fewer than 1 in 1" would say nothing.
 TEST(run_text, says_nothing_of_how_rare_a_violation_is_after_a_few_chances) {
   run::sample_run s;
