@@ -37,7 +37,7 @@ struct gate_options {
   std::string block;
   std::vector<std::string> metrics;
   std::vector<std::string> tolerated;
-  std::vector<std::string> limits;
+  limit_texts limits;
   std::optional<std::uint64_t> seed;
   std::string format = "text";
   std::string out = "runs";

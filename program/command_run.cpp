@@ -29,7 +29,7 @@ struct run_options {
   std::vector<std::string> set;
   std::string out = "runs";
   std::string junit;
-  std::vector<std::string> limits;
+  limit_texts limits;
   bool history = false;
   bool quiet = false;
   watching watched;

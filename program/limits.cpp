@@ -9,19 +9,25 @@
 
 namespace lockmark::cli {
 
-void declare_limits(CLI::App& app, std::vector<std::string>& texts) {
-  declare_each(app, "--fail", texts, "LIMIT",
-               "a limit: FIGURE, one of > >= < <=, and a value, such as 'p99>20ms', "
-               "'success_rate<99.9%' or 'tps<500/s'; beyond it the exit status is 1. May be "
+void declare_limits(CLI::App& app, limit_texts& texts) {
+  declare_each(app, "--fail", texts.fail, "LIMIT",
+               "what must not be: FIGURE, one of > >= < <=, and a value, such as 'p99>20ms', "
+               "'success_rate<99.9%' or 'tps<500/s'; where it is, the exit status is 1. May be "
                "given more than once");
+  declare_each(app, "--require", texts.require, "LIMIT",
+               "the opposite, what must be: 'p99<20ms', 'tps>=500/s'");
 }
 
-std::vector<gate::threshold> read_limits(const std::vector<std::string>& texts) {
+std::vector<gate::threshold> read_limits(const limit_texts& texts) {
   std::vector<gate::threshold> all;
-  for (const std::string& text : texts) {
-    const auto limit = gate::parse_threshold(text);
-    if (!limit) throw usage_error("--fail: {}", limit.error().sentence);
-    all.push_back(*limit);
+  for (const bool required : {false, true}) {
+    for (const std::string& text : required ? texts.require : texts.fail) {
+      const auto limit = gate::parse_threshold(text, required);
+      if (!limit) {
+        throw usage_error("{}: {}", required ? "--require" : "--fail", limit.error().sentence);
+      }
+      all.push_back(*limit);
+    }
   }
   return all;
 }

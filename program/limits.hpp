@@ -1,4 +1,4 @@
-// --fail: absolute limits on a run, for `run` and `gate`.
+// --fail and --require: absolute limits on a run, for `run` and `gate`.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -10,10 +10,15 @@
 
 namespace lockmark::cli {
 
-void declare_limits(CLI::App& app, std::vector<std::string>& texts);
+struct limit_texts {
+  std::vector<std::string> fail;     // what must not be
+  std::vector<std::string> require;  // what must be
+};
 
-// Throws usage_error that begins with "--fail".
-std::vector<gate::threshold> read_limits(const std::vector<std::string>& texts);
+void declare_limits(CLI::App& app, limit_texts& texts);
+
+// Throws usage_error that begins with the option.
+std::vector<gate::threshold> read_limits(const limit_texts& texts);
 
 // A sentence for each limit that a finished run breaks. Throws usage_error if a figure was not
 // measured.

@@ -41,6 +41,13 @@ bool fails(comparison how, double value, double limit) {
   return value <= limit;
 }
 
+comparison opposite(comparison how) {
+  if (how == comparison::above) return comparison::at_most;
+  if (how == comparison::at_least) return comparison::below;
+  if (how == comparison::below) return comparison::at_least;
+  return comparison::above;
+}
+
 bool is_upper(const threshold& t) {
   return t.fails_if == comparison::above || t.fails_if == comparison::at_least;
 }
@@ -52,13 +59,16 @@ bool is_of_all(const report::figure& f) {
 
 }  // namespace
 
-config::parsed<threshold> parse_threshold(std::string_view text) {
+config::parsed<threshold> parse_threshold(std::string_view text, bool required) {
   threshold t;
+  t.required = required;
   t.text = text;
   std::erase(t.text, ' ');
   const auto at = t.text.find_first_of("<>");
   if (at == std::string::npos) {
-    return config::expected("FIGURE, one of > >= < <=, and a value, such as p99>20ms", text);
+    return config::expected(fmt::format("FIGURE, one of > >= < <=, and a value, such as p99{}20ms",
+                                        required ? '<' : '>'),
+                            text);
   }
   t.figure = t.text.substr(0, at);
   const bool or_equal = t.text.substr(at + 1).starts_with('=');
@@ -66,6 +76,7 @@ config::parsed<threshold> parse_threshold(std::string_view text) {
   t.fails_if = more       ? or_equal ? comparison::at_least : comparison::above
                : or_equal ? comparison::at_most
                           : comparison::below;
+  if (required) t.fails_if = opposite(t.fails_if);
   const report::figure* const f = report::find_figure(t.figure);
   if (f == nullptr) {
     return config::expected(fmt::format("one of {} before the operator", report::figure_names()),
@@ -81,22 +92,22 @@ std::optional<std::string> broken_by(const threshold& t, const report::recorded_
   const report::figure& f = report::known_figure(t.figure);
   const report::reading r = report::read_figure(f, run.content);
   if (r.too_few) {
-    throw usage_error("--fail {}: {} needs {} attempts, and {} had {}", t.text, t.figure,
+    throw usage_error("{} {}: {} needs {} attempts, and {} had {}", t.option(), t.text, t.figure,
                       stats::samples_needed(f.q), is_of_all(f) ? "the run" : "that client",
                       *r.too_few);
   }
   if (!r.value) {
     throw usage_error(
-        "--fail {}: the run has no {}: nothing of the kind happens in this job with "
+        "{} {}: the run has no {}: nothing of the kind happens in this job with "
         "this lock, or too seldom to tell",
-        t.text, t.figure);
+        t.option(), t.text, t.figure);
   }
   // A censored value breaks every upper limit it can be compared with: the time-out that censored
   // it shows that no wait may be longer.
   const bool broken = r.censored ? is_upper(t) : fails(t.fails_if, *r.value, t.limit);
   if (!broken) return std::nullopt;
-  return fmt::format("{} was {}{}, and {} fails", t.figure, r.censored ? "> " : "",
-                     report::value_text(f, *r.value), t.text);
+  return fmt::format("{} was {}{}, and {} {}", t.figure, r.censored ? "> " : "",
+                     report::value_text(f, *r.value), t.text, t.required ? "is required" : "fails");
 }
 
 bool is_lost(const threshold& t, const run::live_view& so_far) {

@@ -25,10 +25,14 @@ struct threshold {
   std::string text;  // as given, without blanks
   std::string figure;
   comparison fails_if = comparison::above;
-  double limit = 0;  // nanoseconds, per second, a share of 1, or a number
+  double limit = 0;       // nanoseconds, per second, a share of 1, or a number
+  bool required = false;  // the text says what has to hold, not what fails
+
+  std::string_view option() const { return required ? "--require" : "--fail"; }
 };
 
-config::parsed<threshold> parse_threshold(std::string_view text);
+// `text`: what must not be, such as "p99>20ms"; of one that is required, what must be.
+config::parsed<threshold> parse_threshold(std::string_view text, bool required = false);
 
 // The failure of a finished run: "p99 was 31.4 ms, and p99>20ms fails"; nothing if the limit holds.
 // Throws usage_error for a quantile of too few attempts, and for a figure that the run does not

@@ -40,6 +40,20 @@ TEST(threshold, is_a_figure_an_operator_and_a_value) {
   EXPECT_EQ(of("commands>2.01").limit, 2.01);
 }
 
+// --require says what has to hold, --fail what must not be.
+TEST(threshold, may_say_what_is_required) {
+  const auto required = [](std::string_view text) { return *parse_threshold(text, true); };
+  EXPECT_EQ(required("p99<20ms").fails_if, comparison::at_least);
+  EXPECT_EQ(required("p99<=20ms").fails_if, comparison::above);
+  EXPECT_EQ(required("tps>100/s").fails_if, comparison::at_most);
+  EXPECT_EQ(required("tps>=100/s").fails_if, comparison::below);
+  EXPECT_EQ(broken_by(required("p99<20ms"), with_p99(31'400'000)),
+            "p99 was 31.4 ms, and p99<20ms is required");
+  EXPECT_FALSE(broken_by(required("p99<20ms"), with_p99(19'000'000)));
+  EXPECT_TRUE(broken_by(required("p99<20ms"), with_p99("> 1000000000")));
+  EXPECT_THAT(parse_threshold("p99", true).error().sentence, HasSubstr("such as p99<20ms"));
+}
+
 TEST(threshold, that_is_none_is_explained) {
   const std::pair<const char*, const char*> cases[] = {
       {"p99", "expected FIGURE, one of > >= < <=, and a value"},
