@@ -209,6 +209,11 @@ command_action capacity_command(CLI::App& app, const context& c) {
   declare(app, "--out", g->out, "DIR",
           "capacity.md, capacity.json and the run folders appear in here");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
+  app.footer(
+      "Exit status: 0 a rate was found; 1 a lock failed; 2 wrong usage or no server; 3 "
+      "inconclusive.\n"
+      "Example:\n"
+      "  lockmark capacity hot_lock --on local:redis --slo 'p99<50ms' --want 1000/s");
   return [c, g] { return study(c, *g); };
 }
 

@@ -125,6 +125,12 @@ command_action claims_command(CLI::App& app, const context& c) {
   declare_format(app, g->format, "md or json", {"md", "json"});
   declare(app, "--out", g->out, "DIR", "claims.md, claims.json and the run folders appear in here");
   app.add_flag("--quiet", g->quiet, "no progress");
+  app.footer(
+      "Exit status: 0 the experiments were made, whatever came out; 2 wrong usage, or some could\n"
+      "not be made; 3 interrupted.\n"
+      "Examples:\n"
+      "  lockmark claims --list\n"
+      "  lockmark claims 3a 7d");
   return [c, g] {
     interrupts();
     return g->list ? print_list(*g) : put_to_the_test(c, *g);

@@ -191,6 +191,13 @@ command_action faults_command(CLI::App& app, const context& c) {
   declare_format(app, g->format, "md or json", {"md", "json"});
   declare(app, "--out", g->out, "DIR", "faults.md, faults.json and the run folders appear in here");
   app.add_flag("--quiet", g->quiet, "no progress");
+  app.footer(
+      "Exit status: 0 no violation; 1 a violation, also one that was to be expected of that lock;\n"
+      "2 wrong usage, or a run failed; 3 interrupted.\n"
+      "Examples:\n"
+      "  lockmark faults holder_paused --locks redis/lua\n"
+      "  lockmark faults 'redlock_*' --repeat 5\n"
+      "  lockmark faults all --topologies zookeeper-3");
   return [c, g] {
     if (g->scenarios.empty()) return print_scenarios();
     check_names(*g);

@@ -143,7 +143,16 @@ command_action run_command(CLI::App& app, const context& c) {
                "release, in memory for a moment and then on the disk");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
   declare_watching(app, g->watched);
-  app.footer("Keys of a job:\n" + config::help_text());
+  app.footer(
+      "Exit status: 0 held, or not tested; 1 the lock or a limit failed; 2 wrong usage or no "
+      "server;\n"
+      "3 inconclusive or INVALID.\n"
+      "Examples:\n"
+      "  lockmark run contended --on local:redis --duration 10s\n"
+      "  lockmark run open_rate --on redis://10.0.0.1:6379 --rate 100/s --require 'p99<20ms'\n"
+      "  lockmark run my.yaml --on zookeeper://zk1,zk2,zk3 --lock zookeeper/sequential\n"
+      "Keys of a job:\n" +
+      config::help_text());
   return [c, g] { return run(c, *g); };
 }
 

@@ -44,6 +44,12 @@ command_action table_command(CLI::App& app, const context& c) {
   app.add_flag("--wide", g->wide, "all columns, however wide the terminal");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
   declare_watching(app, g->watched);
+  app.footer(
+      "Exit status: that of the gravest row, in the order 1 (a lock failed), 2 (no server, wrong\n"
+      "usage), 3 (inconclusive or INVALID), 0.\n"
+      "Examples:\n"
+      "  lockmark table\n"
+      "  lockmark table --on redis://10.0.0.1:6379 --locks 'redis/*' --scenarios contended");
   return [c, g] {
     interrupts();
     if (!g->resume.empty()) g->out = g->resume;

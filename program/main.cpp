@@ -121,13 +121,16 @@ int run(const std::vector<std::string>& given) {
   app.require_subcommand(1);
   app.set_version_flag("--version", LOCKMARK_VERSION);
   app.footer(
-      "Exit status: 0 held; 1 the lock failed; 2 wrong usage or no server;\n"
-      "3 inconclusive or INVALID.");
+      "Exit status of run, table and capacity: 0 held; 1 the lock failed; 2 wrong usage or no\n"
+      "server; 3 inconclusive or INVALID. The others: see their --help.\n"
+      "A first look, on a Redis that lockmark starts itself:\n"
+      "  lockmark run contended --on local:redis");
   const catalogue known;
   const context c{known, redacted(words)};
   int status = 2;
   for (const row& r : commands) {
     CLI::App* const sub = app.add_subcommand(r.name, r.help);
+    sub->footer("");  // not the program's, whose exit status is that of a run
     sub->final_callback([&status, action = r.declare(*sub, c)] { status = action(); });
   }
   try {
