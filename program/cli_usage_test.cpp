@@ -181,6 +181,19 @@ TEST_F(usage, names_an_unreadable_targets_file) {
   expect_error(run({"table", "--targets", broken, "--out", out()}), HasSubstr("broken.yaml"));
 }
 
+// A table of one's own server needs no file.
+TEST_F(usage, makes_a_table_of_a_target_that_is_named) {
+  expect_error(run({"table", "--on", "nonsense", "--out", out()}), HasSubstr("--on: "));
+  expect_error(run({"table", "--on", "memory:", "--targets", "x.yaml", "--out", out()}),
+               HasSubstr("--on and --targets"));
+  const ended e = run({"table", "--on", "memory:", "--locks", "memory/lock", "--scenarios",
+                       "one_client", "--repeats", "1", "--set", "stop.duration=200ms", "--set",
+                       "stop.samples=0", "--set", "warmup=0s", "--quiet", "--out", out()},
+                      60s);
+  EXPECT_THAT(e.status, testing::AnyOf(0, 3)) << e.err;
+  EXPECT_THAT(e.out, HasSubstr("memory/lock"));
+}
+
 // `lockmark up` on a port in use: it is named, and nothing stays up.
 TEST_F(usage, names_the_port_that_is_taken) {
   const taken_port taken(true);

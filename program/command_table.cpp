@@ -26,6 +26,9 @@ command_action table_command(CLI::App& app, const context& c) {
       ->type_name("JOB")
       ->delimiter(',');
   declare_set(app, g->set, "overrides every job");
+  declare_each(app, "--on", g->targets, "TARGET",
+               "instead of servers started here: a URL, local:NAME or memory:; may be given more "
+               "than once");
   declare(app, "--targets", g->targets_file, "FILE",
           "YAML file of your own clusters: a line `name: URL` for each");
   declare_format(app, g->format, "text, md, json or csv", {"text", "md", "json", "csv"});

@@ -91,9 +91,28 @@ std::string table_line::title() const {
   return load == 0 ? name : fmt::format("{}_{:.0f}", name, 100 * load);
 }
 
+// A local server has its own name, others that of their URL, without its login and its query.
+named_target named_by_itself(const std::string& text) {
+  const auto target = config::parse_target(text);
+  if (!target) throw usage_error("--on: {}", target.error().sentence);
+  constexpr std::string_view local = "local:";
+  if (text.starts_with(local)) return {text.substr(local.size()), text};
+  std::string shown = target->redacted();
+  shown.erase(std::min(shown.find('?'), shown.size()));
+  const auto host = shown.find("://");
+  const auto at = shown.rfind('@');
+  if (host != shown.npos && at != shown.npos) shown.erase(host + 3, at - host - 2);
+  return {shown, text};
+}
+
 std::vector<named_target> read_targets(const table_options& g) {
   std::vector<named_target> all;
-  if (g.targets_file.empty()) {
+  if (!g.targets.empty() && !g.targets_file.empty()) {
+    throw usage_error("--on and --targets: give one of them");
+  }
+  if (!g.targets.empty()) {
+    for (const std::string& text : g.targets) all.push_back(named_by_itself(text));
+  } else if (g.targets_file.empty()) {
     for (const local::topology& t : local::topologies()) {
       all.push_back({t.name, fmt::format("local:{}", t.name)});
     }

@@ -19,6 +19,7 @@ struct table_options {
   std::vector<std::string> topologies;  // empty: those of the chosen depth
   std::vector<std::string> scenarios;   // empty: those of the chosen depth
   std::vector<std::string> set;
+  std::vector<std::string> targets;  // of --on
   std::string targets_file;
   std::string format = "text";
   std::string out = "runs";
