@@ -181,6 +181,17 @@ TEST_F(usage, names_an_unreadable_targets_file) {
   expect_error(run({"table", "--targets", broken, "--out", out()}), HasSubstr("broken.yaml"));
 }
 
+// The result as JSON, and nothing else on stdout.
+TEST_F(usage, prints_a_run_as_json) {
+  const ended e = run({"run", "contended", "--on", "memory:", "--duration", "200ms", "--format",
+                       "json", "--set", "floor=0s", "--require", "p50<1ns", "--out", out()},
+                      30s);
+  const auto content = nlohmann::json::parse(e.out, nullptr, false);
+  ASSERT_TRUE(content.is_object()) << e.out;
+  EXPECT_EQ(content, read_json(only_folder(out()) / "run.json"));
+  EXPECT_THAT(e.err, HasSubstr("run folder: "));
+}
+
 // A table of one's own server needs no file.
 TEST_F(usage, makes_a_table_of_a_target_that_is_named) {
   expect_error(run({"table", "--on", "nonsense", "--out", out()}), HasSubstr("--on: "));

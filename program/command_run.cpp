@@ -29,6 +29,7 @@ struct run_options {
   std::vector<std::string> set;
   std::string out = "runs";
   std::string junit;
+  std::string format = "text";
   limit_texts limits;
   bool history = false;
   bool quiet = false;
@@ -68,15 +69,26 @@ executed measure(const context& c, const run_options& g, const named_job& job,
   return execute(c.known, where, std::move(e));
 }
 
+// What a terminal shows, or run.json, beside which nothing else may stand on stdout.
+void print_result(const executed& done, bool is_data) {
+  if (is_data) {
+    fmt::print("{}\n", done.written.content.dump(2));
+  } else {
+    fmt::print("{}", report::run_summary_terminal(done.written, width_of(stdout),
+                                                  style_of(screen_of(stdout))));
+  }
+  fmt::print(is_data ? stderr : stdout, "run folder: {}\n", done.folder.string());
+}
+
 // Prints the limits that a complete and valid run breaks, and adds them to the JUnit case.
 bool breaks_limits(const std::vector<gate::threshold>& limits, const executed& done,
-                   report::test_case& c) {
+                   report::test_case& c, bool is_data) {
   if (done.result.how != run::ending::complete || !done.result.verdict.valid) return false;
   const auto broken = broken_limits(limits, done.written);
   if (broken.empty()) return false;
   const std::string early = done.ended_early ? "; ended early, for that was beyond doubt" : "";
   const std::string message = fmt::format("{}{}", fmt::join(broken, "; "), early);
-  fmt::print("FAILED: {}\n", message);
+  fmt::print(is_data ? stderr : stdout, "FAILED: {}\n", message);
   if (c.how != report::test_case::outcome::failed) {
     c.how = report::test_case::outcome::failed;
     c.type = "threshold";
@@ -104,13 +116,12 @@ int run(const context& c, const run_options& g) {
     if (junit) junit.write(report::junit_xml({report::unmeasured(job.name, lock, e.what())}));
     throw;
   }
-  fmt::print("{}", report::run_summary_terminal(done->written, width_of(stdout),
-                                                style_of(screen_of(stdout))));
-  fmt::print("run folder: {}\n", done->folder.string());
+  const bool is_data = g.format == "json";
+  print_result(*done, is_data);
   report::test_case said = report::test_case_of(done->written);
   bool broken = false;
   try {
-    broken = breaks_limits(limits, *done, said);
+    broken = breaks_limits(limits, *done, said, is_data);
   } catch (const usage_error& e) {
     if (junit) junit.write(report::junit_xml({report::unmeasured(job.name, said.name, e.what())}));
     throw;
@@ -136,6 +147,7 @@ command_action run_command(CLI::App& app, const context& c) {
   declare_short(app, g->given);
   declare_set(app, g->set, "overrides the job, and what is above; may be given more than once");
   declare(app, "--out", g->out, "DIR", "the run folder appears in this folder");
+  declare_format(app, g->format, "text, or json: what run.json holds", {"text", "json"});
   declare(app, "--junit", g->junit, "FILE", "also writes the verdict as JUnit XML");
   declare_limits(app, g->limits);
   app.add_flag("--history", g->history,
