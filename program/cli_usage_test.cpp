@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "deploy/local/cluster.hpp"
 #include "harness/config/job.hpp"
 #include "program/test_servers.hpp"
 
@@ -190,6 +191,21 @@ TEST_F(usage, prints_a_run_as_json) {
   ASSERT_TRUE(content.is_object()) << e.out;
   EXPECT_EQ(content, read_json(only_folder(out()) / "run.json"));
   EXPECT_THAT(e.err, HasSubstr("run folder: "));
+}
+
+// The preflight alone: what the server is, and what would spoil a run; nothing stays behind.
+TEST_F(usage, looks_at_a_target_without_a_load) {
+  const ended well = run({"doctor", "memory:"});
+  EXPECT_EQ(well.status, 0) << well.err;
+  EXPECT_THAT(well.out, HasSubstr("nothing was found that would spoil a run"));
+  const local::cluster servers = local::cluster::start("redis");
+  const config::target server = *config::parse_target(servers.target());
+  const std::string before = state_of(server, dir_.path());
+  const ended redis = run({"doctor", servers.target(), "--set", "load.clients=20000"});
+  EXPECT_EQ(redis.status, 1) << redis.out << redis.err;
+  EXPECT_THAT(redis.out, AllOf(HasSubstr("server.version"), HasSubstr("stops a run: ")));
+  EXPECT_EQ(state_of(server, dir_.path()), before);
+  expect_error(run({"doctor", "redis://127.0.0.1:1"}), HasSubstr("127.0.0.1:1"));
 }
 
 // A table of one's own server needs no file.

@@ -37,16 +37,6 @@ std::string folder_name(const std::string& run_id, const std::string& lock,
   return name;
 }
 
-const lock_kind& lock_for(const catalogue& known, const resolved_target& where, config::job& job) {
-  if (job.lock.empty()) job.lock = known.usual_lock(where.form, job);
-  const lock_kind& lock = known.lock_for(job);
-  if (!runs_on(lock, where.form)) {
-    throw usage_error("lock {} runs on {}, and {} is a target of the form {}", lock.name,
-                      lock.topologies, where.redacted, where.form);
-  }
-  return lock;
-}
-
 // Measures the harness itself, without a server: own keys, closed loop, memory lock.
 run::floor_measurement measure_floor(const catalogue& known, const config::job& of,
                                      const real_clock& clock) {
@@ -207,6 +197,16 @@ extern "C" void count_signal(int number) {
 }
 
 }  // namespace
+
+const lock_kind& lock_for(const catalogue& known, const resolved_target& where, config::job& job) {
+  if (job.lock.empty()) job.lock = known.usual_lock(where.form, job);
+  const lock_kind& lock = known.lock_for(job);
+  if (!runs_on(lock, where.form)) {
+    throw usage_error("lock {} runs on {}, and {} is a target of the form {}", lock.name,
+                      lock.topologies, where.redacted, where.form);
+  }
+  return lock;
+}
 
 names names_of(const config::job& job, const std::string& run_id) {
   names n{run_id, {}};

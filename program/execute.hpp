@@ -37,6 +37,10 @@ struct executed {
 // Throws usage_error, no_server or local::start_error if nothing was measured.
 executed execute(const catalogue& known, resolved_target& where, run_request e);
 
+// The lock that the job names, or the usual one of the target, which the job then names. Throws
+// usage_error if it does not run there.
+const lock_kind& lock_for(const catalogue& known, const resolved_target& where, config::job& job);
+
 // The names of the run's keys, the same in every process of the run.
 names names_of(const config::job& job, const std::string& run_id);
 

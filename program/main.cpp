@@ -39,6 +39,7 @@ constexpr row commands[] = {
     {"gate", "detect regressions: compare two servers, locks or lockmarks", gate_command},
     {"faults", "break servers, clients and networks, and see what each lock does", faults_command},
     {"claims", "test common claims about distributed locks", claims_command},
+    {"doctor", "look at servers as a run does before its load", doctor_command},
     {"up", "start local servers and leave them running", up_command},
     {"down", "stop local servers that `up` started", down_command},
     {"status", "show local servers that `up` started", status_command},
