@@ -52,6 +52,18 @@ class runs_with_faults : public testing::Test {
   scratch dir_;
 };
 
+// The tour breaks two locks and holds the third, and leaves a page of all three.
+TEST_F(runs_with_faults, are_shown_on_a_tour) {
+  const ended e = run(dir_.path(), {"try", "--quiet", "--out", (dir_ / "tour").string()}, 120s);
+  EXPECT_EQ(e.status, 0) << e.err;
+  const std::size_t second = e.out.find("\n2. "), third = e.out.find("\n3. ");
+  ASSERT_NE(third, e.out.npos) << e.out;
+  EXPECT_THAT(e.out.substr(0, second), AllOf(HasSubstr("X: two at once"), HasSubstr("NOT HELD")));
+  EXPECT_THAT(e.out.substr(second, third - second), HasSubstr("X: two at once"));
+  EXPECT_THAT(e.out.substr(third), AllOf(HasSubstr("held: "), HasSubstr("One at a time.")));
+  EXPECT_THAT(read_text(dir_ / "tour" / "report.html"), HasSubstr("redis/lua"));
+}
+
 // The mark is at the time of the fault, the longest gap covers it, and the run ends well although
 // its only server was silent for longer than a run otherwise tolerates.
 TEST_F(runs_with_faults, show_them_where_they_were) {

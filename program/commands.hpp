@@ -27,6 +27,7 @@ command_action faults_command(CLI::App& app, const context& c);
 command_action claims_command(CLI::App& app, const context& c);
 command_action capacity_command(CLI::App& app, const context& c);
 command_action doctor_command(CLI::App& app, const context& c);
+command_action try_command(CLI::App& app, const context& c);
 command_action up_command(CLI::App& app, const context& c);
 command_action down_command(CLI::App& app, const context& c);
 command_action status_command(CLI::App& app, const context& c);

@@ -31,6 +31,7 @@ struct row {
 };
 
 constexpr row commands[] = {
+    {"try", "a tour: a lock is broken before your eyes, and then held", try_command},
     {"list", "locks, their features, and the topologies they run on", list_command},
     {"run", "run one job", run_command},
     {"table", "run every lock and print the comparison table", table_command},
