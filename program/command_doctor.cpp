@@ -63,7 +63,7 @@ task<void> look(loop& l, driver& at, const config::job& job, report_of_health& t
   if (failure) std::rethrow_exception(failure);
 }
 
-int print(const report_of_health& health, const std::string& lock, const std::string& target) {
+int print(const report_of_health& health, std::string_view lock, const std::string& target) {
   fmt::print("{} on {}\n", lock, target);
   for (const auto& [name, value] : health.server) fmt::print("  {:<32} {}\n", name, value);
   const bool fatal = std::ranges::any_of(health.found, &finding::fatal);
