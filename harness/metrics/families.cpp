@@ -258,6 +258,7 @@ void add_state(page& p, const moment& m) {
 void add_faults(page& p, const moment& m) {
   std::map<std::string, bool> on;
   for (const run::mark& f : m.known.marks) {
+    if (!f.is_of_job) continue;
     const bool now =
         m.now != stage::ended && f.at_s <= m.elapsed_s && m.elapsed_s < f.at_s + f.for_s;
     on[f.kind] = on[f.kind] || now;

@@ -271,6 +271,13 @@ TEST(metrics, show_faults_while_they_are_on) {
   EXPECT_EQ(after.value("lockmark_fault_active", {{"fault", "kill_master"}}), 0);
 }
 
+// What nobody injected is no fault of the job: a machine that stood still.
+TEST(metrics, show_only_faults_of_the_job) {
+  run::sample_run sample;
+  sample.r.marks = {{1, 2, "froze", "", false}};
+  EXPECT_THAT(page_of(of_result(sample.r)).all("lockmark_fault_active"), testing::IsEmpty());
+}
+
 // Under any load: 10,000 keys, 1,000 clients, every command of a server, all faults.
 TEST(metrics, stay_under_500_series) {
   run::sample_run sample;

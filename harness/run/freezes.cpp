@@ -66,7 +66,7 @@ std::string who(const result& r, const std::set<std::uint64_t>& workers) {
 
 void add_mark(result& r, const freeze& f, std::string_view kind, std::string text) {
   const double at_s = as_seconds(f.from_ns - r.window_start_ns);
-  r.marks.push_back({at_s, as_seconds(f.for_ns), std::string(kind), std::move(text)});
+  r.marks.push_back({at_s, as_seconds(f.for_ns), std::string(kind), std::move(text), false});
 }
 
 void sort_marks(result& r) {

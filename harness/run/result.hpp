@@ -51,6 +51,7 @@ struct mark {
   double for_s = 0;  // 0: a moment
   std::string kind;  // "kill_server", "pause_client": few distinct values, a label in Prometheus
   std::string text;  // one sentence for people
+  bool is_of_job = true;  // false: nobody wanted it, such as a freeze of the machine
 };
 
 // The harness's performance with the memory lock instead of a server.

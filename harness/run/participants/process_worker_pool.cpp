@@ -222,6 +222,7 @@ void process_worker_pool::tell(result& r) const {
     mark death;
     death.at_s = static_cast<double>(m->died_ns() - r.window_start_ns) / 1e9;
     death.kind = "participant_died";
+    death.is_of_job = false;
     death.text = fmt::format(
         "participant {} of {} {}, which the job had not asked for; the run went on without it, and "
         "without what it had measured in its last half second",
