@@ -15,11 +15,11 @@ using json = nlohmann::ordered_json;
 
 constexpr std::size_t least_columns = 20;
 
-using interval = std::pair<std::int64_t, std::int64_t>;  // half-open, in ns
+using period = std::pair<std::int64_t, std::int64_t>;  // half-open, in ns
 
 struct holder {
   std::string who;
-  std::set<interval> holds;
+  std::set<period> holds;
 };
 
 std::vector<holder> holders_of(const json& examples) {
@@ -39,28 +39,28 @@ std::vector<holder> holders_of(const json& examples) {
   return all;
 }
 
-interval span_of(const std::vector<holder>& all) {
-  interval span = *all.front().holds.begin();
+period span_of(const std::vector<holder>& all) {
+  period span = *all.front().holds.begin();
   for (const holder& h : all) {
-    for (const interval& i : h.holds) {
+    for (const period& i : h.holds) {
       span = {std::min(span.first, i.first), std::max(span.second, i.second)};
     }
   }
   return span;
 }
 
-bool overlap(const interval& a, const interval& b) {
+bool overlap(const period& a, const period& b) {
   return a.first < b.second && b.first < a.second;
 }
 
-bool holds_in(const holder& h, const interval& when) {
-  return std::ranges::any_of(h.holds, [&](const interval& i) { return overlap(i, when); });
+bool holds_in(const holder& h, const period& when) {
+  return std::ranges::any_of(h.holds, [&](const period& i) { return overlap(i, when); });
 }
 
 // At some time of the column this one held the key, and another one, too.
-bool shares_in(const std::vector<holder>& all, const holder& mine, const interval& when) {
-  for (const interval& own : mine.holds) {
-    const interval both{std::max(own.first, when.first), std::min(own.second, when.second)};
+bool shares_in(const std::vector<holder>& all, const holder& mine, const period& when) {
+  for (const period& own : mine.holds) {
+    const period both{std::max(own.first, when.first), std::min(own.second, when.second)};
     if (both.first >= both.second) continue;
     const bool other = std::ranges::any_of(
         all, [&](const holder& h) { return h.who != mine.who && holds_in(h, both); });
@@ -78,7 +78,7 @@ std::string seconds(std::int64_t ns) {
 std::string hold_bars(const json& examples, std::size_t width) {
   if (examples.empty()) return {};
   const std::vector<holder> all = holders_of(examples);
-  const interval span = span_of(all);
+  const period span = span_of(all);
   std::size_t label = 0;
   for (const holder& h : all) label = std::max(label, h.who.size());
   const std::size_t columns = std::max(least_columns, width - std::min(width, label + 2));
@@ -91,7 +91,7 @@ std::string hold_bars(const json& examples, std::size_t width) {
   for (const holder& h : all) {
     std::string bar;
     for (std::size_t c = 0; c < columns; ++c) {
-      const interval when{edge(c), edge(c + 1)};
+      const period when{edge(c), edge(c + 1)};
       bar += !holds_in(h, when) ? ' ' : shares_in(all, h, when) ? 'X' : '=';
     }
     bar.erase(bar.find_last_not_of(' ') + 1);
