@@ -109,12 +109,6 @@ int fail_to_parse(std::string sentence, const std::vector<std::string>& words) {
                           command == nullptr ? "" : command->name, command == nullptr ? "" : " "));
 }
 
-// CLI11 names what it did not expect from the last word to the first.
-std::string unexpected(std::vector<std::string> extras) {
-  std::ranges::reverse(extras);
-  return fmt::format("not expected: {}", fmt::join(extras, " "));
-}
-
 int run(const std::vector<std::string>& given) {
   const std::vector<std::string> words = with_help_as_option(given);
   if (!words[1].starts_with('-') && command_of(words) == nullptr) return fail_unknown(words[1]);
@@ -138,7 +132,8 @@ int run(const std::vector<std::string>& given) {
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::ExtrasError&) {
-    return fail_to_parse(unexpected(app.remaining(true)), words);
+    return fail_to_parse(fmt::format("not expected: {}", fmt::join(app.remaining(true), " ")),
+                         words);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
     return fail_to_parse(e.what(), words);
