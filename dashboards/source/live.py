@@ -26,8 +26,8 @@ def headline():
                mappings=[means(0, "held so far", GREEN), from_on(1, "NOT HELD", RED, 1)],
                thresholds=thresholds((None, GREEN), (1, RED))),
         number("Figures", "none", "Whether the figures are the lock's. Pending until the run ends. "
-               "Bound: the harness or the machine was in the way, so the lock is at least so good. "
-               "Invalid: do not use them.",
+               "Bound: the harness or the machine was in the way, so actual performance is at least "
+               "this good. Invalid: do not use them.",
                [now(f"{last('lockmark_run_validity')} == 1", "{{verdict}}")], text="name",
                thresholds=thresholds((None, BLUE))),
         number("Phase", "none", "What the run is doing.",

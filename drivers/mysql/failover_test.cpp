@@ -116,8 +116,8 @@ struct company {
   }
 
   // Waits until every client has had a grant, within a limit: judge() reports those without one.
-  // A Galera node may apply a dead one's INSERT after the DELETE of a client in doubt; that row then
-  // stays until the sweeper's 30 s are over.
+  // A Galera node may apply a dead one's INSERT after the DELETE of a client in doubt; that row
+  // then stays until the sweeper's 30 s are over.
   task<void> see_all_granted(loop& l, int fate::*when) const {
     const time_point limit = l.now() + 60s;
     while (!all_granted(when) && l.now() < limit) co_await l.sleep_for(20ms);
