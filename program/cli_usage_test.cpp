@@ -152,6 +152,8 @@ TEST_F(usage, has_short_options_for_what_everybody_sets) {
   EXPECT_EQ(ran.stop_samples, 0U);
   expect_error(run({"run", "contended", "--on", "memory:", "--clients", "0"}),
                HasSubstr("--clients: expected a whole number from 1, not '0'"));
+  expect_error(run({"run", "contended", "--on", "memory:", "--hold", "5"}),
+               AllOf(HasSubstr("lockmark: --hold: "), HasSubstr("'5'"), Not(HasSubstr("--set"))));
 }
 
 // A lock of another backend than the target's.

@@ -28,16 +28,29 @@ std::vector<std::string> spread(const std::string& clients, const config::job& j
   return set;
 }
 
+// "KEY=VALUE", or an error that names the option, which is what was typed.
+std::string setting_of(std::string_view option, std::string_view key, const std::string& value) {
+  std::string set = fmt::format("{}={}", key, value);
+  try {
+    config::job unused = config::default_job();
+    config::apply_set(unused, set);
+  } catch (const config::config_error& e) {
+    const std::string_view said = e.what();
+    throw usage_error("{}{}", option, said.substr(std::min(said.size(), said.find(": "))));
+  }
+  return set;
+}
+
 std::vector<std::string> settings_of(const short_options& given, const config::job& job) {
   std::vector<std::string> set;
-  const auto add = [&set](std::string_view key, const std::string& value) {
-    if (!value.empty()) set.push_back(fmt::format("{}={}", key, value));
+  const auto add = [&set](std::string_view option, std::string_view key, const std::string& value) {
+    if (!value.empty()) set.push_back(setting_of(option, key, value));
   };
-  add("lock", given.lock);
-  add("hold", given.hold);
-  add("keys", given.keys);
-  add("wait", given.wait);
-  add("load.rate", given.rate);
+  add("--lock", "lock", given.lock);
+  add("--hold", "hold", given.hold);
+  add("--keys", "keys", given.keys);
+  add("--wait", "wait", given.wait);
+  add("--rate", "load.rate", given.rate);
   if (!given.rate.empty() && !job.arrives_by_rate()) {
     set.insert(set.end(), {"load.loop=open", "load.think=0s"});
   }
@@ -47,8 +60,8 @@ std::vector<std::string> settings_of(const short_options& given, const config::j
   }
   if (!given.duration.empty()) {
     set.insert(set.end(), {"stop.samples=0", "stop.owner_changes=0"});
-    add("stop.duration", given.duration);
-    add("stop.at_most", given.duration);
+    add("--duration", "stop.duration", given.duration);
+    add("--duration", "stop.at_most", given.duration);
   }
   return set;
 }

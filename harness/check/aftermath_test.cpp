@@ -74,6 +74,18 @@ TEST(aftermath, of_servers_that_fail_together_is_that_of_all) {
   }
 }
 
+// Nobody wants the key until a moment after the last of them: all three are in the way then.
+TEST(aftermath, of_servers_that_fail_together_may_begin_after_the_last) {
+  std::vector<grant_stamp> grants = grants_at({1990, 6030});
+  grants[1].wanted_ns = 2050 * ms;
+  for (const aftermath& a :
+       find_aftermath({{2000 * ms, false}, {2001 * ms, false}, {2002 * ms, false}}, grants, {}, {},
+                      9000 * ms)) {
+    ASSERT_TRUE(a.recovery_ns);
+    EXPECT_NEAR(static_cast<double>(*a.recovery_ns), 4030.0 * ms, 2.0 * ms);
+  }
+}
+
 // What begins after a later disruption is that one's, and not also that of the first.
 TEST(aftermath, of_a_server_does_not_begin_after_the_next_failure) {
   std::vector<std::int64_t> all_ms;

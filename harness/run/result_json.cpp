@@ -316,7 +316,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.6";
+  j["schema_version"] = "1.7";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);
