@@ -97,6 +97,8 @@ func (l *library) ended(s *concurrency.Session) {
 type holder interface {
 	lock(context.Context) (token int64, err error)
 	unlock(context.Context) error
+	// giveUp makes sure that a lock in vain left no key behind.
+	giveUp(context.Context) error
 }
 
 type mutex struct{ *concurrency.Mutex }
@@ -111,6 +113,9 @@ func (m mutex) lock(ctx context.Context) (int64, error) {
 }
 
 func (m mutex) unlock(ctx context.Context) error { return m.Unlock(ctx) }
+
+// The library does not remove the key of a transaction that was not answered in time.
+func (m mutex) giveUp(ctx context.Context) error { return m.Unlock(ctx) }
 
 // half waits without a limit, because the recipe knows none: who gives up leaves the wait to itself,
 // which unlocks at its end.
@@ -135,6 +140,8 @@ func (h half) lock(ctx context.Context) (int64, error) {
 }
 
 func (h half) unlock(context.Context) error { return h.drop() }
+
+func (h half) giveUp(context.Context) error { return nil } // the wait goes on, and then unlocks
 
 type client struct {
 	*library
@@ -205,6 +212,11 @@ func (c *client) Acquire(r adapter.Call) adapter.Answer {
 	h := c.holderOf(s, c.hello.Names[r.Key])
 	token, err := h.lock(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
+		answered, cancel := r.Answered()
+		defer cancel()
+		if err := h.giveUp(answered); err != nil {
+			return doubt(err)
+		}
 		return adapter.Refused("deadline")
 	}
 	if errors.Is(err, concurrency.ErrSessionExpired) {
