@@ -24,17 +24,27 @@ using namespace std::chrono_literals;
 constexpr duration stop_time_limit = 20s;
 constexpr std::size_t largest_reply = 256 * 1024;
 
-// Ends a server whose keeper has died, and waits for it. Its id may have been reused: servers are
-// identified by their working directory. One without a directory is already dying.
-void end_survivor(const server_info& server, const std::filesystem::path& directory) noexcept {
-  const unique_fd process = hold_process(server.pid);
+// Ends a process of a cluster whose keeper has died, and waits for it. Its id may have been reused:
+// it is known by its working directory. One without a directory is already dying.
+void end_survivor(pid_t pid, const std::filesystem::path& directory) noexcept {
+  const unique_fd process = hold_process(pid);
   if (!process) return;
   std::error_code dying;
-  const auto place =
-      std::filesystem::read_symlink(fmt::format("/proc/{}/cwd", server.pid), dying).string();
-  if (!dying && !place.starts_with(directory.string())) return;
+  const auto place = std::filesystem::read_symlink(fmt::format("/proc/{}/cwd", pid), dying);
+  if (!dying && !is_below(place, directory)) return;
   if (!dying) send_signal(process, SIGKILL);
-  wait_until_ended(server.pid, stop_time_limit);
+  wait_until_ended(pid, stop_time_limit);
+}
+
+// The servers, and processes of theirs (PostgreSQL's, one for each connection), which would go on
+// writing to the directory for a while.
+void end_survivors(const cluster_info& cluster) noexcept {
+  const time_point deadline = real_clock{}.now() + stop_time_limit;
+  for (const server_info& server : cluster.servers) end_survivor(server.pid, cluster.directory);
+  for (auto left = processes_in(cluster.directory); !left.empty() && real_clock{}.now() < deadline;
+       left = processes_in(cluster.directory)) {
+    for (const pid_t pid : left) end_survivor(pid, cluster.directory);
+  }
 }
 
 }  // namespace
@@ -87,8 +97,9 @@ void cluster::state::stop() noexcept {
     wait_until_ended(keeper, stop_time_limit);
   }
   while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) continue;
-  for (const server_info& server : info.servers) end_survivor(server, info.directory);
-  if (!info.directory.empty()) remove_if_abandoned(info.directory);
+  if (info.directory.empty()) return;
+  end_survivors(info);
+  remove_if_abandoned(info.directory);
 }
 
 cluster::cluster(std::unique_ptr<state> running) : state_(std::move(running)) {}

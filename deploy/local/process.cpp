@@ -135,6 +135,22 @@ void send_signal(const unique_fd& process, int signal) {
   pidfd_send_signal(process.get(), signal, nullptr, 0);
 }
 
+bool is_below(const std::filesystem::path& place, const std::filesystem::path& directory) {
+  return place == directory || place.string().starts_with(directory.string() + '/');
+}
+
+std::vector<pid_t> processes_in(const std::filesystem::path& directory) {
+  std::vector<pid_t> found;
+  std::error_code ended;
+  for (const auto& each : std::filesystem::directory_iterator("/proc", ended)) {
+    const pid_t pid = std::atoi(each.path().filename().c_str());
+    if (pid == 0) continue;
+    const auto place = std::filesystem::read_symlink(each.path() / "cwd", ended);
+    if (!ended && is_below(place, directory)) found.push_back(pid);
+  }
+  return found;
+}
+
 bool wait_until_ended(pid_t pid, duration time_limit) {
   const unique_fd process = hold_process(pid);
   if (!process) return errno == ESRCH;

@@ -46,6 +46,12 @@ using lockmark::describe_status;
 unique_fd hold_process(pid_t pid);
 void send_signal(const unique_fd& process, int signal);
 
+// Whether a place is this directory or anything in it.
+bool is_below(const std::filesystem::path& place, const std::filesystem::path& directory);
+
+// The processes that work in this directory or below it. One that is already dying does not.
+std::vector<pid_t> processes_in(const std::filesystem::path& directory);
+
 // Waits until a process, not necessarily a child, has ended; false if time_limit passed first. Does
 // not reap.
 bool wait_until_ended(pid_t pid, duration time_limit);

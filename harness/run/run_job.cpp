@@ -1,5 +1,9 @@
 #include "harness/run/run_job.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
+
 #include "harness/run/controller.hpp"
 #include "harness/run/freezes.hpp"
 #include "harness/run/guarding.hpp"
@@ -18,6 +22,11 @@ worker_setup worker_setup_for(const setup& s, const config::key_sampler& keys, c
 }
 
 }  // namespace
+
+void end_with(const result&, const std::string& sentence) {
+  fmt::print(stderr, "{}\n", sentence);
+  std::abort();
+}
 
 result blank_result(const setup& s) {
   result r;

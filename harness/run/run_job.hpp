@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,6 +19,9 @@ class injector;
 namespace lockmark::run {
 
 class process_worker_pool;
+
+// Prints the sentence on standard error and aborts.
+void end_with(const result& r, const std::string& sentence);
 
 struct setup {
   config::job job;
@@ -65,8 +67,7 @@ struct setup {
   // A driver call never ended, against its contract. Everything else has ended, and the result
   // holds the measurements; but the memory used by the call can no longer be freed: must end the
   // process.
-  std::function<void(result&, const std::string& sentence)> on_stuck =
-      [](result&, const std::string&) { std::abort(); };
+  std::function<void(result&, const std::string& sentence)> on_stuck = end_with;
 };
 
 // A result with everything known before the run begins.
