@@ -79,7 +79,7 @@ void keeper::start_server(server& which) {
 }
 
 std::vector<std::string> keeper::environment_of(const server& which) const {
-  std::vector<std::string> shims, all;
+  std::vector<std::string> shims = which.spec.preloaded, all;
   if (!with_.clock_shim.empty()) {
     shims.push_back(with_.clock_shim);
     all.push_back(fmt::format("LOCKMARK_CLOCK_FILE={}",

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
 #include "deploy/local/servers.hpp"
 #include "deploy/local/settings.hpp"
 
@@ -26,6 +30,17 @@ command sync_data_directory_of(const site& where, const std::string& server) {
           {where.program("sync", "coreutils"), "--file-system", data}};
 }
 
+// A copy in the server's folder, because its user may not see where the programs are.
+void keep_in_session(server_spec& server, const site& where) {
+  constexpr std::string_view name = "liblockmark_session.so";
+  const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+  if (!std::filesystem::exists(beside)) return;
+  const std::string copy = (where.folder(server.name) / name).string();
+  server.prepare.push_back(
+      {fmt::format("copy {}", name), {where.program("cp", "coreutils"), beside.string(), copy}});
+  server.preloaded.push_back(copy);
+}
+
 server_spec bare_server(site& where, std::string name, const postgres_account& account) {
   server_spec server;
   server.name = std::move(name);
@@ -37,7 +52,8 @@ server_spec bare_server(site& where, std::string name, const postgres_account& a
   server.files.push_back(
       {folder / "logins", fmt::format("*:*:*:postgres:{}\n*:*:*:replica:{}\n", account.superuser,
                                       account.replica_password)});
-  server.prepare = give_away(where, server.name);
+  keep_in_session(server, where);
+  std::ranges::move(give_away(where, server.name), std::back_inserter(server.prepare));
   return server;
 }
 

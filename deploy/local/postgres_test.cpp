@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -98,6 +99,18 @@ TEST(postgres, leaves_no_busy_session_after_the_death_of_its_keeper) {
   running.stop();
   EXPECT_THAT(processes_in(before.directory), testing::IsEmpty());
   EXPECT_TRUE(is_gone(before));
+}
+
+// Or a busy machine would not let its connections run, which have a session each otherwise.
+TEST(postgres, keeps_its_processes_in_the_session_of_their_owner) {
+  const cluster running = cluster::start("postgres");
+  std::ifstream listed(fmt::format("/proc/{0}/task/{0}/children", running.servers()[0].pid));
+  const std::vector<pid_t> children{std::istream_iterator<pid_t>{listed}, {}};
+  EXPECT_GT(children.size(), 1U);
+  for (const pid_t child : children) {
+    EXPECT_EQ(getsid(child), getsid(0));
+    EXPECT_EQ(getpgid(child), child);
+  }
 }
 
 // The pooler lends one session to clients in turn, and lets nobody else in.

@@ -55,6 +55,7 @@ struct server_spec {
   // The ports for the other servers of the topology, in their own protocol. None: there is no such
   // traffic, or it cannot be proxied.
   std::vector<int> peer_ports{};
+  std::vector<std::string> preloaded{};  // libraries, which its user can read
 };
 
 struct plan {
