@@ -270,6 +270,12 @@ struct driver_setup {
   option_values options;  // every option of the lock, checked
 };
 
+// What an acquire and its release cost where nobody competes, once connected.
+struct lock_cost {
+  unsigned commands = 0;     // requests sent; 0: not known
+  unsigned round_trips = 0;  // waits for answers
+};
+
 // One row of `lockmark list`.
 struct lock_kind {
   std::string_view name;  // BACKEND/LOCK
@@ -279,6 +285,7 @@ struct lock_kind {
   // The topologies it runs on, as deploy/local names them; separated by blanks.
   std::string_view topologies;
   std::string_view algorithm;  // where it comes from: the client whose protocol it speaks
+  lock_cost cost{};            // on the first of its topologies; measured by a test
   std::vector<lock_option> options;
   std::function<std::unique_ptr<driver>(const driver_setup&)> make;
   // How many owners may hold a key at once; 0: any number (readers). Null: one.

@@ -1,15 +1,12 @@
 // The project's own gate: the number of commands and round trips of one acquire and release without
-// contention, for every lock, against the table of the README. Both are exact, so machine noise
-// does not matter.
+// contention, for every lock, against what `lockmark list` says of it. Both are exact, so machine
+// noise does not matter.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
-#include <map>
 #include <set>
-#include <sstream>
 
 #include "deploy/local/cluster.hpp"
 #include "program/test_program.hpp"
@@ -20,8 +17,6 @@ namespace {
 using json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* readme = LOCKMARK_SOURCE "/README.md";
-constexpr std::string_view column = "commands (round trips)";
 // The cost of loading a script or pinging a connection disappears in this many grants.
 constexpr const char* grants = "400";
 constexpr double once_in_a_while = 0.02;
@@ -35,49 +30,20 @@ bool same(double known, double found) {
   return std::abs(known - found) < once_in_a_while;
 }
 
-// "2 (1)"
-std::string cell(const cost& c) {
-  return fmt::format("{:.0f} ({:.0f})", c.commands, c.round_trips);
+// What the lock's row declares; all 0 if nothing.
+cost declared(const json& lock) {
+  return {lock.value("commands", 0.0), lock.value("round_trips", 0.0)};
 }
 
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream rest(line);
-  for (std::string one; std::getline(rest, one, '|');) {
-    const auto begin = one.find_first_not_of(' ');
-    cells.push_back(begin == one.npos ? ""
-                                      : one.substr(begin, one.find_last_not_of(' ') + 1 - begin));
-  }
-  return cells;
-}
-
-// What the README's table of locks says of each, as "2 (1)". Locks without costs are left out.
-std::map<std::string, std::string> known_costs(std::istream&& text) {
-  std::map<std::string, std::string> known;
-  std::size_t place = 0;
-  for (std::string line; std::getline(text, line);) {
-    const auto cells = cells_of(line);
-    const auto head = std::ranges::find(cells, column);
-    if (head != cells.end()) place = static_cast<std::size_t>(head - cells.begin());
-    if (place == 0 || cells.size() <= place || !cells[1].starts_with('`')) continue;
-    if (!cells[place].empty()) known[cells[1].substr(1, cells[1].size() - 2)] = cells[place];
-  }
-  return known;
-}
-
-// Empty: the lock costs what the README says.
-std::string difference(const std::map<std::string, std::string>& known, const std::string& lock,
-                       const cost& found) {
-  const cost whole{std::round(found.commands), std::round(found.round_trips)};
-  const auto row = known.find(lock);
-  if (row != known.end() && row->second == cell(whole) && same(whole.commands, found.commands) &&
-      same(whole.round_trips, found.round_trips)) {
-    return "";
-  }
+// Empty: the lock costs what its row says.
+std::string difference(const json& lock, const cost& found) {
+  const cost said = declared(lock);
+  if (same(said.commands, found.commands) && same(said.round_trips, found.round_trips)) return "";
   return fmt::format(
       "an acquire of {} and its release cost {:.3f} commands in {:.3f} round trips; if that is "
-      "meant, README.md should have | `{}` | ... | {} | under '{}'",
-      lock, found.commands, found.round_trips, lock, cell(whole), column);
+      "meant, its row should have .cost = {{{:.0f}, {:.0f}}}",
+      lock.at("lock").get<std::string>(), found.commands, found.round_trips, found.commands,
+      found.round_trips);
 }
 
 class counters_on : public testing::TestWithParam<const char*> {
@@ -120,7 +86,6 @@ std::vector<json> locks_for_servers() {
 
 TEST_P(counters_on, of_every_lock_are_what_they_were) {
   const std::string topology = GetParam();
-  const auto known = known_costs(std::ifstream(readme));
   const auto servers = local::cluster::start(topology);
   int measured_locks = 0;
   for (const json& lock : locks_for_servers()) {
@@ -129,7 +94,7 @@ TEST_P(counters_on, of_every_lock_are_what_they_were) {
     // A stall of the machine can cost a command more, and then another time; a change always does.
     std::string found = "not measured";
     for (int n = 0; n < 3 && !found.empty(); ++n) {
-      found = difference(known, name, measured(name, servers.target()));
+      found = difference(lock, measured(name, servers.target()));
     }
     EXPECT_EQ(found, "");
     ++measured_locks;
@@ -146,24 +111,13 @@ INSTANTIATE_TEST_SUITE_P(servers, counters_on,
                            return name;
                          });
 
-TEST(counters, are_known_for_every_lock_and_nothing_else) {
-  std::set<std::string> locks, known;
-  for (const json& lock : locks_for_servers()) locks.insert(lock.at("lock").get<std::string>());
-  for (const auto& [lock, costs] : known_costs(std::ifstream(readme))) known.insert(lock);
-  EXPECT_EQ(known, locks);
-}
-
 TEST(counters, that_have_grown_are_told_with_the_row_that_would_be_right) {
-  const auto known = known_costs(std::istringstream(
-      "| lock | commands (round trips) | x |\n|---|---|---|\n| `redis/lua` | 2 (1) |  |\n"
-      "| `memory/lock` |  |  |\n"));
-  EXPECT_EQ(known.size(), 1U);
-  EXPECT_EQ(difference(known, "redis/lua", {2.0025, 1.0025}), "");
-  EXPECT_THAT(difference(known, "redis/lua", {3, 1}),
-              testing::HasSubstr("| `redis/lua` | ... | 3 (1) |"));
-  EXPECT_NE(difference(known, "redis/lua", {2, 3}), "");
-  EXPECT_NE(difference(known, "redis/lua", {1.5, 1}), "");
-  EXPECT_NE(difference(known, "redis/other", {2, 1}), "");
+  const json lock{{"lock", "redis/lua"}, {"commands", 2}, {"round_trips", 1}};
+  EXPECT_EQ(difference(lock, {2.0025, 1.0025}), "");
+  EXPECT_THAT(difference(lock, {3, 1}), testing::HasSubstr(".cost = {3, 1}"));
+  EXPECT_NE(difference(lock, {2, 3}), "");
+  EXPECT_NE(difference(lock, {1.5, 1}), "");
+  EXPECT_NE(difference({{"lock", "redis/other"}}, {2, 1}), "");
 }
 
 }  // namespace

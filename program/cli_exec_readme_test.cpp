@@ -42,14 +42,7 @@ class readme_commands : public testing::Test {
   scratch dir_;
 };
 
-TEST_F(readme_commands, run_as_they_stand) {
-  const std::string line = line_with("README.md", "my_lock.py'");
-  const ended e = shell(line);
-  EXPECT_EQ(e.status, 0) << line << e.out << e.err;
-  EXPECT_THAT(e.out, HasSubstr("verdict    held"));
-}
-
-// The same on a real server, with renewals; and without one: an error sentence.
+// On a real server, with renewals; and without one: an error sentence.
 TEST_F(readme_commands, on_a_server_of_ones_own) {
   const local::cluster redis = local::cluster::start("redis");
   std::string line = line_with("drivers/exec/README.md", "--set options.server=redis://");

@@ -69,6 +69,7 @@ lock_kind lock_service() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "etcd's v3lock service, Lock and Unlock",
+      .cost = {2, 2},
       .options = {},
       .make = make_driver_of<service_session>,
   };

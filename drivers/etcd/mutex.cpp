@@ -56,6 +56,7 @@ lock_kind mutex() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "etcd's Go client 3.5, concurrency.Mutex",
+      .cost = {2, 2},
       .options = {watch_option()},
       .make = make_driver_of<mutex_session>,
   };

@@ -132,6 +132,7 @@ lock_kind for_update() {
       .promises = safety::transaction,
       .topologies = every_topology,
       .algorithm = "SELECT ... FOR UPDATE, COMMIT (InnoDB row lock; Quartz StdRowLockSemaphore)",
+      .cost = {2, 2},
       .options = {{.name = "wait",
                    .values = "yes, nowait, skip_locked",
                    .preset = "yes",

@@ -137,6 +137,7 @@ lock_kind get_lock() {
       .promises = safety::session,
       .topologies = every_topology,
       .algorithm = "GET_LOCK, RELEASE_LOCK (MySQL 5.7, MariaDB 10.0 and later)",
+      .cost = {2, 2},
       .options = {},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
         return std::make_unique<get_lock_driver>(setup);

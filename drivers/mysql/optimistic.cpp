@@ -141,6 +141,7 @@ lock_kind optimistic_version() {
       .promises = safety::none,
       .topologies = every_topology,
       .algorithm = "compare-and-set of a version column (JPA @Version)",
+      .cost = {2, 2},
       .options = {},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
         return make_optimistic(setup,
@@ -161,6 +162,7 @@ lock_kind optimistic_update_time() {
       .promises = safety::none,
       .topologies = every_topology,
       .algorithm = "compare-and-set of an update_time column",
+      .cost = {2, 2},
       .options = {{.name = "precision",
                    .values = "6, 0",
                    .preset = "6",

@@ -135,6 +135,7 @@ lock_kind shedlock() {
       .promises = safety::best_effort,
       .topologies = every_topology,
       .algorithm = "ShedLock 7.9.0, JDBC provider (INSERT or UPDATE of lock_until)",
+      .cost = {2, 2},
       .options = {{.name = "time",
                    .values = "db, client",
                    .preset = "db",

@@ -147,6 +147,7 @@ lock_kind unique_key() {
       .promises = safety::none,
       .topologies = every_topology,
       .algorithm = "INSERT, DELETE, a scheduled DELETE of old rows",
+      .cost = {2, 2},
       .options = {sweep_option},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
         return make_swept<unique_key_session>(setup, {.suffix = "unique_key",
@@ -166,6 +167,7 @@ lock_kind unique_key_reentrant() {
       .promises = safety::best_effort,
       .topologies = every_topology,
       .algorithm = "INSERT or UPDATE of a count, DELETE, a scheduled DELETE of old rows",
+      .cost = {2, 2},
       .options = {sweep_option},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
         return make_swept<reentrant_session>(

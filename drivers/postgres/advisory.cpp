@@ -76,6 +76,7 @@ lock_kind advisory() {
       .promises = safety::session,
       .topologies = unpooled_topologies,
       .algorithm = "pg_advisory_lock under lock_timeout, pg_advisory_unlock",
+      .cost = {2, 2},
       .options = {wait_option},
       .make = [](const driver_setup& setup) { return make_advisory(setup, "_lock", false); },
       .readers = "postgres/advisory_shared",
@@ -91,6 +92,7 @@ lock_kind advisory_shared() {
       .promises = safety::session,
       .topologies = unpooled_topologies,
       .algorithm = "pg_advisory_lock_shared under lock_timeout, pg_advisory_unlock_shared",
+      .cost = {2, 2},
       .options = {wait_option},
       .make = [](const driver_setup& setup) { return make_advisory(setup, "_lock_shared", false); },
       .holders = [](const option_values&) -> std::uint32_t { return 0; },
@@ -105,6 +107,7 @@ lock_kind advisory_xact() {
       .promises = safety::transaction,
       .topologies = every_topology,
       .algorithm = "BEGIN, pg_advisory_xact_lock under lock_timeout, COMMIT",
+      .cost = {3, 2},
       .options = {wait_option},
       .make = [](const driver_setup& setup) { return make_advisory(setup, "_xact_lock", true); },
   };

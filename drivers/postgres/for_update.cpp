@@ -56,6 +56,7 @@ lock_kind for_update() {
       .promises = safety::transaction,
       .topologies = every_topology,
       .algorithm = "BEGIN, SELECT ... FOR UPDATE under lock_timeout, COMMIT (row lock)",
+      .cost = {3, 2},
       .options = {{.name = "wait",
                    .values = "yes, nowait, skip_locked",
                    .preset = "yes",

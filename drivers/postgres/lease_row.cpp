@@ -96,6 +96,7 @@ lock_kind lease_row() {
       .promises = safety::lease_and_token,
       .topologies = every_topology,
       .algorithm = "ShedLock's INSERT ... ON CONFLICT DO UPDATE, pglock's sequence",
+      .cost = {2, 2},
       .options = {commit_option},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
         const layout how{.suffix = "lease_row",

@@ -93,6 +93,7 @@ lock_kind unique_key() {
       .promises = safety::best_effort,
       .topologies = every_topology,
       .algorithm = "INSERT ... ON CONFLICT DO NOTHING, DELETE, a scheduled DELETE of old rows",
+      .cost = {2, 2},
       .options = {{.name = "sweep",
                    .values = "a duration as 30s or 500ms; off",
                    .preset = "30s",

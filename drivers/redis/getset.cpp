@@ -79,6 +79,7 @@ lock_kind getset() {
       .algorithm =
           "the GETSET pattern of Redis's SETNX page; the clock is the server's at the "
           "session's start",
+      .cost = {2, 2},
       .options = {},
       .make = make_driver_of<by_getset>,
   };

@@ -239,6 +239,7 @@ lock_kind set_nx_px() {
       .promises = safety::best_effort,
       .topologies = one_deployment,
       .algorithm = "Redis's documentation of distributed locks, on one server",
+      .cost = {2, 2},
       .options = {{.name = "release",
                    .values = "script, command, del, compare_then_del",
                    .preset = "script",
@@ -261,6 +262,7 @@ lock_kind lua() {
       .promises = safety::best_effort,
       .topologies = one_deployment,
       .algorithm = "two scripts, as most small Redis lock libraries have them",
+      .cost = {2, 2},
       .options = {watchdog_option(), wait_replicas_option()},
       .make = make_driver_of<by_script>,
   };
@@ -274,6 +276,7 @@ lock_kind sharded() {
       .promises = safety::best_effort,
       .topologies = "redis-independent",
       .algorithm = "FNV-1a of the key, modulo the number of deployments; then redis/set_nx_px",
+      .cost = {2, 2},
       .options = {},
       .make = make_driver_of<in_shards>,
   };

@@ -117,6 +117,7 @@ lock_kind redisson() {
       .promises = safety::best_effort,
       .topologies = one_deployment,
       .algorithm = "Redisson 3.52 to 4.7, RLock",
+      .cost = {3, 2},
       .options = redisson_options(),
       .make = make_driver_of<rlock_recipe>,
   };
@@ -132,6 +133,7 @@ lock_kind redisson_spin() {
       .promises = safety::best_effort,
       .topologies = one_deployment,
       .algorithm = "Redisson 3.52 to 4.7, RSpinLock",
+      .cost = {3, 2},
       .options = redisson_options(),
       .make = make_driver_of<spin_recipe>,
   };
@@ -146,6 +148,7 @@ lock_kind redisson_fenced() {
       .promises = safety::lease_and_token,
       .topologies = one_deployment,
       .algorithm = "Redisson 3.52 to 4.7, RFencedLock",
+      .cost = {3, 2},
       .options = redisson_options(),
       .make = make_driver_of<fenced_recipe>,
   };

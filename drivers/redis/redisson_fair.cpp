@@ -177,6 +177,7 @@ lock_kind redisson_fair() {
       .algorithm =
           "Redisson 3.52 to 4.7, RedissonFairLock; the clock is the server's at the "
           "session's start",
+      .cost = {3, 2},
       .options = redisson_options(),
       .make = make_driver_of<fair_recipe>,
   };

@@ -238,6 +238,7 @@ lock_kind redisson_multi() {
       .promises = safety::best_effort,
       .topologies = "redis redis-sentinel redis-cluster redis-independent",
       .algorithm = "Redisson 3.52 to 4.7, RedissonMultiLock",
+      .cost = {12, 9},
       .options =
           and_also({.name = "locks",
                     .values = "1 to 9",
@@ -258,6 +259,7 @@ lock_kind redisson_red() {
       .promises = safety::best_effort,
       .topologies = "redis-independent",
       .algorithm = "Redisson 3.52 to 4.7, RedissonRedLock (deprecated)",
+      .cost = {20, 15},
       .options = {watchdog_option()},
       .make = make_driver_of<red_recipe>,
   };

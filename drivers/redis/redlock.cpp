@@ -139,6 +139,7 @@ lock_kind redlock() {
       .promises = safety::best_effort,
       .topologies = "redis-independent",
       .algorithm = "Redis's documentation of distributed locks, with the clients' usual drift",
+      .cost = {10, 10},
       .options = {{.name = "node_timeout",
                    .values = "1ms to 10000ms",
                    .preset = "50ms",

@@ -57,6 +57,7 @@ lock_kind setnx() {
       .promises = safety::none,
       .topologies = one_deployment,
       .algorithm = "the pattern of the SETNX page of Redis's documentation",
+      .cost = {2, 2},
       .options = {},
       .make = make_driver_of<by_setnx>,
   };
@@ -72,6 +73,7 @@ lock_kind setnx_expire() {
       .promises = safety::none,
       .topologies = one_deployment,
       .algorithm = "two commands, as often seen before SET knew NX and PX together",
+      .cost = {3, 3},
       .options = {},
       .make = make_driver_of<by_setnx_and_expire>,
   };

@@ -44,6 +44,7 @@ lock_kind ephemeral() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "one ephemeral node and exists watches, as in ZooKeeper tutorials",
+      .cost = {2, 2},
       .options = {},
       .make = make_driver_of<ephemeral_session>,
   };

@@ -60,6 +60,7 @@ lock_kind multi() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessMultiLock",
+      .cost = {9, 9},
       .options = {count_option("locks", "3", "how many locks a key is made of")},
       .make = make_driver_of<multi_session, multi_nodes>,
   };

@@ -106,6 +106,7 @@ lock_kind persistent() {
       .promises = safety::none,
       .topologies = all_topologies,
       .algorithm = "create and delete of a persistent node, the mistake before ephemeral nodes",
+      .cost = {2, 2},
       .options = {},
       .make = make_driver_of<persistent_session>,
   };

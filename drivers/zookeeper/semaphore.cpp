@@ -87,6 +87,7 @@ lock_kind semaphore() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessSemaphoreV2",
+      .cost = {6, 6},
       .options = {count_option("leases", "3", "how many may hold a key at once")},
       .make = make_semaphore,
       .holders = [](const option_values& o) { return count_of(o, "leases"); },
@@ -102,6 +103,7 @@ lock_kind semaphore_mutex() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessSemaphoreMutex",
+      .cost = {6, 6},
       .options = {},
       .make = make_semaphore,
   };

@@ -42,6 +42,7 @@ lock_kind sequential() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessMutex",
+      .cost = {3, 3},
       .options = {},
       .make = make_driver_of<queue_session<mutex_queue>>,
   };
@@ -56,6 +57,7 @@ lock_kind read() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessReadWriteLock.readLock",
+      .cost = {3, 3},
       .options = {},
       .make = make_driver_of<queue_session<reader_queue>>,
       .holders = [](const option_values&) -> std::uint32_t { return 0; },
@@ -71,6 +73,7 @@ lock_kind write() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessReadWriteLock.writeLock",
+      .cost = {3, 3},
       .options = {},
       .make = make_driver_of<queue_session<writer_queue>>,
       .readers = "zookeeper/read",

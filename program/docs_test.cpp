@@ -1,0 +1,133 @@
+// README.md and docs: each command in a block of sh is run, on real servers, with shorter loads;
+// the lengths and the links hold, and the table of locks is what `lockmark list` prints.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "deploy/local/cluster.hpp"
+#include "drivers/exec/readme.hpp"
+#include "program/test_program.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+const fs::path root = LOCKMARK_SOURCE;
+
+std::vector<std::string> pages() {
+  std::vector<std::string> all{"README.md"};
+  for (const auto& each : fs::directory_iterator(root / "docs")) {
+    if (each.path().extension() == ".md") all.push_back("docs/" + each.path().filename().string());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+// The lines of its blocks of sh, in order.
+std::vector<std::string> commands_of(const std::string& page) {
+  std::vector<std::string> all;
+  std::istringstream in(read_text(root / page));
+  bool is_command = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("```")) {
+      is_command = line == "```sh";
+    } else if (is_command) {
+      all.push_back(line);
+    }
+  }
+  return all;
+}
+
+// What a whole check, and nobody's test, does.
+bool is_of_the_clone(const std::string& line) {
+  return line.starts_with("./") || line.starts_with("export PATH=");
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+class documentation : public testing::TestWithParam<std::string> {
+ protected:
+  // The line as a user types it, but on the test's server; "# exit status 1" is expected of it.
+  std::string as_script(const std::string& line, const local::cluster& redis) const {
+    const std::string address = redis.target().substr(std::string{"redis://"}.size());
+    std::string text = line;
+    for (const char* host : {"127.0.0.1:6379", "old", "new"}) {
+      text = replaced(text, fmt::format("redis://{}", host), "redis://" + address);
+    }
+    text = replaced(text, "../main/build/release/bin/lockmark", LOCKMARK_BINARY);
+    text = replaced(text, "--metrics :9464", "--metrics 127.0.0.1:0");
+    static const std::regex expected("# exit status ([0-9])$");
+    std::smatch found;
+    if (!std::regex_search(text, found, expected)) return text;
+    return fmt::format("status=0; {} || status=$?; [ $status -eq {} ]\n", found.prefix().str(),
+                       found[1].str());
+  }
+
+  const exec::readme_program client_{"python", "my_lock.py"};
+  scratch dir_;
+};
+
+TEST_P(documentation, has_commands_that_work) {
+  const local::cluster redis = local::cluster::start("redis");
+  const fs::path bin = dir_ / "bin";
+  fs::create_directory(bin);
+  fs::create_symlink(root / "program/docs_test_lockmark", bin / "lockmark");
+  std::ofstream(dir_ / "targets.yaml") << "near: " << redis.target() << '\n';
+  fs::copy(client_.folder() / fs::path("my_lock.py"), dir_ / "my_lock.py");
+  std::string script =
+      fmt::format("export PATH={}:$PATH LOCKMARK={} GITHUB_STEP_SUMMARY={}\ncd {}\n", bin.string(),
+                  LOCKMARK_BINARY, (dir_ / "summary.md").string(), dir_.path().string());
+  int count = 0;
+  for (const std::string& line : commands_of(GetParam())) {
+    if (is_of_the_clone(line)) continue;
+    script += as_script(line, redis) + '\n';
+    ++count;
+  }
+  ASSERT_TRUE(count > 0 || GetParam() == "docs/limits.md");
+  std::ofstream(dir_ / "script") << script;
+  const ended e = program({"/bin/bash", "-ex", (dir_ / "script").string()}, dir_.path()).wait(300s);
+  EXPECT_EQ(e.status, 0) << e.out << e.err;
+}
+
+// A link leads to a file, and a heading of it if it names one.
+TEST_P(documentation, has_links_that_lead_somewhere) {
+  const std::string text = read_text(root / GetParam());
+  static const std::regex link(R"(\]\(([^)#: ]+)(#[^)]*)?\))");
+  for (std::sregex_iterator each(text.begin(), text.end(), link), end; each != end; ++each) {
+    const fs::path to = (root / GetParam()).parent_path() / (*each)[1].str();
+    EXPECT_TRUE(fs::exists(to)) << to;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(pages, documentation, testing::ValuesIn(pages()), [](const auto& page) {
+  std::string name = fs::path(page.param).stem();
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+TEST(readme, is_short) {
+  std::istringstream words(read_text(root / "README.md"));
+  EXPECT_LE(std::distance(std::istream_iterator<std::string>(words), {}), 1200);
+}
+
+TEST(choose_a_lock, has_the_table_that_list_prints) {
+  const scratch dir;
+  const ended e = run(dir.path(), {"list", "--format", "md"});
+  EXPECT_EQ(e.status, 0) << e.err;
+  EXPECT_THAT(read_text(root / "docs/choose-a-lock.md"), testing::HasSubstr(e.out));
+}
+
+}  // namespace
+}  // namespace lockmark::cli
