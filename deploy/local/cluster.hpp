@@ -36,8 +36,9 @@ class cluster {
   const std::string& directory() const { return info().directory; }
   const std::vector<server_info>& servers() const { return info().servers; }
 
-  // For fault tests. kill() returns once a SIGKILL has taken effect; restart() kills the server if
-  // it runs, starts it on its old port and data and returns when it answers. Throw start_error.
+  // For fault tests. kill() returns once a SIGKILL or SIGSTOP has taken effect; restart() kills the
+  // server if it runs, starts it on its old port and data and returns when it answers. Throw
+  // start_error.
   void kill(std::string_view server, int signal);
   void restart(std::string_view server);
   // Like restart(), but does not wait until the others have accepted the server again, which may be

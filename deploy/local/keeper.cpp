@@ -122,13 +122,28 @@ void keeper::kill_server(server& which, int signal) {
       signal == SIGTERM ? std::vector<pid_t>{} : children_of(which.pid);
   kill(-which.pid, signal);
   for (const pid_t child : others) kill(child, signal);
-  if (signal != SIGKILL) return;
   const time_point deadline = clock_.now() + grace;
+  if (signal == SIGSTOP) wait_until_stopped(which.pid, others, deadline);
+  if (signal != SIGKILL) return;
   wait_for_end(which.pid, deadline);
   // They have become children of this subreaper.
   for (const pid_t child : others) {
     while (kill(child, 0) == 0 && clock_.now() < deadline) pause(deadline - clock_.now());
   }
+}
+
+// A signal takes effect when the process runs next, which may be late on a busy machine.
+void keeper::wait_until_stopped(pid_t leader, const std::vector<pid_t>& others,
+                                time_point deadline) {
+  const auto stands = [](pid_t pid) { return state_of(pid) == 'T' || state_of(pid) == 'Z'; };
+  const auto all_stand = [&] {
+    siginfo_t seen{};  // once all its threads stand
+    const bool told = waitid(P_PID, static_cast<id_t>(leader), &seen,
+                             WSTOPPED | WEXITED | WNOHANG | WNOWAIT) != 0 ||
+                      seen.si_pid == leader;
+    return told && std::ranges::all_of(others, stands);
+  };
+  while (!all_stand() && clock_.now() < deadline) pause(std::chrono::milliseconds{1});
 }
 
 void keeper::revive(server& which, bool with_data) {

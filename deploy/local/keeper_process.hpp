@@ -39,6 +39,7 @@ class keeper {
   void serve();
   reply obey(const std::string& message);
   void kill_server(server& which, int signal);
+  void wait_until_stopped(pid_t leader, const std::vector<pid_t>& others, time_point deadline);
   void revive(server& which, bool with_data);
   std::vector<std::string> environment_of(const server& which) const;
   void stop_all() noexcept;

@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "deploy/local/error.hpp"
+#include "harness/base/files.hpp"
 
 extern "C" {  // missing in the header of glibc 2.36
 #include <sys/pidfd.h>
@@ -133,6 +134,12 @@ unique_fd hold_process(pid_t pid) {
 
 void send_signal(const unique_fd& process, int signal) {
   pidfd_send_signal(process.get(), signal, nullptr, 0);
+}
+
+char state_of(pid_t pid) {
+  const std::string text = readable_text(fmt::format("/proc/{}/stat", pid));
+  const std::size_t name_end = text.rfind(") ");
+  return name_end == std::string::npos ? 'Z' : text[name_end + 2];
 }
 
 bool is_below(const std::filesystem::path& place, const std::filesystem::path& directory) {

@@ -46,6 +46,9 @@ using lockmark::describe_status;
 unique_fd hold_process(pid_t pid);
 void send_signal(const unique_fd& process, int signal);
 
+// As /proc tells it: R, S, T and so on; Z also if there is no such process.
+char state_of(pid_t pid);
+
 // Whether a place is this directory or anything in it.
 bool is_below(const std::filesystem::path& place, const std::filesystem::path& directory);
 

@@ -1,19 +1,15 @@
 #include "deploy/local/test_support.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
 
 #include "deploy/local/process.hpp"
-#include "harness/base/files.hpp"
 
 namespace lockmark::local {
 
 bool is_running(pid_t pid) {
-  const std::string text = readable_text(fmt::format("/proc/{}/stat", pid));
-  const std::size_t name_end = text.rfind(") ");
-  return name_end != std::string::npos && text[name_end + 2] != 'Z';
+  return state_of(pid) != 'Z';
 }
 
 bool is_gone(const cluster_info& cluster) {
