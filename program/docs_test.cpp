@@ -97,7 +97,7 @@ TEST_P(documentation, has_commands_that_work) {
   }
   ASSERT_TRUE(count > 0 || GetParam() == "docs/limits.md");
   std::ofstream(dir_ / "script") << script;
-  const ended e = program({"/bin/bash", "-ex", (dir_ / "script").string()}, dir_.path()).wait(300s);
+  const ended e = program({"/bin/bash", "-ex", (dir_ / "script").string()}, dir_.path()).wait(600s);
   EXPECT_EQ(e.status, 0) << e.out << e.err;
 }
 
