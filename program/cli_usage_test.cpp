@@ -250,6 +250,26 @@ TEST_F(usage, lists_locks_as_json) {
   EXPECT_THAT(names, IsSupersetOf(locks_asked_for()));
 }
 
+// Patterns of names, and where a lock has to run; what fits nothing is refused.
+TEST_F(usage, lists_only_what_is_asked_for) {
+  const auto names = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"list", "--format", "json"});
+    std::vector<std::string> found;
+    for (const auto& lock : nlohmann::json::parse(run(words).out)) found.push_back(lock["lock"]);
+    return found;
+  };
+  EXPECT_THAT(names({"etcd/*", "memory/lock"}),
+              testing::UnorderedElementsAre("etcd/mutex", "etcd/lock_service", "etcd/rw",
+                                            "etcd/rw_read", "memory/lock"));
+  EXPECT_THAT(names({"*redlock", "--on", "redis-independent"}),
+              testing::UnorderedElementsAre("redis/redlock", "exec/node_redlock"));
+  EXPECT_EQ(names({"--on", "local:redis"}), names({"--on", "redis"}));
+  EXPECT_EQ(names({"--on", "redis://127.0.0.1:1"}), names({"--on", "redis"}));
+  expect_error(run({"list", "redis/lua", "redis/luaa"}), HasSubstr("did you mean redis/lua?"));
+  expect_error(run({"list", "redis/*", "--on", "zookeeper"}),
+               HasSubstr("no such lock runs on \"zookeeper\""));
+}
+
 // Every required lock is listed, with the topologies it runs on.
 TEST_F(usage, lists_where_each_lock_runs) {
   const ended e = run({"list", "--format", "json"});

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ranges>
 
@@ -17,7 +18,15 @@ struct list_options {
   std::string format = "text";
 };
 
+void check_names(const catalogue& known, const list_options& g) {
+  for (const std::string& name : g.locks) {
+    const auto is_one = [&](const lock_kind& lock) { return matches_any(name, lock.name); };
+    if (std::ranges::none_of(known.locks(), is_one)) known.lock(name);  // throws
+  }
+}
+
 std::vector<const lock_kind*> wanted(const catalogue& known, const list_options& g) {
+  check_names(known, g);
   const bool is_target = g.on.find(':') != g.on.npos;
   const std::string form = is_target ? expected_form(g.on) : g.on;
   std::vector<const lock_kind*> all;
@@ -26,8 +35,8 @@ std::vector<const lock_kind*> wanted(const catalogue& known, const list_options&
     if (form.empty() || runs_on(lock, form)) all.push_back(&lock);
   }
   if (!all.empty()) return all;
-  for (const std::string& name : g.locks) known.lock(name);  // refuses a typing error
-  throw usage_error("no such lock runs on \"{}\"; lockmark list shows what each runs on", g.on);
+  throw usage_error("--on: no such lock runs on \"{}\"; lockmark list shows what each runs on",
+                    g.on);
 }
 
 std::string_view waiting_of(const lock_kind& lock) {
@@ -109,7 +118,7 @@ void print_text(const std::vector<const lock_kind*>& locks) {
 
 command_action list_command(CLI::App& app, const context& c) {
   const auto g = std::make_shared<list_options>();
-  app.add_option("LOCK", g->locks, "only these, as 'redis/*'; default: all");
+  app.add_option("locks", g->locks, "only these, as 'redis/*'; default: all");
   declare(app, "--on", g->on, "TARGET",
           "only those that run there: a topology, as redis-cluster, or a target");
   declare_format(app, g->format, "text, json or md", {"text", "json", "md"});

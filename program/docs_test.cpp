@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -101,6 +102,24 @@ TEST_P(documentation, has_commands_that_work) {
   EXPECT_EQ(e.status, 0) << e.out << e.err;
 }
 
+// "## Faults, by command" as GitHub names it in links: "faults-by-command".
+std::vector<std::string> headings_of(const fs::path& page) {
+  std::vector<std::string> all;
+  std::istringstream in(read_text(page));
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with('#')) continue;
+    std::string name;
+    for (const char c : line.substr(line.find(' ') + 1)) {
+      if (c == ' ' || c == '-') name += '-';
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+        name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      }
+    }
+    all.push_back(name);
+  }
+  return all;
+}
+
 // A link leads to a file, and a heading of it if it names one.
 TEST_P(documentation, has_links_that_lead_somewhere) {
   const std::string text = read_text(root / GetParam());
@@ -108,6 +127,9 @@ TEST_P(documentation, has_links_that_lead_somewhere) {
   for (std::sregex_iterator each(text.begin(), text.end(), link), end; each != end; ++each) {
     const fs::path to = (root / GetParam()).parent_path() / (*each)[1].str();
     EXPECT_TRUE(fs::exists(to)) << to;
+    const std::string heading = (*each)[2].str();
+    if (heading.empty()) continue;
+    EXPECT_THAT(headings_of(to), testing::Contains(heading.substr(1))) << to;
   }
 }
 

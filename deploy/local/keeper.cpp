@@ -32,6 +32,13 @@ std::vector<pid_t> children_of(pid_t parent) {
   return {std::istream_iterator<pid_t>{listed}, {}};
 }
 
+// Whether all threads of a child stand, or it has ended.
+bool has_stopped(pid_t child) {
+  siginfo_t seen{};
+  const int wanted = WSTOPPED | WEXITED | WNOHANG | WNOWAIT;
+  return waitid(P_PID, static_cast<id_t>(child), &seen, wanted) != 0 || seen.si_pid == child;
+}
+
 unique_fd watch_signals() {
   sigset_t watched;
   sigemptyset(&watched);
@@ -118,13 +125,13 @@ keeper::server& keeper::find(const std::string& name) {
 // while it is paused, or be in the way of its next start.
 void keeper::kill_server(server& which, int signal) {
   if (has_ended(which.pid)) return;
+  if (signal == SIGSTOP) return suspend(which);
   const std::vector<pid_t> others =
       signal == SIGTERM ? std::vector<pid_t>{} : children_of(which.pid);
   kill(-which.pid, signal);
   for (const pid_t child : others) kill(child, signal);
-  const time_point deadline = clock_.now() + grace;
-  if (signal == SIGSTOP) wait_until_stopped(which.pid, others, deadline);
   if (signal != SIGKILL) return;
+  const time_point deadline = clock_.now() + grace;
   wait_for_end(which.pid, deadline);
   // They have become children of this subreaper.
   for (const pid_t child : others) {
@@ -132,18 +139,20 @@ void keeper::kill_server(server& which, int signal) {
   }
 }
 
-// A signal takes effect when the process runs next, which may be late on a busy machine.
-void keeper::wait_until_stopped(pid_t leader, const std::vector<pid_t>& others,
-                                time_point deadline) {
+// A signal takes effect when a process runs next, which may be late on a busy machine. Who makes
+// the others stands before they are looked for.
+void keeper::suspend(const server& which) {
+  const time_point deadline = clock_.now() + grace;
+  kill(-which.pid, SIGSTOP);
+  wait_until([&] { return has_stopped(which.pid); }, deadline);
+  const std::vector<pid_t> others = children_of(which.pid);
+  for (const pid_t child : others) kill(child, SIGSTOP);
   const auto stands = [](pid_t pid) { return state_of(pid) == 'T' || state_of(pid) == 'Z'; };
-  const auto all_stand = [&] {
-    siginfo_t seen{};  // once all its threads stand
-    const bool told = waitid(P_PID, static_cast<id_t>(leader), &seen,
-                             WSTOPPED | WEXITED | WNOHANG | WNOWAIT) != 0 ||
-                      seen.si_pid == leader;
-    return told && std::ranges::all_of(others, stands);
-  };
-  while (!all_stand() && clock_.now() < deadline) pause(std::chrono::milliseconds{1});
+  wait_until([&] { return std::ranges::all_of(others, stands); }, deadline);
+}
+
+void keeper::wait_until(const std::function<bool()>& condition, time_point deadline) {
+  while (!condition() && clock_.now() < deadline) pause(1ms);
 }
 
 void keeper::revive(server& which, bool with_data) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,7 +40,8 @@ class keeper {
   void serve();
   reply obey(const std::string& message);
   void kill_server(server& which, int signal);
-  void wait_until_stopped(pid_t leader, const std::vector<pid_t>& others, time_point deadline);
+  void suspend(const server& which);
+  void wait_until(const std::function<bool()>& condition, time_point deadline);
   void revive(server& which, bool with_data);
   std::vector<std::string> environment_of(const server& which) const;
   void stop_all() noexcept;

@@ -43,7 +43,8 @@ class route {
   std::atomic<std::size_t>& place(std::uint32_t instance) {
     return places_[instance % places_.size()];
   }
-  task<reached> try_one(connection& c, const endpoint& where, time_point deadline);
+  // `has_moved`: another server was tried in vain before.
+  task<reached> try_one(connection& c, const endpoint& where, bool has_moved, time_point deadline);
 
   const servers all_;
   std::vector<std::atomic<std::size_t>> places_;  // indices of hosts; instances take turns
