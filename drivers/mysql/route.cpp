@@ -2,22 +2,44 @@
 
 #include <fmt/core.h>
 
+#include <random>
+
 #include "drivers/mysql/errors.hpp"
 
 namespace lockmark::mysql {
 namespace {
+
+// A row that is there for a moment, under a name that nobody else has.
+std::vector<std::string> add_and_delete(const std::string& table) {
+  std::random_device entropy;
+  const std::string name = fmt::format("'lockmark-fence-{:08x}{:08x}'", entropy(), entropy());
+  return {"BEGIN", fmt::format("INSERT IGNORE INTO {} (name) VALUES ({})", table, name),
+          fmt::format("DELETE FROM {} WHERE name={}", table, name), "COMMIT"};
+}
+
+// One committed write that leaves no trace: what the whole group has to put in order. It conflicts
+// with nobody, while a statement that defines data stops every node, and many of those at once can
+// stop the group for good.
+task<answer> write_in_order(connection& c, const std::string& table, time_point deadline) {
+  answer last;
+  for (const std::string& sql : add_and_delete(table)) {
+    last = co_await c.query(sql, deadline);
+    if (!last.done()) break;
+  }
+  if (!last.done() && !last.unknown) last = co_await c.query("ROLLBACK", deadline);
+  co_return last;
+}
 
 // Until the node has applied what the group had ordered before this. A change whose client's node
 // has died may still be on its way: the others hold it back until they are sure of that death, and
 // whoever asked them meanwhile would be told that it never happened.
 //
 // A read that waits (wsrep_sync_wait) comes after what this node has received, and a dead node's
-// change may be elsewhere. What the whole group has to agree on comes after it, and the least of
-// that is to drop a table that there is not; only who has moved here does, because it delays
-// everybody. Who may not drop tables has the read.
-task<answer> catch_up(connection& c, bool has_moved, time_point deadline) {
+// change may be elsewhere. A write comes after it. Only who has moved here writes, because that
+// takes as long as a commit; where the table is missing or may not be written to, the read is all.
+task<answer> catch_up(connection& c, const std::string& table, time_point deadline) {
   answer last;
-  if (has_moved) last = co_await c.query("DROP TABLE IF EXISTS lockmark_no_such_table", deadline);
+  if (!table.empty()) last = co_await write_in_order(c, table, deadline);
   if (last.unknown) co_return last;
   for (const char* sql :
        {"SET SESSION wsrep_sync_wait=1", "SELECT 1", "SET SESSION wsrep_sync_wait=0"}) {
@@ -29,8 +51,10 @@ task<answer> catch_up(connection& c, bool has_moved, time_point deadline) {
 
 }  // namespace
 
-route::route(servers all)
-    : all_(std::move(all)), places_(all_.all_write ? all_.hosts.size() : std::size_t{1}) {
+route::route(servers all, std::string table)
+    : all_(std::move(all)),
+      table_(std::move(table)),
+      places_(all_.all_write ? all_.hosts.size() : std::size_t{1}) {
   for (std::size_t i = 0; i < places_.size(); ++i) places_[i] = i;
 }
 
@@ -78,7 +102,8 @@ task<reached> route::try_one(connection& c, const endpoint& where, bool has_move
     unfit.why = fmt::format("{}: can only be read (read_only is on)", where.shown());
   }
   if (all_.galera && !unfit.failed()) {
-    const answer caught_up = co_await catch_up(c, has_moved, deadline);
+    const std::string written = has_moved ? table_ : "";
+    const answer caught_up = co_await catch_up(c, written, deadline);
     if (!caught_up.done()) unfit.why = sentence(where, "wait for the group's changes", caught_up);
   }
   if (unfit.failed()) c.drop();

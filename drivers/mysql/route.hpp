@@ -23,7 +23,9 @@ struct reached {
 
 class route {
  public:
-  explicit route(servers all);
+  // `table`: with a column `name`, for a row that is there for a moment when a client moves to
+  // another Galera node; quoted. Empty: the locks have none.
+  explicit route(servers all, std::string table = "");
 
   const std::vector<endpoint>& hosts() const { return all_.hosts; }
   bool galera() const { return all_.galera; }
@@ -47,6 +49,7 @@ class route {
   task<reached> try_one(connection& c, const endpoint& where, bool has_moved, time_point deadline);
 
   const servers all_;
+  const std::string table_;
   std::vector<std::atomic<std::size_t>> places_;  // indices of hosts; instances take turns
 };
 

@@ -69,8 +69,9 @@ std::string durability_of(const description& said) {
 }
 
 table_driver::table_driver(const driver_setup& setup, layout how, concerns about, maker make)
-    : way_(std::make_unique<route>(read_servers(setup.target))),
-      table_(setup.run_names, std::move(how)),
+    : table_(setup.run_names, std::move(how)),
+      way_(std::make_unique<route>(read_servers(setup.target),
+                                   table_.exists() ? table_.name() : "")),
       concerns_(about),
       make_(std::move(make)) {
   prepare_library();

@@ -44,8 +44,8 @@ class table_driver : public driver {
   task<description> describe(connection& c, time_point deadline);
   task<void> see_it_everywhere(loop& l, time_point deadline);
 
-  std::unique_ptr<route> way_;  // shared by all sessions
   table table_;
+  std::unique_ptr<route> way_;  // shared by all sessions
   concerns concerns_;
   maker make_;
 };
