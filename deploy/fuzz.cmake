@@ -7,11 +7,8 @@ if(LOCKMARK_FUZZ)
     message(FATAL_ERROR "Fuzzers need clang 16 or newer, not ${CMAKE_CXX_COMPILER_ID} "
       "${CMAKE_CXX_COMPILER_VERSION}. Say which: -DCMAKE_CXX_COMPILER=clang++-19")
   endif()
-  # Warnings are g++'s business: clang's differ with its version, and are no finding of a fuzzer.
   # The assertions are libstdc++'s, of views and containers, where no sanitizer sees a mistake.
-  target_compile_options(lm_flags INTERFACE -O1 -w -fsanitize=fuzzer-no-link -D_GLIBCXX_ASSERTIONS)
-  # Asio 1.22 does not see that clang has coroutines.
-  target_compile_definitions(lm_flags INTERFACE ASIO_HAS_CO_AWAIT=1 ASIO_HAS_STD_COROUTINE=1)
+  target_compile_options(lm_flags INTERFACE -O1 -fsanitize=fuzzer-no-link -D_GLIBCXX_ASSERTIONS)
 endif()
 
 # One file for each fuzzer says what it runs on; see deploy/fuzz.sh.
