@@ -31,6 +31,19 @@ std::vector<std::string> pages() {
   return all;
 }
 
+// All that is written in Markdown for readers of the project, and not by a build or a run.
+std::vector<std::string> linked_pages() {
+  std::vector<std::string> all;
+  for (fs::recursive_directory_iterator each(root), end; each != end; ++each) {
+    const fs::path path = each->path().lexically_relative(root);
+    const bool is_made = path == "build" || path == "runs" || path == ".git";
+    if (is_made) each.disable_recursion_pending();
+    if (path.extension() == ".md") all.push_back(path.string());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
 // The lines of its blocks of sh, in order.
 std::vector<std::string> commands_of(const std::string& page) {
   std::vector<std::string> all;
@@ -120,28 +133,49 @@ std::vector<std::string> headings_of(const fs::path& page) {
   return all;
 }
 
-// A link leads to a file, and a heading of it if it names one.
-TEST_P(documentation, has_links_that_lead_somewhere) {
-  const std::string text = read_text(root / GetParam());
-  static const std::regex link(R"(\]\(([^)#: ]+)(#[^)]*)?\))");
-  for (std::sregex_iterator each(text.begin(), text.end(), link), end; each != end; ++each) {
-    const fs::path to = (root / GetParam()).parent_path() / (*each)[1].str();
-    EXPECT_TRUE(fs::exists(to)) << to;
-    const std::string heading = (*each)[2].str();
-    if (heading.empty()) continue;
-    EXPECT_THAT(headings_of(to), testing::Contains(heading.substr(1))) << to;
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(pages, documentation, testing::ValuesIn(pages()), [](const auto& page) {
   std::string name = fs::path(page.param).stem();
   std::ranges::replace(name, '-', '_');
   return name;
 });
 
+// A link leads to a file, and a heading of it if it names one.
+void expect_links_lead_somewhere(const std::string& page) {
+  const std::string text = read_text(root / page);
+  static const std::regex link(R"(\]\(([^)#: ]+)(#[^)]*)?\))");
+  for (std::sregex_iterator each(text.begin(), text.end(), link), end; each != end; ++each) {
+    const fs::path to = (root / page).parent_path() / (*each)[1].str();
+    EXPECT_TRUE(fs::exists(to)) << page << " leads to " << to;
+    const std::string heading = (*each)[2].str();
+    if (heading.empty()) continue;
+    EXPECT_THAT(headings_of(to), testing::Contains(heading.substr(1))) << page;
+  }
+}
+
+TEST(links, lead_somewhere) {
+  const std::vector<std::string> all = linked_pages();
+  EXPECT_THAT(all, testing::IsSupersetOf({"README.md", "harness/DESIGN.md", "docs/limits.md"}));
+  for (const std::string& page : all) expect_links_lead_somewhere(page);
+}
+
+// The rows of its table of locks, which are figures.
+std::vector<std::string> rows_of_locks(const std::string& page) {
+  std::vector<std::string> all;
+  std::istringstream in(read_text(root / page));
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("| `")) all.push_back(line);
+  }
+  return all;
+}
+
 TEST(readme, is_short) {
   std::istringstream words(read_text(root / "README.md"));
   EXPECT_LE(std::distance(std::istream_iterator<std::string>(words), {}), 1200);
+}
+
+TEST(readme, is_the_same_in_chinese) {
+  EXPECT_EQ(commands_of("README.zh.md"), commands_of("README.md"));
+  EXPECT_EQ(rows_of_locks("README.zh.md"), rows_of_locks("README.md"));
 }
 
 TEST(choose_a_lock, has_the_table_that_list_prints) {
