@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <set>
 #include <utility>
 
@@ -31,14 +32,19 @@ enum class flaw {
   only_says,     // a renewal reports success and does nothing
   cannot_renew,  // a holder's renewal is refused
   stalls,        // no flaw: the first renewal comes after the lease has expired
+  serves_one,    // the second session of a driver is not opened
 };
 
 using sessions = std::vector<std::unique_ptr<session>>;
 
+std::atomic<int> now_open{0};  // sessions
+
 class flawed_session final : public session {
  public:
   flawed_session(loop& l, std::unique_ptr<session> inside, flaw f, sessions& left_open)
-      : loop_(l), inside_(std::move(inside)), flaw_(f), left_open_(left_open) {}
+      : loop_(l), inside_(std::move(inside)), flaw_(f), left_open_(left_open) {
+    ++now_open;
+  }
 
   task<outcome<grant>> acquire(request r) override {
     const duration lease = r.lease;
@@ -69,6 +75,7 @@ class flawed_session final : public session {
   }
   bool alive() const override { return inside_->alive(); }
   task<void> close() override {
+    --now_open;
     if (flaw_ == flaw::never_closes) {
       left_open_.push_back(std::move(inside_));
       co_return;
@@ -97,6 +104,7 @@ class flawed_driver final : public driver {
     return inside_->commits(l, t);
   }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point t) override {
+    if (flaw_ == flaw::serves_one && opened_++ == 1) throw no_server("serves one");
     auto opened = co_await inside_->open(l, std::move(who), t);
     co_return std::make_unique<flawed_session>(l, std::move(opened), flaw_, left_open_);
   }
@@ -105,6 +113,7 @@ class flawed_driver final : public driver {
   const std::unique_ptr<driver> inside_;
   const flaw flaw_;
   sessions left_open_;
+  std::atomic<int> opened_{0};
 };
 
 // Threads need not meet in every one of some hundred rounds.
@@ -248,6 +257,17 @@ TEST(findings, are_none_for_sound_locks) {
   EXPECT_THROW((void)findings(s, "holders_are_limited"), std::logic_error);
   EXPECT_THROW((void)findings(in_memory(memory_kind("memory/write")), "holders_share"),
                std::logic_error);
+}
+
+// Where a server fails in the middle of a case, what was opened is closed all the same: a session
+// may keep its loop going until then, and the case would never end.
+TEST(cases, that_cannot_go_on_close_their_sessions) {
+  const subject s = in_memory(flawed_writer<flaw::serves_one>());
+  for (const char* name : {"exclusion", "hand_over", "hammered", "hammered_by_two_threads"}) {
+    now_open = 0;
+    EXPECT_THROW((void)findings(s, name), no_server) << name;
+    EXPECT_EQ(now_open, 0) << name;
+  }
 }
 
 // A mistyped option would test a different lock.

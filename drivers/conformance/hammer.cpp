@@ -134,9 +134,9 @@ task<void> work_in(shared_load& c, std::vector<std::unique_ptr<session>>& sessio
   co_await working.join();
 }
 
-task<void> work(shared_load& c, std::uint32_t thread) {
+task<void> open_sessions(shared_load& c, std::uint32_t thread,
+                         std::vector<std::unique_ptr<session>>& sessions) {
   const hammering& how = c.all.how;
-  std::vector<std::unique_ptr<session>> sessions;
   for (std::uint32_t n = 0; n < how.sessions; ++n) {
     const std::uint32_t number = thread * how.sessions + n;
     instance who{"hammer" + std::to_string(number), number, how.clients, 10s};
@@ -144,8 +144,13 @@ task<void> work(shared_load& c, std::uint32_t thread) {
     auto opened = co_await mine.open(c.l, std::move(who), c.end);
     sessions.push_back(std::move(opened));
   }
+}
+
+task<void> work(shared_load& c, std::uint32_t thread) {
+  std::vector<std::unique_ptr<session>> sessions;
   std::exception_ptr failure;
   try {
+    co_await open_sessions(c, thread, sessions);
     co_await work_in(c, sessions, 1000 * thread);
   } catch (...) {
     failure = std::current_exception();

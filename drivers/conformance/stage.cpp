@@ -117,13 +117,17 @@ void stage::play(task<void> (*the_case)(stage&)) {
 
 task<void> stage::play_whole(task<void> (*the_case)(stage&)) {
   co_await prepare();
+  std::exception_ptr failure;
   try {
     co_await the_case(*this);
   } catch (const broken& e) {
     ADD_FAILURE() << e.what();
+  } catch (...) {
+    failure = std::current_exception();  // a session left open would keep the loop going
   }
   if (network_) network_->set(proxy_mode::pass);
   co_await close_all();
+  if (failure) std::rethrow_exception(failure);
   co_await wipe_clean();
 }
 
