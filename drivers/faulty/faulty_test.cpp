@@ -90,6 +90,29 @@ TEST_F(faulty_lock, two_holders_are_deterministic) {
   EXPECT_EQ(granted, (std::vector{false, true, false, true}));
 }
 
+// Whether the client got the key.
+task<bool> asks(loop& l, session& s, std::uint32_t client) {
+  const auto got = co_await s.acquire(by(client, l.now() + 1ms));
+  co_return got.done();
+}
+
+task<void> meet_a_thief(loop& l, driver& d) {
+  const auto s = co_await open(l, d);
+  EXPECT_TRUE(co_await asks(l, *s, 0));
+  EXPECT_FALSE(co_await asks(l, *s, 1));
+  EXPECT_TRUE(co_await asks(l, *s, 1));  // the second that found the key taken
+  (void)co_await s->release(by(0));
+  EXPECT_TRUE(co_await asks(l, *s, 2));  // free for the lock inside, and yet the thief's
+  EXPECT_TRUE(co_await asks(l, *s, 3));  // so this is the fourth
+  co_await s->close();
+}
+
+// A thief holds the key like others: who asks next has met a holder, as the checks will see it.
+TEST_F(faulty_lock, who_was_let_in_wrongly_is_met_by_others) {
+  const auto d = make({{"two_holders", "2"}});
+  run_to_end(l, meet_a_thief(l, *d));
+}
+
 task<void> acquire_twice(loop& l, driver& d, std::vector<std::string_view>& endings) {
   const auto s = co_await open(l, d);
   const auto got = co_await s->acquire(by(0));

@@ -27,16 +27,18 @@ class bookkeeper {
 
   enum class verdict : std::uint8_t { ask_inside, grant_taken, grant_wanted };
 
-  // Whether to grant this acquire although it would be busy or wait.
+  // Whether to grant this acquire although it would be busy or wait. Who is let in is a holder like
+  // others, whom the next ones meet.
   verdict judge(const request& r, owner who) {
     const std::lock_guard guard(mutex_);
-    const key_state& k = keys_[r.key];
+    key_state& k = keys_[r.key];
     if (most_holders_ == 0 || is_holder(k, who)) return verdict::ask_inside;
     const bool is_taken = others_beside(k, r.shared) >= most_holders_;
     // A free key with waiters is about to be theirs.
     if (!is_taken && k.waiting == 0) return verdict::ask_inside;
     if (!is_nth(found_taken_, faults_.two_holders)) return verdict::ask_inside;
     ++stolen_;
+    k.holds.push_back({who, 1, r.shared});
     return is_taken ? verdict::grant_taken : verdict::grant_wanted;
   }
 
@@ -205,8 +207,8 @@ class faulty_session final : public session {
   task<outcome<nothing>> release(request r) override {
     co_await breaks_.meet(loop_, "release", number_);
     if (!co_await arrives(r.answer_by())) co_return refusal::deadline;
-    if (stolen_.erase({r.key, r.client}) != 0) co_return nothing{};
     books_.released(r.key, owner_of(r));
+    if (stolen_.erase({r.key, r.client}) != 0) co_return nothing{};
     const auto gone = co_await inside_->release(r);
     if (gone.refused(refusal::conflict) && books_.shall_lose_update()) {
       tell(r, true);
