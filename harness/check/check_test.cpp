@@ -155,9 +155,17 @@ TEST(exclusion, counts_pairs_and_closes_open_holds) {
   EXPECT_TRUE(x.examples().at(0).first.open_at_end);
 }
 
+// Odd clients are on one host, even ones on another, whose clocks may differ by 20 ns.
+struct two_hosts final : clock_errors {
+  std::int64_t between(std::uint32_t client, std::uint32_t other, std::int64_t) const override {
+    return client % 2 == other % 2 ? 0 : 20;
+  }
+};
+
 // The short form: when the second was granted, and between which clients.
 TEST(exclusion, says_when_and_between_whom) {
-  exclusion x(1, 20);
+  const two_hosts clocks;
+  exclusion x(1, &clocks);
   x.granted({100, 0, 0, 1, granted});
   x.granted({150, 0, 0, 2, granted});
   x.released({180, 0, 0, 1, released});
@@ -171,7 +179,7 @@ TEST(exclusion, says_when_and_between_whom) {
 }
 
 TEST(exclusion, a_semaphore_admits_its_leases_and_no_more) {
-  exclusion x(1, 0, 2);
+  exclusion x(1, nullptr, 2);
   x.granted({10, 0, 0, 1, event_kind::granted});
   x.granted({11, 0, 0, 1, event_kind::granted});  // again: still one client
   x.granted({20, 0, 0, 2, event_kind::granted});
@@ -186,7 +194,7 @@ TEST(exclusion, a_semaphore_admits_its_leases_and_no_more) {
 }
 
 TEST(exclusion, readers_exclude_nobody) {
-  exclusion x(1, 0, 0);
+  exclusion x(1, nullptr, 0);
   x.granted({10, 0, 0, 1, event_kind::granted});
   x.granted({20, 0, 0, 2, event_kind::granted});
   x.finish(60);
@@ -195,7 +203,8 @@ TEST(exclusion, readers_exclude_nobody) {
 
 // An overlap within the error of two hosts' clocks is possible, not certain.
 TEST(exclusion, an_overlap_within_the_clock_error_is_only_possible) {
-  exclusion x(1, 20);
+  const two_hosts clocks;
+  exclusion x(1, &clocks);
   x.granted({100, 0, 0, 1, granted});
   x.granted({190, 0, 0, 2, granted});
   x.released({200, 0, 0, 1, released});
@@ -204,6 +213,30 @@ TEST(exclusion, an_overlap_within_the_clock_error_is_only_possible) {
   x.released({400, 0, 0, 2, released});
   EXPECT_EQ(x.possible(), 1U);
   EXPECT_EQ(x.certain(), 1U);
+}
+
+// On one host there is no error.
+TEST(exclusion, a_short_overlap_on_one_host_is_certain) {
+  const two_hosts clocks;
+  exclusion x(1, &clocks);
+  x.granted({100, 0, 0, 1, granted});
+  x.granted({199, 0, 0, 3, granted});
+  x.released({200, 0, 0, 1, released});
+  x.released({300, 0, 0, 3, released});
+  EXPECT_EQ(x.certain(), 1U);
+}
+
+// Of two grants within the clocks' error nobody knows which was first.
+TEST(token_order, a_lower_token_within_the_clock_error_is_not_stale) {
+  const two_hosts clocks;
+  token_order t(1, 4, 1, &clocks);
+  t.granted({100, 5, 0, 1, granted});
+  t.granted({110, 4, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 0U);
+  t.granted({121, 4, 0, 2, granted});
+  EXPECT_EQ(t.stale(), 1U);
+  t.granted({122, 4, 0, 3, granted});
+  EXPECT_EQ(t.stale(), 2U);
 }
 
 // Holds that touch at one instant do not overlap; a client does not overlap with itself.

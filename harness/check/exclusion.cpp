@@ -10,9 +10,9 @@ constexpr std::size_t most_overlaps = 10'000;
 
 }  // namespace
 
-exclusion::exclusion(std::size_t keys, std::int64_t clock_error_ns, std::uint32_t holders,
+exclusion::exclusion(std::size_t keys, const clock_errors* clocks, std::uint32_t holders,
                      std::size_t keep)
-    : keys_(keys), clock_error_ns_(clock_error_ns), holders_(holders), keep_(keep) {}
+    : keys_(keys), clocks_(clocks), holders_(holders), keep_(keep) {}
 
 void exclusion::granted(const event& e) {
   key_state& state = keys_[e.key];
@@ -32,7 +32,7 @@ void exclusion::find_overlaps(key_state& state, const hold& entered, std::uint32
   for (const hold& other : state.open) {
     if (other.client == entered.client || (other.shared && entered.shared)) continue;
     if (holders_ == 1) {
-      state.pairs.push_back({key, other, entered, 0, false});
+      state.pairs.push_back({.key = key, .first = other, .second = entered});
     } else if (std::find(others.begin(), others.end(), other.client) == others.end()) {
       others.push_back(other.client);
     }
@@ -40,7 +40,7 @@ void exclusion::find_overlaps(key_state& state, const hold& entered, std::uint32
   if (holders_ == 1 || others.size() < holders_) return;
   const auto oldest = std::find_if(state.open.begin(), state.open.end(),
                                    [&](const hold& h) { return h.client != entered.client; });
-  state.pairs.push_back({key, *oldest, entered, 0, false});
+  state.pairs.push_back({.key = key, .first = *oldest, .second = entered});
 }
 
 std::vector<hold>::iterator exclusion::hold_of(key_state& state, std::uint32_t client) {
@@ -91,7 +91,9 @@ void exclusion::close(key_state& state, std::size_t place, std::int64_t at_ns, b
 void exclusion::settle(violation v) {
   v.overlap_ns = std::min(v.first.release_sent_ns, v.second.release_sent_ns) - v.second.granted_ns;
   if (v.overlap_ns <= 0) return;
-  v.certain = v.overlap_ns > clock_error_ns_;
+  v.clock_error_ns =
+      error_between(clocks_, v.first.client, v.second.client, v.second.granted_ns);
+  v.certain = v.overlap_ns > v.clock_error_ns;
   ++(v.certain ? certain_ : possible_);
   if (v.certain && overlaps_.size() < most_overlaps) {
     overlaps_.push_back({v.second.granted_ns, v.first.client, v.second.client});

@@ -15,6 +15,7 @@
 #include <limits>
 #include <vector>
 
+#include "harness/check/clock_errors.hpp"
 #include "harness/check/history.hpp"
 
 namespace lockmark::check {
@@ -34,7 +35,8 @@ struct violation {
   hold first;   // granted earlier
   hold second;  // granted while `first` was held
   std::int64_t overlap_ns = 0;
-  bool certain = false;  // longer than the clock error
+  std::int64_t clock_error_ns = 0;  // between the two holders
+  bool certain = false;             // longer than that
 };
 
 // A certain violation in short: when, and between which clients.
@@ -46,11 +48,11 @@ struct overlap {
 
 class exclusion {
  public:
-  // `clock_error_ns`: how far the clocks of two holders may differ; 0 within one host. A longer
-  // overlap is certain, a shorter one only possible. `holders`: how many clients may hold a key at
-  // once; 0: any number. Keeps the first `keep` violations in full.
-  explicit exclusion(std::size_t keys, std::int64_t clock_error_ns = 0, std::uint32_t holders = 1,
-                     std::size_t keep = 20);
+  // `clocks`: how far those of two holders may differ; null: they share one. A longer overlap is
+  // certain, a shorter one only possible. `holders`: how many clients may hold a key at once; 0: any
+  // number. Keeps the first `keep` violations in full.
+  explicit exclusion(std::size_t keys, const clock_errors* clocks = nullptr,
+                     std::uint32_t holders = 1, std::size_t keep = 20);
 
   void granted(const event& e);
   void promised(const event& e);
@@ -80,7 +82,7 @@ class exclusion {
   void settle(violation v);
 
   std::vector<key_state> keys_;
-  std::int64_t clock_error_ns_;
+  const clock_errors* clocks_;
   std::uint32_t holders_;
   std::size_t keep_;
   std::uint64_t certain_ = 0;

@@ -32,7 +32,8 @@ handoff handoffs::granted(const event& e) {
   key_state& k = advance(e);
   if (k.waiters > 0) --k.waiters;
   handoff h;
-  if (k.last_holder != none) {
+  const bool is_too_early = clocks_differ_ && k.holder != none && k.holder != e.client;
+  if (k.last_holder != none && !is_too_early) {
     h.took_ns = e.at_ns - k.released_ns;
     if (k.orphaned) {
       h.kind = handoff_kind::orphaned;

@@ -22,7 +22,10 @@ struct handoff {
 
 class handoffs {
  public:
-  explicit handoffs(std::size_t keys) : keys_(keys) {}
+  // `clocks_differ`: a grant may seem earlier than the release that it follows, and then gives no
+  // hand-off.
+  explicit handoffs(std::size_t keys, bool clocks_differ = false)
+      : keys_(keys), clocks_differ_(clocks_differ) {}
 
   void began(const event& e);
   void ended(const event& e);
@@ -51,6 +54,7 @@ class handoffs {
   void idle_until(key_state& k, std::int64_t at_ns);
 
   std::vector<key_state> keys_;
+  const bool clocks_differ_;
   std::int64_t idle_while_wanted_ns_ = 0;
 };
 

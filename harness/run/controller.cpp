@@ -26,7 +26,7 @@ constexpr int ticks_per_warmup_sample = 10;
 // Warm-up that does not settle is cut off here, as a multiple of the requested length.
 constexpr int longest_warmup = 3;
 
-history_checker::shape shape_of(const setup& s) {
+history_checker::shape shape_of(const setup& s, const check::clock_errors* clocks) {
   const std::size_t clients = s.job.clients_in_all();
   history_checker::shape shape;
   shape.keys = s.job.keys.count(clients);
@@ -37,6 +37,7 @@ history_checker::shape shape_of(const setup& s) {
   shape.mixes_readers = s.job.read_share > 0;
   shape.wait_ns = s.job.wait.count();
   shape.keeps_grants = !s.job.faults.empty();
+  shape.clocks = clocks;
   return shape;
 }
 
@@ -57,7 +58,7 @@ run_controller::run_controller(const setup& s, loop& l, worker_pool& workers, wi
     events = [this](const check::event& e) { pass_on([&] { setup_.on_event(e); }); };
   }
   collector_ = std::make_unique<collector>(
-      pool_, shape_of(s), window_,
+      pool_, shape_of(s, workers.clocks()), window_,
       [this](const interval& i, std::int64_t at_ns) {
         if (setup_.on_interval) pass_on([&] { setup_.on_interval(i, at_ns); });
       },
@@ -196,7 +197,7 @@ task<void> run_controller::next_tick() {
 // At least as long as requested, and then until the throughput has settled.
 task<void> run_controller::warm_up(result& r) {
   load_began_ = true;
-  went_ = loop_.now();
+  went_ = loop_.now() + pool_.notice();
   watch_->begin(went_, server_before_);
   pool_.go(went_);
   std::vector<double> rates;
@@ -215,13 +216,23 @@ task<void> run_controller::warm_up(result& r) {
   r.warmup_s = std::chrono::duration<double>(loop_.now() - went_).count();
 }
 
+// A moment that was announced to members elsewhere.
+task<void> run_controller::wait_until(time_point when, phase now, time_point since) {
+  while (loop_.now() < when) {
+    co_await next_tick();
+    run_tick(now, since);
+  }
+}
+
 task<void> run_controller::measure(result& r) {
-  const time_point start = loop_.now();
+  const time_point start = loop_.now() + pool_.notice();
+  window_.start_ns.store(to_ns(start));
+  pool_.announce();
+  co_await wait_until(start, phase::warming_up, went_);
   window_began_ = {collector_->latest(&gauges::busy_ns), pool_.cpu_elsewhere_ns(), proxies_cpu_ns(),
                    sample_host()};
   r.started_wall_ns = wall_time_ns();
   if (setup_.on_window) setup_.on_window(r);
-  window_.start_ns.store(to_ns(start));
   watch_->begin_window(r);
   r.window_start_ns = to_ns(start);
   r.how = ending::complete;
@@ -233,7 +244,7 @@ task<void> run_controller::measure(result& r) {
     mark_faults(r);
     run_tick(phase::measuring, start);
   }
-  end_window(r);
+  co_await end_window(r);
 }
 
 std::int64_t run_controller::proxies_cpu_ns() const {
@@ -241,10 +252,12 @@ std::int64_t run_controller::proxies_cpu_ns() const {
 }
 
 // Also called if no window ever began: ends the load too.
-void run_controller::end_window(result& r) {
-  const time_point end = loop_.now();
+task<void> run_controller::end_window(result& r) {
+  const time_point end = loop_.now() + pool_.notice();
   faults_.stop();
   window_.end_ns.store(to_ns(end));
+  pool_.announce();
+  co_await wait_until(end, phase::measuring, from_ns(r.window_start_ns));
   pool_.stop();
   r.window_ns = to_ns(end) - r.window_start_ns;
   const host_sample host_after = sample_host();
@@ -329,7 +342,7 @@ bool run_controller::enough(time_point now) const {
 // Lets attempts in flight end by themselves, then cuts holds short. Every driver call has a
 // deadline, so this ends, even if a driver misses it.
 task<void> run_controller::drain(result& r) {
-  if (window_.end_ns.load() == window::never) end_window(r);
+  if (window_.end_ns.load() == window::never) co_await end_window(r);
   const time_point since = loop_.now();
   const duration patience = job_.wait + job_.command_timeout;
   bool hurried = false;

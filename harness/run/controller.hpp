@@ -41,7 +41,8 @@ class run_controller {
   [[noreturn]] void throw_with_count(const std::exception_ptr& why, duration elapsed) const;
   task<void> warm_up(result& r);
   task<void> measure(result& r);
-  void end_window(result& r);
+  task<void> wait_until(time_point when, phase now, time_point since);
+  task<void> end_window(result& r);
   task<void> drain(result& r);
   bool give_up_on_clients(result& r);
   task<void> count_on_server(result& r);

@@ -17,11 +17,11 @@ history_checker::history_checker(const shape& s, const window& w)
     : window_(w),
       lock_has_(s.lock_has),
       wait_ns_(s.wait_ns),
-      exclusion_(s.keys, s.clock_error_ns, s.holders),
+      exclusion_(s.keys, s.clocks, s.holders),
       exposure_(s.keys, s.clients, s.competitors, s.holders),
-      tokens_(s.keys, s.clients, s.mixes_readers ? 0 : s.holders),
+      tokens_(s.keys, s.clients, s.mixes_readers ? 0 : s.holders, s.clocks),
       updates_(s.keys),
-      handoffs_(s.keys),
+      handoffs_(s.keys, s.clocks != nullptr),
       attempts_(s.clients),
       outcomes_(s.clients) {
   fairness_.reserve(s.keys);

@@ -70,7 +70,7 @@ class history_checker {
     std::size_t competitors = 1;  // for each key
     features lock_has;
     std::uint32_t holders = 1;  // of a key at once; 0: any number
-    std::int64_t clock_error_ns = 0;
+    const check::clock_errors* clocks = nullptr;  // of the clients; null: they share one
     std::int64_t wait_ns = 0;    // an attempt not granted by then has failed
     bool mixes_readers = false;  // with writers, of whom one holds a key
     bool keeps_grants = false;   // for jobs with faults, to find the next grant

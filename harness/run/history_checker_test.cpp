@@ -9,6 +9,15 @@ namespace {
 
 using enum check::event_kind;
 
+// Between any two clients.
+struct steady_error final : check::clock_errors {
+  explicit steady_error(std::int64_t ns) : error_ns(ns) {}
+  std::int64_t between(std::uint32_t, std::uint32_t, std::int64_t) const override {
+    return error_ns;
+  }
+  std::int64_t error_ns;
+};
+
 class analysis : public testing::Test {
  protected:
   analysis() {
@@ -16,13 +25,13 @@ class analysis : public testing::Test {
     window_.end_ns.store(2'000);
   }
   history_checker of(features has, std::uint32_t holders = 1,
-                     std::int64_t clock_error_ns = 0) const {
+                     const check::clock_errors* clocks = nullptr) const {
     history_checker::shape s;
     s.keys = 2;
     s.clients = s.competitors = 4;
     s.lock_has = has;
     s.holders = holders;
-    s.clock_error_ns = clock_error_ns;
+    s.clocks = clocks;
     s.keeps_grants = true;
     return {s, window_};
   }
@@ -87,7 +96,8 @@ TEST_F(analysis, finds_holds_that_never_end) {
 }
 
 TEST_F(analysis, an_overlap_within_the_clocks_error_is_possible) {
-  history_checker a = of({}, 1, 20);
+  const steady_error clocks{20};
+  history_checker a = of({}, 1, &clocks);
   take(a, 1, 1'100);
   take(a, 2, 1'110);
   give(a, 1, 1'115);

@@ -7,7 +7,6 @@
 #include "harness/run/controller.hpp"
 #include "harness/run/freezes.hpp"
 #include "harness/run/guarding.hpp"
-#include "harness/run/participants/process_worker_pool.hpp"
 #include "harness/run/thread_worker_pool.hpp"
 
 namespace lockmark::run {
@@ -61,7 +60,7 @@ result run_job(const setup& s, const real_clock& clock) {
   window& measured = own ? own_window : s.participants->measured();
   r.workers = static_cast<std::uint32_t>(workers.members().size());
   hiccup_meter meter(clock, measured);
-  const auto judge = [&meter](result& of) {
+  const auto judge = [&meter, &workers](result& of) {
     meter.stop();
     const hiccups& seen = meter.seen();
     of.hiccup = seen.by_beat;
@@ -70,7 +69,7 @@ result run_job(const setup& s, const real_clock& clock) {
 #ifndef NDEBUG
     of.self.debug_build = true;
 #endif
-    judge_run(of, usable_cores());
+    judge_run(of, workers.cores() > 0 ? workers.cores() : usable_cores());
   };
   run_controller controller(s, l, workers, measured, [&](result& so_far, const std::string& why) {
     judge(so_far);

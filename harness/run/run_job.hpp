@@ -18,7 +18,7 @@ class injector;
 
 namespace lockmark::run {
 
-class process_worker_pool;
+class separate_pool;
 
 // Prints the sentence on standard error and aborts.
 void end_with(const result& r, const std::string& sentence);
@@ -39,8 +39,9 @@ struct setup {
   std::function<floor_measurement()> measure_floor{};
   // Inflicts the job's faults; null: jobs with faults are refused.
   faults::injector* injector = nullptr;
-  // The instances live in these processes, which were made for this job and run; null: in threads.
-  process_worker_pool* participants = nullptr;
+  // The instances live in these processes, here or on other machines, which were made for this job
+  // and run; null: in threads.
+  separate_pool* participants = nullptr;
 
   // How often the user asked to stop; the first request ends the measurement early, the second does
   // not even wait for attempts in flight.

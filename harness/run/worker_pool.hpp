@@ -1,5 +1,5 @@
-// The workers of a run: in threads of this process (thread_worker_pool.hpp), or each in a process
-// of its own (participants/process_worker_pool.hpp).
+// The workers of a run: in threads of this process (thread_worker_pool.hpp), each in a process of
+// its own (participants/process_worker_pool.hpp), or on other machines (harness/agents).
 //
 // All calls come from the run controller's thread, in the order start, all_ready until true, go,
 // stop, all_quiet until true, close, join. If failure() is not null, or the caller has waited too
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/check/clock_errors.hpp"
 #include "harness/run/worker.hpp"
 
 namespace lockmark::run {
@@ -64,6 +65,10 @@ class worker_pool {
   // No client is running any more.
   virtual bool all_quiet() = 0;
   virtual void go(time_point start) = 0;
+  // How long before a moment its members must hear of it.
+  virtual duration notice() const { return {}; }
+  // The window has got its beginning or its end, at least notice() ahead.
+  virtual void announce() {}
   virtual void stop() = 0;
   virtual void hurry() = 0;
   // Orderly end of everything left; does not wait, join() does.
@@ -82,10 +87,20 @@ class worker_pool {
   virtual const check::guard* guard() const = 0;
   // CPU time that the members have used in processes other than this one.
   virtual std::int64_t cpu_elsewhere_ns() const { return 0; }
+  // The cores that its members may use; 0: those of this machine.
+  virtual double cores() const { return 0; }
+  // How far the clocks of its members may differ; null: they share one.
+  virtual const check::clock_errors* clocks() const { return nullptr; }
   // Why the run cannot go on, as a sentence; empty: it can.
   virtual std::string trouble() const { return {}; }
   // Adds what happened to the members, once the load has ended and its window is known.
   virtual void tell(result&) const {}
+};
+
+// A pool whose members are no threads of this process: it has the window that they measure.
+class separate_pool : public worker_pool {
+ public:
+  virtual run::window& measured() = 0;
 };
 
 }  // namespace lockmark::run

@@ -48,9 +48,11 @@ process_worker_pool::process_worker_pool(const real_clock& clock, const process_
   a.notes_answers = who.notes_answers;
   a.common = layout_;
   a.own = participant_layout::for_one_of(a.participants);
-  for (std::uint32_t i = 0; i < a.participants; ++i) {
-    a.number = i;
-    a.target = who.target_of(i);
+  std::vector<std::uint32_t> numbers = who.numbers;
+  for (std::uint32_t i = 0; who.numbers.empty() && i < a.participants; ++i) numbers.push_back(i);
+  for (const std::uint32_t number : numbers) {
+    a.number = number;
+    a.target = who.target_of(number);
     members_.push_back(std::make_unique<remote>(a, who.lock.has.has(feature::optimistic)));
   }
 }
@@ -118,7 +120,7 @@ bool process_worker_pool::all_quiet() {
 
 bool process_worker_pool::kill_the_stuck() {
   for (const auto& m : members_) {
-    if (m->started() && !m->over() && m->state() < standing::quiet) kill(m->number());
+    if (m->started() && !m->over() && m->state() < standing::quiet) kill(*m);
   }
   return true;
 }
@@ -130,7 +132,7 @@ void process_worker_pool::wake_the_stopped() {
     if (!m->started() || m->over() || m->state() >= standing::quiet) continue;
     const time_point heard = std::max(*stopped_at_, from_ns(m->promised_ns()));
     if (now - heard > wake_after) m->process().resume();
-    if (now - heard > kill_after) kill(m->number());
+    if (now - heard > kill_after) kill(*m);
   }
 }
 
@@ -170,7 +172,7 @@ task<bool> process_worker_pool::join(loop& controller, duration patience) {
         ended_by_force_ = fmt::format(
             "participant {} did not close its sessions in time, and was killed", m->number());
       }
-      kill(m->number());
+      kill(*m);
     }
     look_for_the_dead();
     co_await controller.sleep_for(look_again_after);
@@ -253,8 +255,11 @@ std::int64_t process_worker_pool::holding(std::uint32_t participant) const {
 }
 
 time_point process_worker_pool::kill(std::uint32_t participant) {
+  return kill(*members_.at(participant));
+}
+
+time_point process_worker_pool::kill(remote& m) {
   look_for_the_dead();  // an earlier death is not our doing
-  remote& m = *members_.at(participant);
   const time_point before = clock_.now();
   if (m.over()) return before;
   m.expect_death(before);

@@ -37,20 +37,20 @@ struct process_pool_setup {
   // The URL for each participant, with its password; all the same, or each through a proxy.
   std::function<std::string(std::uint32_t participant)> target_of;
   bool notes_answers = false;              // of releases, for a history of the run
+  // Those of the job's participants that this pool starts; empty: all of them.
+  std::vector<std::uint32_t> numbers{};
   std::string program = "/proc/self/exe";  // `program participant` starts a participant
 };
 
-class process_worker_pool final : public worker_pool {
+class process_worker_pool final : public separate_pool {
  public:
   // Starts no process yet. Throws usage_error as own_guard does.
   process_worker_pool(const real_clock& clock, const process_pool_setup& who);
   // Kills and reaps the remaining participants.
   ~process_worker_pool() override;
 
-  // The window of the run, shared with the participants.
-  run::window& measured();
-
-  // worker_pool
+  // separate_pool
+  run::window& measured() override;
   void start() override;
   std::exception_ptr failure() override;
   bool all_ready() override;
@@ -69,7 +69,8 @@ class process_worker_pool final : public worker_pool {
   std::string trouble() const override;
   void tell(result& r) const override;
 
-  // For faults. Participants count from 0; instance i lives in participant i mod count().
+  // For faults. Participants count from 0 in the order of the pool, which has all of them:
+  // instance i lives in participant i mod count().
   std::uint32_t count() const;
   // REQUIRES for these: start() was called.
   pid_t pid(std::uint32_t participant) const;
@@ -84,6 +85,7 @@ class process_worker_pool final : public worker_pool {
   void resume(std::uint32_t participant);
 
  private:
+  time_point kill(remote& m);
   void look_for_the_dead();
   void wake_the_stopped();
   common_block& common() const;
