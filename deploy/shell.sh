@@ -9,7 +9,7 @@ build_packages=(
   libasio-dev libssl-dev libzookeeper-st-dev libmariadb-dev libpq-dev
   libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   prometheus-cpp-dev libcurl4-openssl-dev
-  libnghttp2-dev libprotobuf-dev protobuf-compiler
+  libnghttp2-dev libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc
   libgtest-dev libgmock-dev libbenchmark-dev
   libjs-chart.js libkainjow-mustache-dev
 )

@@ -8,6 +8,7 @@
 
 #include "harness/report/junit.hpp"
 #include "harness/report/run_text.hpp"
+#include "program/agents.hpp"
 #include "program/commands.hpp"
 #include "program/declare.hpp"
 #include "program/execute.hpp"
@@ -34,6 +35,7 @@ struct run_options {
   bool history = false;
   bool quiet = false;
   watching watched;
+  agent_options agents;
 };
 
 // Own servers for the lock that is named: of the first form that it declares.
@@ -51,7 +53,8 @@ std::string usual_target(const catalogue& known, const config::job& job) {
 }
 
 executed measure(const context& c, const run_options& g, const named_job& job,
-                 const std::vector<gate::threshold>& limits, metrics::exporter* exporter) {
+                 const std::vector<gate::threshold>& limits, metrics::exporter* exporter,
+                 agent_group* from) {
   progress_display display(job.name, g.quiet);
   const std::string target = g.target.empty() ? usual_target(c.known, job.job) : g.target;
   if (target.starts_with("local:")) display.announce("starting servers");
@@ -59,6 +62,7 @@ executed measure(const context& c, const run_options& g, const named_job& job,
   display.announce("connecting");
   run_request e{job.job, job.name, g.out, c.arguments, {}, {}, exporter};
   e.history = g.history;
+  e.from = from;
   e.is_enough = watch_limits(limits);
   e.on_finding = [&display, &g](const std::string& sentence) {
     if (g.quiet) return;
@@ -108,9 +112,10 @@ int run(const context& c, const run_options& g) {
   const auto exporter = start_watching(g.watched);
   const auto limits = read_limits(g.limits);
   const output_file junit("--junit", g.junit);
+  const auto from = gather_agents(g.agents, g.quiet);
   std::optional<executed> done;
   try {
-    done = measure(c, g, job, limits, exporter.get());
+    done = measure(c, g, job, limits, exporter.get(), from.get());
   } catch (const std::exception& e) {
     const std::string lock = job.job.lock.empty() ? "lockmark run" : job.job.lock;
     if (junit) junit.write(report::junit_xml({report::unmeasured(job.name, lock, e.what())}));
@@ -155,6 +160,7 @@ command_action run_command(CLI::App& app, const context& c) {
                "release, in memory for a moment and then on the disk");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
   declare_watching(app, g->watched);
+  declare_agents(app, g->agents);
   app.footer(
       "Exit status: 0 held, or not tested; 1 the lock or a limit failed; 2 wrong usage or no "
       "server;\n"

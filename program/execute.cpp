@@ -15,6 +15,7 @@
 #include "harness/run/folder.hpp"
 #include "harness/run/guarding.hpp"
 #include "harness/run/result_json.hpp"
+#include "program/agents.hpp"
 #include "program/participants.hpp"
 
 namespace lockmark::cli {
@@ -117,6 +118,21 @@ void show(const run_request& e, run::setup& s, std::atomic<bool>& seen_enough) {
     if (e.exporter != nullptr) e.exporter->update(v);
     if (e.is_enough && e.is_enough(v)) seen_enough = true;
   };
+}
+
+// What agents cannot do, and the participants of a job that does not say how many.
+void prepare_for_agents(const resolved_target& where, const agent_group& from, config::job& job) {
+  if (where.form == "memory") {
+    throw usage_error("--agents: machines need a server between them, and {} has none",
+                      where.redacted);
+  }
+  if (job.rtt > 0s) throw usage_error("rtt: lockmark's proxies are not on the way of agents");
+  for (const faults::fault_plan& plan : faults::read_faults(job.faults)) {
+    if (!faults::hits_participants(plan)) continue;
+    throw usage_error("faults: {} is for participants on this machine, not for agents'",
+                      faults::name_of(plan));
+  }
+  if (job.participants == 0) job.participants = from.participants_for(job);
 }
 
 // A command hidden when the job was stored must not be run.
@@ -232,6 +248,7 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
   if (e.job.workload == "auto") e.job.workload = known.natural_workload(lock);
   const workload_kind& workload = known.workload(e.job.workload);
   const auto options = lock_options(lock, e.job);
+  if (e.from != nullptr) prepare_for_agents(where, *e.from, e.job);
   run::check_fit(e.job, lock, workload);
   const std::uint32_t holders = lock.holders == nullptr ? 1 : lock.holders(options);
   run::check_guard(e.job, lock, holders);
@@ -248,16 +265,17 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
   const auto way_of = [&](std::uint32_t participant) {
     return injector ? injector->url_of(participant) : where.url;
   };
-  const auto participants = make_participants(where,
-                                              {.job = e.job,
-                                               .lock = lock,
-                                               .workload = workload,
-                                               .options = options,
-                                               .holders = holders,
-                                               .run_id = run_id,
-                                               .target_of = way_of,
-                                               .notes_answers = e.history},
-                                              clock);
+  const run::process_pool_setup apart_setup{.job = e.job,
+                                            .lock = lock,
+                                            .workload = workload,
+                                            .options = options,
+                                            .holders = holders,
+                                            .run_id = run_id,
+                                            .target_of = way_of,
+                                            .notes_answers = e.history};
+  const auto elsewhere = e.from == nullptr ? nullptr : e.from->make_pool(apart_setup);
+  const auto participants =
+      e.from == nullptr ? make_participants(where, apart_setup, clock) : nullptr;
   const auto control = control_of(participants.get());
   if (injector) injector->bind(control.get());
   run::run_folder folder(e.runs / folder_name(run_id, e.job.lock, e.scenario), e.job);
@@ -272,7 +290,7 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
                .topology = where.topology};
   if (e.job.floor > 0s) s.measure_floor = [&] { return measure_floor(known, e.job, clock); };
   s.injector = injector.get();
-  s.participants = participants.get();
+  s.participants = elsewhere ? elsewhere.get() : participants.get();
   s.interrupts = &interrupts();
   s.on_progress = e.on_progress;
   s.on_finding = e.on_finding;

@@ -14,6 +14,8 @@
 
 namespace lockmark::cli {
 
+class agent_group;
+
 struct run_request {
   config::job job;
   std::string scenario;        // name of the job, for tables
@@ -25,6 +27,8 @@ struct run_request {
   bool history = false;                   // also write history.edn
   // Called once a second: true ends the run early, as if it were complete; or empty.
   std::function<bool(const run::live_view&)> is_enough{};
+  // The load comes from these; null: from this machine.
+  agent_group* from = nullptr;
 };
 
 struct executed {

@@ -34,6 +34,7 @@ constexpr row commands[] = {
     {"try", "a tour: a lock is broken before your eyes, and then held", try_command},
     {"list", "locks, their features, and the topologies they run on", list_command},
     {"run", "run one job", run_command},
+    {"agent", "carry a part of the load of a lockmark elsewhere", agent_command},
     {"table", "run every lock and print the comparison table", table_command},
     {"report", "print what run folders hold", report_command},
     {"capacity", "find a lock's maximum sustainable load, and plan for it", capacity_command},

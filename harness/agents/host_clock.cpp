@@ -71,7 +71,7 @@ std::int64_t host_clock::to_ours(std::int64_t theirs_ns) {
 std::int64_t host_clock::to_theirs(std::int64_t ours_ns) const {
   const line& l = line_of_ours(ours_ns);
   const auto since_ns = static_cast<double>(ours_ns - l.ours_ns);
-  return l.theirs_ns + (ours_ns - l.ours_ns) + std::llround(l.slope * since_ns);
+  return l.theirs_ns + (ours_ns - l.ours_ns) + std::llround(since_ns * l.slope / (1 - l.slope));
 }
 
 std::int64_t host_clock::error_ns(std::int64_t ours_ns) const {

@@ -237,7 +237,7 @@ task<void> run_controller::measure(result& r) {
   r.window_start_ns = to_ns(start);
   r.how = ending::complete;
   faults_.begin(start, start + job_.stop_at_most);
-  while (!enough(loop_.now()) && !must_end(r)) {
+  while (!enough(loop_.now() + pool_.notice()) && !must_end(r)) {
     co_await next_tick();
     // A late sample was taken just after some thread gave up its core: not at random.
     if (loop_.now() - tick_at_ < punctual) collector_->sample_in_flight();

@@ -54,6 +54,20 @@ struct mark {
   bool is_of_job = true;  // false: nobody wanted it, such as a freeze of the machine
 };
 
+// A machine that carried a part of the load, and how its clock stood against the coordinator's.
+struct load_host {
+  std::string name;  // of its agent
+  std::string host;
+  double cores = 0;
+  std::vector<std::uint32_t> participants;
+  std::int64_t clock_offset_ns = 0;  // its clock - the coordinator's
+  std::uint64_t clock_exchanges = 0;
+  std::uint64_t clock_breaks = 0;  // its clock was set, or it was suspended
+  stats::histogram clock_error;    // after each exchange, ns
+  std::int64_t late_ns = 0;        // by how much an order came too late; the most
+  bool lost = false;
+};
+
 // The harness's performance with the memory lock instead of a server.
 struct floor_measurement {
   double cycles_per_s = 0;
@@ -111,6 +125,7 @@ struct result {
   traffic sent;
   server_counters server;  // deltas
   description server_is;
+  std::vector<load_host> hosts;         // where the load came from; empty: from this machine
   std::vector<std::string> preflight;  // possible problems of the run, found before it
   host_facts host;
   double harness_cpu = 0;     // cores used, in the window

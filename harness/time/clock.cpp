@@ -1,8 +1,11 @@
 #include "harness/time/clock.hpp"
 
 #include <sys/prctl.h>
+#include <sys/timex.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <ctime>
 
 namespace lockmark {
@@ -59,6 +62,21 @@ void block_until(time_point when) {
 std::int64_t wall_time_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+double clock_slew_ppm() {
+  timex now{};
+  if (::adjtimex(&now) < 0) return 0;
+  constexpr double usual_tick_us = 10'000;  // at 100 ticks a second, whatever the kernel's own rate
+  const double by_tick = (static_cast<double>(now.tick) - usual_tick_us) / usual_tick_us * 1e6;
+  const double by_frequency = static_cast<double>(now.freq) / 65'536;
+  // What is left of an offset, the kernel takes away exponentially.
+  const double left_ns = static_cast<double>(now.offset) * ((now.status & STA_NANO) != 0 ? 1 : 1e3);
+  const double by_offset = left_ns / std::exp2(2 + std::clamp(now.constant, 0L, 10L)) / 1e3;
+  timex adjtime{};
+  adjtime.modes = ADJ_OFFSET_SS_READ;
+  const bool slews = ::adjtimex(&adjtime) >= 0 && adjtime.offset != 0;
+  return by_tick + by_frequency + by_offset + (slews ? 500 : 0);
 }
 
 std::string iso8601_utc(std::int64_t wall_ns) {

@@ -59,6 +59,10 @@ std::int64_t process_cpu_ns(pid_t process);
 // monotonic clock stands still meanwhile; that of a server elsewhere does not.
 std::int64_t suspended_so_far_ns();
 
+// By how much the kernel makes the monotonic clock run faster (+) or slower (-) than its quartz, in
+// ns a ms, as NTP asked it to; 500 more while it slews for adjtime(3).
+double clock_slew_ppm();
+
 // Lets the calling thread's timed waits end on time: Linux otherwise adds up to 50 us to save power
 // (timer slack).
 void punctual_thread();

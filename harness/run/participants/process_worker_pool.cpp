@@ -211,28 +211,33 @@ std::string process_worker_pool::trouble() const {
   return dead == all ? "every participant has died" : "";
 }
 
-void process_worker_pool::tell(result& r) const {
-  const std::int64_t end_ns = r.window_start_ns + r.window_ns;
-  const auto owed_ns = static_cast<double>(r.window_ns) * static_cast<double>(members_.size());
+standing process_worker_pool::state(std::size_t member) const {
+  return members_.at(member)->state();
+}
+
+std::exception_ptr process_worker_pool::failure_of(std::size_t member) const {
+  return members_.at(member)->failure();
+}
+
+std::vector<death> process_worker_pool::deaths() const {
+  std::vector<death> all;
   for (const auto& m : members_) {
     if (!m->died()) continue;
-    // Attempts are counted by its intervals, the last of which died with it.
-    const std::int64_t last_ns = std::min(m->died_ns(), m->measured_until_ns());
-    const std::int64_t from_ns = std::clamp(last_ns, r.window_start_ns, end_ns);
-    if (owed_ns > 0) r.absent_share += static_cast<double>(end_ns - from_ns) / owed_ns;
-    if (m->death_was_expected()) continue;
-    mark death;
-    death.at_s = static_cast<double>(m->died_ns() - r.window_start_ns) / 1e9;
-    death.kind = "participant_died";
-    death.is_of_job = false;
-    death.text = fmt::format(
-        "participant {} of {} {}, which the job had not asked for; the run went on without it, and "
-        "without what it had measured in its last half second",
-        m->number(), members_.size(), describe_status(m->wait_status()));
-    r.marks.push_back(std::move(death));
+    all.push_back({m->number(), m->wait_status(), m->died_ns(), m->measured_until_ns()});
   }
-  std::stable_sort(r.marks.begin(), r.marks.end(),
-                   [](const mark& a, const mark& b) { return a.at_s < b.at_s; });
+  return all;
+}
+
+void process_worker_pool::tell(result& r) const {
+  const auto all = deaths();
+  count_absent(r, all, members_.size());
+  std::vector<death> unasked;
+  for (const death& d : all) {
+    const auto is_it = [&](const auto& m) { return m->number() == d.participant; };
+    const auto& m = *std::ranges::find_if(members_, is_it);
+    if (!m->death_was_expected()) unasked.push_back(d);
+  }
+  mark_deaths(r, unasked, members_.size());
   const std::string why = trouble();
   if (!why.empty()) r.end_as(ending::failed, why);
 }

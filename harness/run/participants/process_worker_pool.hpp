@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "harness/run/participants/assignment.hpp"
+#include "harness/run/participants/deaths.hpp"
 #include "harness/run/participants/shared_memory.hpp"
 #include "harness/run/worker_pool.hpp"
 
@@ -68,6 +69,12 @@ class process_worker_pool final : public separate_pool {
   std::int64_t cpu_elsewhere_ns() const override;
   std::string trouble() const override;
   void tell(result& r) const override;
+
+  // Of one member: its standing, and its failure; null: none.
+  standing state(std::size_t member) const;
+  std::exception_ptr failure_of(std::size_t member) const;
+  // Of those that died before they were told to end, also by kill().
+  std::vector<death> deaths() const;
 
   // For faults. Participants count from 0 in the order of the pool, which has all of them:
   // instance i lives in participant i mod count().

@@ -1,0 +1,191 @@
+#include "harness/agents/agent_run.hpp"
+
+#include <algorithm>
+
+#include "harness/agents/event_codec.hpp"
+#include "harness/run/participants/interval_codec.hpp"
+
+namespace lockmark::agents {
+namespace {
+
+using namespace std::chrono_literals;
+using state = wire::ParticipantReport;
+
+constexpr duration report_every = 20ms;
+constexpr duration closing_within = 15s;
+// What the coordinator has not acknowledged. Beyond it the run ends, rather than this machine's
+// memory.
+constexpr std::size_t most_kept_bytes = 256 << 20;
+
+void set_gauges(const run::gauges& from, wire::Gauges& to) {
+  const auto of = [](const std::atomic<std::int64_t>& gauge) {
+    return gauge.load(std::memory_order_relaxed);
+  };
+  to.set_in_flight(of(from.in_flight));
+  to.set_holding(of(from.holding));
+  to.set_finished(of(from.finished));
+  to.set_counted(of(from.counted));
+  to.set_granted(of(from.granted));
+  to.set_reached_ns(of(from.reached_ns));
+  to.set_failed_ns(of(from.failed_ns));
+  to.set_busy_ns(of(from.busy_ns));
+  to.set_connected(of(from.connected));
+}
+
+wire::Failure as_failure(const std::exception_ptr& why) {
+  wire::Failure f;
+  try {
+    std::rethrow_exception(why);
+  } catch (const usage_error& e) {
+    f.set_kind(wire::Failure::USAGE);
+    f.set_sentence(e.what());
+  } catch (const no_server& e) {
+    f.set_kind(wire::Failure::NO_SERVER);
+    f.set_sentence(e.what());
+  } catch (const std::exception& e) {
+    f.set_sentence(e.what());
+  }
+  return f;
+}
+
+state::State state_of(run::standing s) {
+  switch (s) {
+    case run::standing::starting: return state::STARTING;
+    case run::standing::ready: return state::READY;
+    default: return state::QUIET;
+  }
+}
+
+}  // namespace
+
+agent_run::agent_run(loop& l, const real_clock& clock, const agent_setup& s, coordinator_line& line,
+                     const wire::Assignment& a)
+    : loop_(l),
+      clock_(clock),
+      setup_(s),
+      line_(line),
+      run_(a.run()),
+      numbers_(a.numbers().begin(), a.numbers().end()),
+      cpu_before_ns_(process_cpu_ns()),
+      ending_(l) {
+  try {
+    start(a);
+  } catch (const std::exception&) {
+    failure_ = as_failure(std::current_exception());
+  }
+}
+
+agent_run::~agent_run() = default;
+
+void agent_run::start(const wire::Assignment& a) {
+  const config::job job = config::parse_job(a.job(), "the coordinator's job");
+  run::process_pool_setup who{.job = job,
+                              .lock = setup_.lock(job),
+                              .workload = setup_.workload(a.workload()),
+                              .options = {a.options().begin(), a.options().end()},
+                              .holders = a.holders(),
+                              .run_id = a.run_id(),
+                              .target_of = [target = a.target()](std::uint32_t) { return target; },
+                              .notes_answers = a.notes_answers(),
+                              .numbers = numbers_};
+  pool_ = std::make_unique<run::process_worker_pool>(clock_, who);
+  pool_->start();
+}
+
+void agent_run::obey(const wire::Orders& o) {
+  if (pool_ == nullptr) {
+    ended_ = ended_ || o.close();
+    return;
+  }
+  const std::int64_t now_ns = to_ns(clock_.now());
+  const auto told = [&](std::int64_t at_ns) { late_ns_ = std::max(late_ns_, now_ns - at_ns); };
+  if (o.go_ns() != 0 && done_.go_ns() == 0) {
+    told(o.go_ns());
+    pool_->go(from_ns(o.go_ns()));
+  }
+  if (o.window_start_ns() != 0 && done_.window_start_ns() == 0) {
+    told(o.window_start_ns());
+    pool_->measured().start_ns.store(o.window_start_ns());
+  }
+  if (o.window_end_ns() != 0 && done_.window_end_ns() == 0) {
+    told(o.window_end_ns());
+    pool_->measured().end_ns.store(o.window_end_ns());
+  }
+  if (o.stop() && !done_.stop()) pool_->stop();
+  if (o.hurry() && !done_.hurry()) pool_->hurry();
+  if (o.kill() && !done_.kill()) pool_->kill_the_stuck();
+  if (o.close() && !done_.close()) {
+    pool_->close();
+    ending_.spawn(end());
+  }
+  done_ = o;
+}
+
+task<void> agent_run::end() {
+  co_await pool_->join(loop_, closing_within);
+  ended_ = true;
+}
+
+void agent_run::step() {
+  if (over_) return;
+  if (ended_) {
+    report(true);
+    over_ = true;
+  } else if (clock_.now() - last_report_ >= report_every) {
+    report(false);
+  }
+}
+
+void agent_run::report(bool last) {
+  last_report_ = clock_.now();
+  wire::Report out;
+  out.set_run(run_);
+  out.set_over(last);
+  out.set_late_ns(late_ns_);
+  std::int64_t cpu_ns = process_cpu_ns() - cpu_before_ns_;
+  if (pool_ != nullptr) {
+    pool_->fetch();
+    cpu_ns += pool_->cpu_elsewhere_ns();
+    out.set_trouble(pool_->trouble());
+  }
+  if (line_.kept_bytes() > most_kept_bytes) {
+    out.set_trouble("it measured more than the coordinator took in time");
+  }
+  out.set_cpu_ns(cpu_ns);
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    wire::ParticipantReport& one = *out.add_participants();
+    one.set_number(numbers_[i]);
+    if (pool_ != nullptr) {
+      report_on(i, one);
+    } else {
+      one.set_state(state::READY);
+      *one.mutable_failure() = *failure_;
+      one.set_complete_until_ns(run::window::never);
+    }
+    if (last) one.set_state(state::OVER);
+  }
+  line_.send(std::move(out));
+}
+
+void agent_run::report_on(std::size_t member, wire::ParticipantReport& to) {
+  run::pool_member& m = *pool_->members()[member];
+  // Before the events: what it has promised by now is in them.
+  to.set_state(m.gone() ? state::OVER : state_of(pool_->state(member)));
+  events_.clear();
+  to.set_complete_until_ns(m.journal().collect(events_));
+  append(events_, *to.mutable_events());
+  for (auto& whole : m.recorder().take()) {
+    to.add_intervals(run::encode(*whole));
+    m.recorder().give_back(std::move(whole));
+  }
+  set_gauges(m.gauges(), *to.mutable_gauges());
+  if (const auto why = pool_->failure_of(member)) *to.mutable_failure() = as_failure(why);
+  for (const run::death& d : pool_->deaths()) {
+    if (d.participant != numbers_[member]) continue;
+    to.mutable_death()->set_wait_status(d.wait_status);
+    to.mutable_death()->set_at_ns(d.at_ns);
+    to.mutable_death()->set_measured_until_ns(d.measured_until_ns);
+  }
+}
+
+}  // namespace lockmark::agents

@@ -1,0 +1,47 @@
+#include "harness/agents/invitation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/base/errors.hpp"
+
+namespace lockmark::agents {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(invitation, is_one_word_that_is_read_back) {
+  const identity who = make_identity();
+  const std::string text = to_text(who.guests);
+  EXPECT_THAT(text, Not(HasSubstr(" ")));
+  EXPECT_THAT(text, Not(HasSubstr("\n")));
+  const invitation read = read_invitation(text + "\n");
+  EXPECT_EQ(read.token, who.guests.token);
+  EXPECT_EQ(read.certificate, who.guests.certificate);
+  EXPECT_THAT(who.key, HasSubstr("PRIVATE KEY"));
+}
+
+TEST(invitation, no_two_are_alike) {
+  EXPECT_NE(make_identity().guests.token, make_identity().guests.token);
+  EXPECT_EQ(make_identity().guests.token.size(), 32U);
+}
+
+// A secret that was mistyped is not shown.
+TEST(invitation, other_texts_are_refused_and_not_quoted) {
+  const std::string good = to_text(make_identity().guests);
+  for (const std::string& text :
+       {std::string("hunter2"), std::string(), std::string("lockmark-invitation-1."),
+        good.substr(0, good.size() / 2), std::string("lockmark-invitation-1.hunter2.AAAA")}) {
+    try {
+      read_invitation(text);
+      ADD_FAILURE() << text;
+    } catch (const usage_error& e) {
+      EXPECT_THAT(e.what(), HasSubstr("not an invitation"));
+      EXPECT_THAT(e.what(), Not(HasSubstr("hunter2")));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockmark::agents

@@ -1,0 +1,169 @@
+#include "program/agents.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/agents/coordinator.hpp"
+#include "harness/base/files.hpp"
+#include "harness/config/parsed.hpp"
+#include "harness/config/quantity.hpp"
+#include "program/build_text.hpp"
+#include "program/declare.hpp"
+#include "program/execute.hpp"
+#include "program/launched.hpp"
+
+namespace lockmark::cli {
+namespace {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> all;
+  std::string_view rest = list;
+  while (!rest.empty()) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    if (comma > 0) all.emplace_back(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return all;
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "127.0.0.1" || host == "::1" || host.starts_with("127.");
+}
+
+class gathered final : public agent_group {
+ public:
+  gathered(const agent_options& asked, bool quiet)
+      : asked_(asked), quiet_(quiet), coordinator_(clock_, setup_of(asked)) {
+    launch();
+    invite();
+    coordinator_.wait(interrupts(), [this] { return why_none_will_come(); });
+  }
+
+  std::uint64_t participants_for(const config::job& job) const override {
+    const auto links = coordinator_.links();
+    std::uint64_t each = 1'000;
+    for (const agents::agent_link* l : links) {
+      const double cores = std::floor(l->facts().cores);
+      each = std::min(each, static_cast<std::uint64_t>(std::max(1.0, cores - 1)));
+    }
+    return std::max<std::uint64_t>(links.size(), std::min(job.instances, each * links.size()));
+  }
+
+  std::unique_ptr<run::separate_pool> make_pool(const run::process_pool_setup& who) override {
+    return coordinator_.make_pool(who);
+  }
+
+ private:
+  agents::coordinator_setup setup_of(const agent_options& asked) const {
+    agents::coordinator_setup s;
+    s.agents = asked.agents;
+    if (!asked.listen.empty()) s.listen = asked.listen;
+    const auto within = config::parse_duration(asked.within);
+    if (!within) throw usage_error("--agents-within: {}", within.error().sentence);
+    s.within = *within;
+    s.build = build_text();
+    s.tell = [quiet = quiet_](const std::string& sentence) {
+      if (!quiet) fmt::print(stderr, "lockmark: {}\n", sentence);
+    };
+    return s;
+  }
+
+  // Each knows where to go, and by whom it was invited.
+  void launch() {
+    const std::string join = coordinator_.address(), word = coordinator_.invitation_text();
+    for (const std::string& host : split(asked_.hosts)) {
+      launched_.push_back(std::make_unique<launched>(
+          std::vector<std::string>{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", host,
+                                   fmt::format("{} agent --join {} --name {} --invitation -",
+                                               asked_.remote_program, join, host)},
+          std::map<std::string, std::string>{}, word + "\n"));
+    }
+    if (asked_.launch.empty()) return;
+    launched_.push_back(std::make_unique<launched>(
+        std::vector<std::string>{"sh", "-c", asked_.launch},
+        std::map<std::string, std::string>{{"LOCKMARK_JOIN", join}, {"LOCKMARK_INVITATION", word}},
+        ""));
+  }
+
+  // For agents that others start.
+  void invite() const {
+    const std::string word = coordinator_.invitation_text();
+    if (!asked_.invitation.empty()) {
+      write_whole_file(asked_.invitation, word + "\n");
+    }
+    if (quiet_ || !launched_.empty()) return;
+    fmt::print(stderr,
+               "lockmark: waiting {} for {} agent{}; on each machine that is to carry load:\n"
+               "  lockmark agent --join {} --invitation {}\n",
+               asked_.within, asked_.agents, asked_.agents == 1 ? "" : "s", coordinator_.address(),
+               asked_.invitation.empty() ? "FILE" : asked_.invitation);
+    if (asked_.invitation.empty()) fmt::print(stderr, "where FILE has this word:\n  {}\n", word);
+  }
+
+  std::string why_none_will_come() {
+    for (const auto& one : launched_) {
+      if (const auto how = one->ended()) return *how;
+    }
+    return {};
+  }
+
+  const agent_options asked_;
+  const bool quiet_;
+  const real_clock clock_;
+  std::vector<std::unique_ptr<launched>> launched_;  // end by themselves once dismissed
+  agents::coordinator coordinator_;
+};
+
+void check(agent_options& asked) {
+  const auto hosts = static_cast<std::uint32_t>(split(asked.hosts).size());
+  if (hosts > 0 && !asked.launch.empty()) throw usage_error("--hosts and --launch: one of them");
+  if (hosts > 0 && asked.agents != 0 && asked.agents != hosts) {
+    throw usage_error("--agents {}: there are {} in --hosts", asked.agents, hosts);
+  }
+  if (hosts > 0) asked.agents = hosts;
+  if (asked.agents == 0) {
+    throw usage_error("--launch and --listen need --agents N: how many agents to wait for");
+  }
+  if (!asked.listen.empty() && asked.listen.rfind(':') == std::string::npos) {
+    throw usage_error("--listen: expected ADDRESS:PORT, as 10.0.0.5:7070 or 10.0.0.5:0, not '{}'",
+                      asked.listen);
+  }
+  const bool all_here = std::ranges::all_of(split(asked.hosts), is_loopback);
+  if (hosts > 0 && !all_here && asked.listen.empty()) {
+    throw usage_error(
+        "--hosts: agents on other machines need an address of this one that they reach; give it by "
+        "--listen ADDRESS:0");
+  }
+}
+
+}  // namespace
+
+void declare_agents(CLI::App& app, agent_options& to) {
+  app.add_option("--agents", to.agents, "the load comes from so many agents, on other machines")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000));
+  declare(app, "--hosts", to.hosts, "HOST,...",
+          "starts an agent on each of these by ssh, with your own settings and without a prompt");
+  declare(app, "--launch", to.launch, "COMMAND",
+          "starts agents by this, as 'mpirun -n 3 lockmark agent', with LOCKMARK_JOIN and "
+          "LOCKMARK_INVITATION in its environment");
+  declare(app, "--listen", to.listen, "ADDRESS:PORT",
+          "where agents join; 127.0.0.1:0 if not given, which only agents on this machine reach");
+  declare(app, "--agents-within", to.within, "TIME", "how long to wait for all of them");
+  declare(app, "--invitation", to.invitation, "FILE",
+          "also writes the invitation, which lets agents in, to this file");
+  declare(app, "--remote-program", to.remote_program, "PROGRAM", "lockmark on those hosts");
+}
+
+std::unique_ptr<agent_group> gather_agents(const agent_options& asked, bool quiet) {
+  if (asked.agents == 0 && asked.hosts.empty() && asked.launch.empty() && asked.listen.empty()) {
+    return nullptr;
+  }
+  agent_options checked = asked;
+  check(checked);
+  return std::make_unique<gathered>(checked, quiet);
+}
+
+}  // namespace lockmark::cli
