@@ -251,6 +251,10 @@ void agent_worker_pool::tell(run::result& r) const {
           facts.name, host.participants.size(), members_.size());
       r.marks.push_back(std::move(lost));
     }
+    if (host.late_ns > 0) {
+      r.self.late_hosts = message{
+          "late_host", {facts.name, fmt::format("{:.2f}", static_cast<double>(host.late_ns) / 1e6)}};
+    }
     r.hosts.push_back(std::move(host));
   }
   run::mark_deaths(r, deaths, members_.size());

@@ -268,6 +268,7 @@ json safety_section(const result& r) {
   for (const check::violation& v : r.found.violations) {
     examples.push_back({{"key", v.key},
                         {"overlap_ns", v.overlap_ns},
+                        {"clock_error_ns", v.clock_error_ns},
                         {"certain", v.certain},
                         {"first", hold_json(r, v.first)},
                         {"second", hold_json(r, v.second)}});
@@ -316,7 +317,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.7";
+  j["schema_version"] = "1.8";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);
@@ -333,6 +334,7 @@ json to_json(const result& r) {
   j["cost_per_acquire"] = cost_section(r);
   j["safety"] = safety_section(r);
   j["harness"] = harness_section(r);
+  j["hosts"] = hosts_section(r);
   j["provenance"] = provenance_section(r);
   return j;
 }

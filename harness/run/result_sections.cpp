@@ -88,6 +88,29 @@ json fairness_section(const result& r) {
   return j;
 }
 
+json hosts_section(const result& r) {
+  json all = json::array();
+  for (const load_host& h : r.hosts) {
+    const auto error = [&](double q) {
+      return h.clock_error.empty() ? json() : json(h.clock_error.value_at_quantile(q));
+    };
+    all.push_back({{"agent", h.name},
+                   {"host", text(h.host)},
+                   {"cores", number(h.cores)},
+                   {"participants", h.participants},
+                   {"clock",
+                    {{"offset_ns", h.clock_offset_ns},
+                     {"exchanges", h.clock_exchanges},
+                     {"breaks", h.clock_breaks},
+                     {"error_p50_ns", error(0.5)},
+                     {"error_p99_ns", error(0.99)},
+                     {"error_max_ns", error(1)}}},
+                   {"late_ns", h.late_ns},
+                   {"lost", h.lost}});
+  }
+  return all;
+}
+
 json provenance_section(const result& r) {
   json server;
   for (const auto& [name, value] : r.server_is) server[name] = value;

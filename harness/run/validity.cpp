@@ -117,6 +117,7 @@ std::optional<message> long_pipe(const self_measurement& m) {
 std::vector<message> defects(const self_measurement& m) {
   std::vector<message> found;
   if (m.debug_build) found.push_back({"debug_build", {}});
+  if (m.late_hosts) found.push_back(*m.late_hosts);
   if (m.littles_law_fails) found.push_back({"littles_law", {percent(m.littles_law_difference, 1)}});
   if (auto pipe = long_pipe(m)) found.push_back(std::move(*pipe));
   return found;

@@ -38,6 +38,7 @@ struct self_measurement {
   std::int64_t hiccup_p999_ns = 0;    // of the wakings of an idle thread
   std::int64_t hiccup_p99_of_time_ns = 0;
   freezing frozen;
+  std::optional<message> late_hosts;  // began or ended later than agreed
   std::uint64_t attempts = 0;
   double offered_per_s = 0;   // open loops: the job's rate
   double achieved_per_s = 0;  // open loops: attempts begun
