@@ -67,6 +67,7 @@ capacity::observation observe(const run::result& r, const std::string& folder,
 capacity::observation capacity_runs::make(const config::job& job, const std::string& title) {
   progress_display display(title, quiet_);
   run_request e{job, scenario_, out_, context_.arguments, {}, {}};
+  e.from = from_;
   e.on_progress = [&display](const run::progress& p) { display.show(p); };
   const executed done = execute(context_.known, where_, std::move(e));
   display.clear();

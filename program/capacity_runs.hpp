@@ -22,13 +22,15 @@ struct study_ended : std::runtime_error {
 class capacity_runs {
  public:
   capacity_runs(const context& c, resolved_target& where, std::string scenario,
-                std::filesystem::path out, std::vector<capacity::objective> objectives, bool quiet)
+                std::filesystem::path out, std::vector<capacity::objective> objectives, bool quiet,
+                agent_group* from)
       : context_(c),
         where_(where),
         scenario_(std::move(scenario)),
         out_(std::move(out)),
         objectives_(std::move(objectives)),
-        quiet_(quiet) {}
+        quiet_(quiet),
+        from_(from) {}
 
   // Throws study_ended, usage_error, no_server.
   capacity::observation make(const config::job& job, const std::string& title);
@@ -40,6 +42,7 @@ class capacity_runs {
   std::filesystem::path out_;
   std::vector<capacity::objective> objectives_;
   bool quiet_;
+  agent_group* from_;  // null: this machine carries the load
 };
 
 // A run's observation for these objectives.

@@ -7,6 +7,7 @@
 
 #include "harness/base/files.hpp"
 #include "harness/capacity/study.hpp"
+#include "program/agents.hpp"
 #include "program/capacity_runs.hpp"
 #include "program/commands.hpp"
 #include "program/declare.hpp"
@@ -35,6 +36,7 @@ struct capacity_options {
   std::string format = "md";
   std::string out = "runs/capacity";
   bool quiet = false;
+  agent_options agents;
 };
 
 // The value of an option. Throws a sentence that names the option.
@@ -137,6 +139,7 @@ int study(const context& c, const capacity_options& g) {
         "--on: say where: a URL such as redis://host:port, local:redis, local:zookeeper, "
         "local:mysql, or memory:");
   }
+  const auto from = gather_agents(g.agents, g.quiet);
   std::optional<resolved_target> where;
   {
     progress_display display("lockmark capacity", g.quiet);
@@ -144,7 +147,7 @@ int study(const context& c, const capacity_options& g) {
     where = resolve_target(g.target);
   }
   if (job.job.lock.empty()) job.job.lock = c.known.usual_lock(where->form, job.job);
-  capacity_runs runs(c, *where, job.name, g.out, s.objectives, g.quiet);
+  capacity_runs runs(c, *where, job.name, g.out, s.objectives, g.quiet, from.get());
   capacity::study all(
       subject_of(c.known, *where, job), job.job, s,
       [&runs](const config::job& j, const std::string& title) { return runs.make(j, title); },
@@ -209,6 +212,7 @@ command_action capacity_command(CLI::App& app, const context& c) {
   declare(app, "--out", g->out, "DIR",
           "capacity.md, capacity.json and the run folders appear in here");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
+  declare_agents(app, g->agents);
   app.footer(
       "Exit status: 0 a rate was found; 1 a lock failed; 2 wrong usage or no server; 3 "
       "inconclusive.\n"

@@ -1,6 +1,7 @@
 // lockmark table: locks side by side.
 #include <memory>
 
+#include "program/agents.hpp"
 #include "program/declare.hpp"
 #include "program/table_maker.hpp"
 
@@ -47,6 +48,7 @@ command_action table_command(CLI::App& app, const context& c) {
   app.add_flag("--wide", g->wide, "all columns, however wide the terminal");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");
   declare_watching(app, g->watched);
+  declare_agents(app, g->agents);
   app.footer(
       "Exit status: that of the gravest row, in the order 1 (a lock failed), 2 (no server, wrong\n"
       "usage), 3 (inconclusive or INVALID), 0.\n"
@@ -58,7 +60,8 @@ command_action table_command(CLI::App& app, const context& c) {
     if (!g->resume.empty()) g->out = g->resume;
     if (g->order.empty()) g->order = g->full ? "article" : "speed";
     const auto exporter = start_watching(g->watched);
-    table_maker table(c, *g, exporter.get());
+    const auto from = gather_agents(g->agents, g->quiet);
+    table_maker table(c, *g, exporter.get(), from.get());
     try {
       const int status = table.make();
       end_watching(exporter.get());

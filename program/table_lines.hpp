@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "program/agents.hpp"
 #include "program/catalogue.hpp"
 #include "program/watching.hpp"
 
@@ -30,6 +31,7 @@ struct table_options {
   bool quiet = false;
   bool wide = false;
   watching watched;
+  agent_options agents;
 
   std::uint64_t runs_a_row() const { return repeats > 0 ? repeats : full ? 3 : 5; }
 };

@@ -164,6 +164,7 @@ void table_maker::measure(table_place& at, table_row& row, std::uint64_t repetit
   try {
     const named_job job = find_job(row.of.scenario, set);
     run_request e{job.job, row.of.title(), out_, context_.arguments, {}, {}, exporter_};
+    e.from = from_;
     e.on_progress = [&display](const run::progress& p) { display.show(p); };
     const executed done = execute(context_.known, at.where, std::move(e));
     remember(exit_status(done.result));

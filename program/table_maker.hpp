@@ -45,11 +45,13 @@ struct table_row {
 
 class table_maker {
  public:
-  // `exporter` (or null) shows the rows while they are measured.
-  table_maker(const context& c, const table_options& g, metrics::exporter* exporter)
+  // `exporter` (or null) shows the rows while they are measured; `from` (or null) carries their load.
+  table_maker(const context& c, const table_options& g, metrics::exporter* exporter,
+              agent_group* from)
       : context_(c),
         given_(g),
         exporter_(exporter),
+        from_(from),
         out_(std::filesystem::path(g.out)),
         junit_("--junit", g.junit) {}
 
@@ -78,6 +80,7 @@ class table_maker {
   const context& context_;
   const table_options& given_;
   metrics::exporter* exporter_;
+  agent_group* from_;
   std::filesystem::path out_;
   output_file junit_;
   std::deque<table_row> subjects_;

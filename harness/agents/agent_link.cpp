@@ -15,7 +15,7 @@ constexpr duration ack_every = 200ms;
 constexpr duration silent_after = 2s;
 // ... and given up after that: a broken connection comes back within seconds or not at all, but a
 // host may stand still for longer and go on.
-constexpr duration lost_when_broken_for = 3s;
+constexpr duration lost_when_broken_for = 2500ms;
 constexpr duration lost_when_silent_for = 10s;
 // Then the agent waits, and keeps what it has: some 100 MB in our memory.
 constexpr std::size_t most_unread = 2'000'000;

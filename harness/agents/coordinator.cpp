@@ -42,6 +42,7 @@ class coordinator::service final : public wire::Coordinator::Service {
       : clock_(clock), setup_(s), who_(make_identity()) {}
 
   void listen() {
+    silence_grpc();
     grpc::SslServerCredentialsOptions tls;
     tls.pem_key_cert_pairs.push_back({who_.key, who_.guests.certificate});
     grpc::ServerBuilder builder;

@@ -46,6 +46,7 @@ coordinator_line::coordinator_line(const real_clock& clock, std::string address,
       invitation_(std::move(i)),
       hello_(std::move(hello)),
       heard_at_(clock.now()) {
+  silence_grpc();
   hello_.set_token(invitation_.token);
   work_ = std::thread([this] { keep_connected(); });
   stamps_ = std::thread([this] { call_stamps(); });

@@ -1,6 +1,8 @@
 // What both sides of the wire agree on.
 #pragma once
 
+#include <grpc/support/log.h>
+
 #include <cstdint>
 
 namespace lockmark::agents {
@@ -8,6 +10,11 @@ namespace lockmark::agents {
 inline constexpr std::uint32_t protocol = 1;
 // A report of a busy agent that was silent for a while.
 inline constexpr int largest_message = 64 << 20;
+
+// gRPC prints on stderr what its calls also return.
+inline void silence_grpc() {
+  gpr_set_log_function([](gpr_log_func_args*) {});
+}
 
 // Two quartz clocks drift apart by at most so much in ns a ms, beside what their kernels do.
 inline constexpr double quartz_ppm = 100;
