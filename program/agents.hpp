@@ -1,5 +1,5 @@
-// Load from other machines: the options of those who ask for it, and what they start. `lockmark agent`
-// itself is in command_agent.cpp.
+// Load from other machines: the options of those who ask for it, and what they start. `lockmark
+// agent` itself is in command_agent.cpp.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -34,8 +34,8 @@ class agent_group {
   virtual std::unique_ptr<run::separate_pool> make_pool(const run::process_pool_setup& who) = 0;
 };
 
-// Waits for them, and tells on stderr whom it waits for. Null: none are asked for. Throws usage_error
-// if they do not come.
+// Waits for them, and tells on stderr whom it waits for. Null: none are asked for. Throws
+// usage_error if they do not come.
 std::unique_ptr<agent_group> gather_agents(const agent_options& asked, bool quiet);
 
 }  // namespace lockmark::cli

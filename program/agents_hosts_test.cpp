@@ -98,9 +98,9 @@ INSTANTIATE_TEST_SUITE_P(kinds, every_server,
 // A lease that ends long before its hold: two hosts hold the key, and both are named.
 TEST_F(on_hosts, two_holders_on_different_hosts_are_found) {
   const auto servers = local::cluster::start("redis");
-  program c = start_coordinator(
-      dir_, servers.target(), 3,
-      {"--lock", "redis/set_nx_px", "--hold", "60ms", "--set", "lease=20ms"});
+  program c =
+      start_coordinator(dir_, servers.target(), 3,
+                        {"--lock", "redis/set_nx_px", "--hold", "60ms", "--set", "lease=20ms"});
   start_agents(c, servers);
   const ended e = c.wait(90s);
   EXPECT_EQ(e.status, 1) << e.out << e.err << what_agents_said();

@@ -69,7 +69,8 @@ std::unique_ptr<local::cluster> agents::servers;
 
 // The script of each release deletes its key, which the server counts: as many as were granted.
 TEST_F(agents, every_grant_that_the_server_counted_is_in_the_result) {
-  program c = coordinator(3, {"--lock", "redis/lua", "--set", "load.instances=6", "--set", "participants=6"});
+  program c = coordinator(
+      3, {"--lock", "redis/lua", "--set", "load.instances=6", "--set", "participants=6"});
   const program one = agent(c, "one"), two = agent(c, "two"), three = agent(c, "three");
   const ended e = c.wait(60s);
   EXPECT_EQ(e.status, 0) << e.out << e.err;
@@ -91,11 +92,32 @@ TEST_F(agents, every_grant_that_the_server_counted_is_in_the_result) {
 }
 
 TEST_F(agents, a_table_has_one_set_of_them_for_all_its_runs) {
-  program c(lockmark({"table", "--on", servers->target(), "--locks", "redis/lua", "--scenarios",
-                      "contended", "--repeats", "2", "--out", (dir_ / "runs").string(), "--agents",
-                      "2", "--invitation", (dir_ / "invitation").string(), "--set", "floor=0s",
-                      "--set", "warmup=200ms", "--set", "stop.samples=0", "--set",
-                      "stop.owner_changes=0", "--set", "stop.duration=1s", "--set",
+  program c(lockmark({"table",
+                      "--on",
+                      servers->target(),
+                      "--locks",
+                      "redis/lua",
+                      "--scenarios",
+                      "contended",
+                      "--repeats",
+                      "2",
+                      "--out",
+                      (dir_ / "runs").string(),
+                      "--agents",
+                      "2",
+                      "--invitation",
+                      (dir_ / "invitation").string(),
+                      "--set",
+                      "floor=0s",
+                      "--set",
+                      "warmup=200ms",
+                      "--set",
+                      "stop.samples=0",
+                      "--set",
+                      "stop.owner_changes=0",
+                      "--set",
+                      "stop.duration=1s",
+                      "--set",
                       "stop.at_most=1s"}),
             dir_.path());
   program one = agent(c, "one"), two = agent(c, "two");
@@ -122,8 +144,8 @@ TEST_F(agents, whoever_has_another_invitation_is_refused) {
   const std::string join = address_of(c), to_other = (dir_ / "other").string();
   ASSERT_TRUE(other.says("on each machine"));
   // The certificate is another one's, so that it does not even get to show its token.
-  const ended stranger = run(dir_.path(), {"agent", "--join", join, "--invitation", to_other,
-                                           "--within", "2s"});
+  const ended stranger =
+      run(dir_.path(), {"agent", "--join", join, "--invitation", to_other, "--within", "2s"});
   EXPECT_EQ(stranger.status, 2);
   EXPECT_THAT(stranger.err, HasSubstr("it is not the one of the invitation"));
   // The right certificate, and a token that was made up.
@@ -172,8 +194,8 @@ TEST_F(agents, an_agent_says_what_it_lacks) {
 
 TEST_F(agents, a_coordinator_says_what_it_cannot) {
   const auto says = [&](std::vector<std::string> more) {
-    std::vector<std::string> words{"run", "contended", "--on", servers->target(), "--out",
-                                   (dir_ / "runs").string()};
+    std::vector<std::string> words{
+        "run", "contended", "--on", servers->target(), "--out", (dir_ / "runs").string()};
     words.insert(words.end(), more.begin(), more.end());
     const ended e = run(dir_.path(), words);
     EXPECT_EQ(e.status, 2);
@@ -185,8 +207,7 @@ TEST_F(agents, a_coordinator_says_what_it_cannot) {
   EXPECT_THAT(says({"--agents", "1", "--listen", "192.0.2.1:7070"}),
               HasSubstr("cannot listen on 192.0.2.1:7070"));
   EXPECT_THAT(says({"--hosts", "a,b"}), HasSubstr("--listen ADDRESS:0"));
-  EXPECT_THAT(says({"--agents", "1", "--launch", "exit 3"}),
-              HasSubstr("ended with exit status 3"));
+  EXPECT_THAT(says({"--agents", "1", "--launch", "exit 3"}), HasSubstr("ended with exit status 3"));
 }
 
 // Killed with all that it had started: the run goes on without it, and says so.

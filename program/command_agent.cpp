@@ -83,8 +83,10 @@ command_action agent_command(CLI::App& app, const context& c) {
   declare(app, "--name", g->name, "NAME", "unique among the agents; HOST-PID if not given");
   declare(app, "--within", g->within, "TIME", "how long to try to reach the coordinator");
   app.footer(
-      "An agent starts its share of the participants of each run on this machine, and ends with its\n"
-      "coordinator. Exit status: 0 it was dismissed; 2 it was refused, or its coordinator is gone.\n"
+      "An agent starts its share of the participants of each run on this machine, and ends with "
+      "its\n"
+      "coordinator. Exit status: 0 it was dismissed; 2 it was refused, or its coordinator is "
+      "gone.\n"
       "Example:\n"
       "  lockmark agent --join 10.0.0.5:7070 --invitation invitation.txt");
   return [c, g] { return run(c, *g); };

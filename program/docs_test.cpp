@@ -81,6 +81,8 @@ class documentation : public testing::TestWithParam<std::string> {
       text = replaced(text, fmt::format("redis://{}", host), "redis://" + address);
     }
     text = replaced(text, "../main/build/release/bin/lockmark", LOCKMARK_BINARY);
+    text = replaced(text, "--hosts h1,h2,h3 --listen 10.0.0.5:0",
+                    "--agents 3 --launch 'for h in 1 2 3; do lockmark agent & done; wait'");
     text = replaced(text, "--metrics :9464", "--metrics 127.0.0.1:0");
     static const std::regex expected("# exit status ([0-9])$");
     std::smatch found;

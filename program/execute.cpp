@@ -135,6 +135,22 @@ void prepare_for_agents(const resolved_target& where, const agent_group& from, c
   if (job.participants == 0) job.participants = from.participants_for(job);
 }
 
+// The participants of a job: processes of this machine, or agents' on others; or neither.
+struct workers_apart {
+  workers_apart(const resolved_target& where, const run::process_pool_setup& who,
+                const real_clock& clock, agent_group* from) {
+    if (from == nullptr) {
+      here = make_participants(where, who, clock);
+    } else {
+      elsewhere = from->make_pool(who);
+    }
+  }
+  run::separate_pool* pool() const { return elsewhere ? elsewhere.get() : here.get(); }
+
+  std::unique_ptr<run::process_worker_pool> here;
+  std::unique_ptr<run::separate_pool> elsewhere;
+};
+
 // A command hidden when the job was stored must not be run.
 void refuse_hidden(const config::job& job) {
   const std::string key = config::hidden_command(job);
@@ -273,10 +289,8 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
                                             .run_id = run_id,
                                             .target_of = way_of,
                                             .notes_answers = e.history};
-  const auto elsewhere = e.from == nullptr ? nullptr : e.from->make_pool(apart_setup);
-  const auto participants =
-      e.from == nullptr ? make_participants(where, apart_setup, clock) : nullptr;
-  const auto control = control_of(participants.get());
+  const workers_apart workers(where, apart_setup, clock, e.from);
+  const auto control = control_of(workers.here.get());
   if (injector) injector->bind(control.get());
   run::run_folder folder(e.runs / folder_name(run_id, e.job.lock, e.scenario), e.job);
 
@@ -290,7 +304,7 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
                .topology = where.topology};
   if (e.job.floor > 0s) s.measure_floor = [&] { return measure_floor(known, e.job, clock); };
   s.injector = injector.get();
-  s.participants = elsewhere ? elsewhere.get() : participants.get();
+  s.participants = workers.pool();
   s.interrupts = &interrupts();
   s.on_progress = e.on_progress;
   s.on_finding = e.on_finding;

@@ -12,8 +12,8 @@ namespace lockmark::cli {
 
 class launched {
  public:
-  // `words` is the program, found by PATH, and its arguments. `input` is what it reads from stdin, at
-  // most 4,096 bytes. Throws std::system_error where the system has no process left.
+  // `words` is the program, found by PATH, and its arguments. `input` is what it reads from stdin,
+  // at most 4,096 bytes. Throws std::system_error where the system has no process left.
   launched(std::vector<std::string> words, const std::map<std::string, std::string>& environment,
            const std::string& input);
   launched(const launched&) = delete;

@@ -45,7 +45,8 @@ struct table_row {
 
 class table_maker {
  public:
-  // `exporter` (or null) shows the rows while they are measured; `from` (or null) carries their load.
+  // `exporter` (or null) shows the rows while they are measured; `from` (or null) carries their
+  // load.
   table_maker(const context& c, const table_options& g, metrics::exporter* exporter,
               agent_group* from)
       : context_(c),

@@ -9,18 +9,12 @@ namespace lockmark::cli {
 
 program start_coordinator(const scratch& dir, const std::string& target, int agents,
                           std::vector<std::string> more, const std::string& invitation) {
-  std::vector<std::string> words{"run",
-                                 "contended",
-                                 "--on",
-                                 target,
-                                 "--out",
-                                 (dir / "runs").string(),
-                                 "--agents",
-                                 fmt::format("{}", agents),
-                                 "--invitation",
-                                 (dir / invitation).string(),
-                                 "--set",
-                                 "floor=0s"};
+  std::vector<std::string> words{"run",          "contended",
+                                 "--on",         target,
+                                 "--out",        (dir / "runs").string(),
+                                 "--agents",     fmt::format("{}", agents),
+                                 "--invitation", (dir / invitation).string(),
+                                 "--set",        "floor=0s"};
   if (std::ranges::find(more, "--duration") == more.end()) {
     words.insert(words.end(), {"--duration", "3s"});
   }
@@ -43,13 +37,12 @@ std::vector<std::string> agent_command(const scratch& dir, const program& coordi
 
 std::vector<std::string> agent_command(const scratch& dir, const std::string& join,
                                        const std::string& name) {
-  return lockmark({"agent", "--join", join, "--invitation", (dir / "invitation").string(),
-                   "--name", name});
+  return lockmark(
+      {"agent", "--join", join, "--invitation", (dir / "invitation").string(), "--name", name});
 }
 
 std::vector<pid_t> children_of(pid_t parent) {
-  std::istringstream all(
-      read_text(fmt::format("/proc/{}/task/{}/children", parent, parent)));
+  std::istringstream all(read_text(fmt::format("/proc/{}/task/{}/children", parent, parent)));
   std::vector<pid_t> found;
   for (pid_t child = 0; all >> child;) found.push_back(child);
   return found;

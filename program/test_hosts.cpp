@@ -122,7 +122,8 @@ class test_host::way {
       const int yes = 1;
       setsockopt(both->there.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
       const sockaddr_in at = loopback(port_);
-      if (connect(both->here.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0) continue;
+      if (connect(both->here.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0)
+        continue;
       const std::lock_guard guard(mutex_);
       threads_.emplace_back([this, both] { pump(*both, both->here.get(), both->there.get()); });
       threads_.emplace_back([this, both] { pump(*both, both->there.get(), both->here.get()); });
@@ -173,14 +174,11 @@ void test_host::link(std::uint16_t port, duration delay) {
 
 std::vector<std::string> test_host::run_there(std::vector<std::string> argv) const {
   const std::string ahead = fmt::format("{}", ahead_.count());
-  std::vector<std::string> words{"/usr/bin/nsenter",
-                                 fmt::format("--net=/proc/self/fd/{}", network_.get()),
-                                 "unshare",
-                                 "--time",
-                                 "--monotonic",
-                                 ahead,
-                                 "--boottime",
-                                 ahead};
+  std::vector<std::string> words{
+      "/usr/bin/nsenter", fmt::format("--net=/proc/self/fd/{}", network_.get()),
+      "unshare",          "--time",
+      "--monotonic",      ahead,
+      "--boottime",       ahead};
   words.insert(words.end(), argv.begin(), argv.end());
   return words;
 }

@@ -18,8 +18,8 @@ namespace lockmark::cli {
 
 class test_host {
  public:
-  // Its monotonic clock is so far ahead of this machine's. Throws std::runtime_error if there are no
-  // namespaces to be had.
+  // Its monotonic clock is so far ahead of this machine's. Throws std::runtime_error if there are
+  // no namespaces to be had.
   explicit test_host(std::chrono::seconds ahead);
   ~test_host();
 

@@ -1,6 +1,6 @@
-// An agent: joins a coordinator and, for each of its runs, starts its part of the participants on this
-// machine, passes orders to them and reports what they measure. Decides nothing about a run, but ends
-// it when its coordinator is gone.
+// An agent: joins a coordinator and, for each of its runs, starts its part of the participants on
+// this machine, passes orders to them and reports what they measure. Decides nothing about a run,
+// but ends it when its coordinator is gone.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace lockmark::agents {
 struct agent_setup {
   std::string join;  // HOST:PORT
   invitation guests;
-  std::string name;   // unique among the agents of the coordinator
-  std::string build;  // the same as the coordinator's
+  std::string name;                            // unique among the agents of the coordinator
+  std::string build;                           // the same as the coordinator's
   duration within = std::chrono::seconds{60};  // until it is welcomed
   // The locks and workloads by name. Throws usage_error for names that there are not.
   std::function<const lock_kind&(const config::job&)> lock;

@@ -174,11 +174,12 @@ std::optional<wire::ToAgent> agent_link::next(std::uint64_t connection) {
   std::unique_lock lock(mutex_);
   const auto ended = [&] { return connection != connections_ || !connected_; };
   const auto has_orders = [&] {
-    return told_.run == assignment_.run() && told_.orders_version != orders_version_ && host_clock_.known();
+    return told_.run == assignment_.run() && told_.orders_version != orders_version_ &&
+           host_clock_.known();
   };
   const auto has_news = [&] {
-    return ended() || told_.run != begun_ || has_orders() ||
-           told_.received + 16 <= received_ || (dismissed_ && !told_.dismissed);
+    return ended() || told_.run != begun_ || has_orders() || told_.received + 16 <= received_ ||
+           (dismissed_ && !told_.dismissed);
   };
   changed_.wait_for(lock, ack_every, has_news);
   if (ended()) return std::nullopt;

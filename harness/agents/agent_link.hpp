@@ -1,5 +1,5 @@
-// One agent as its coordinator knows it, whichever connection it is on: its clock, its members of the
-// run, what it has to be told.
+// One agent as its coordinator knows it, whichever connection it is on: its clock, its members of
+// the run, what it has to be told.
 //
 // The run controller's thread gives it orders and reads its members; the threads of its calls bring
 // reports and take messages. One mutex for all.
@@ -54,8 +54,8 @@ class agent_link {
   // The controller's side.
   const host_facts& facts() const { return facts_; }
   bool knows_clock() const;
-  // Makes the members that the assignment names. They live until the next one. The agent hears of it
-  // by begin().
+  // Makes the members that the assignment names. They live until the next one. The agent hears of
+  // it by begin().
   std::vector<far_member*> assign(wire::Assignment a, const run_shape& shape);
   void begin();
   void order(const orders& o);
@@ -87,8 +87,8 @@ class agent_link {
   // A new connection, which ends the one before it. Its number, from 1.
   std::uint64_t connect(std::uint32_t has_run);
   void disconnect(std::uint64_t connection);
-  // What to tell the agent next: waits a moment for it. Empty: nothing new, but the connection is to
-  // show that it lives. Nothing: the connection has ended.
+  // What to tell the agent next: waits a moment for it. Empty: nothing new, but the connection is
+  // to show that it lives. Nothing: the connection has ended.
   std::optional<wire::ToAgent> next(std::uint64_t connection);
   // False: of a connection that has ended. Throws std::runtime_error for what cannot be.
   bool take(std::uint64_t connection, const wire::FromAgent& message);

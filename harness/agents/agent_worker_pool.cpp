@@ -39,7 +39,8 @@ agent_worker_pool::agent_worker_pool(const real_clock& clock, std::vector<agent_
                                      teller tell)
     : clock_(clock), links_(std::move(links)), run_(run), tell_(std::move(tell)) {
   if (who.job.guard != config::guard_kind::none) {
-    throw usage_error("guard: register is in the memory of one machine; agents have none in common");
+    throw usage_error(
+        "guard: register is in the memory of one machine; agents have none in common");
   }
   if (who.job.participants < links_.size()) {
     throw usage_error("participants: {} are too few for {} agents, which need one each",
@@ -141,8 +142,8 @@ std::exception_ptr agent_worker_pool::failure() {
   if (why || orders_.go_ns != 0) return why;
   for (const agent_link* l : links_) {
     if (!l->lost()) continue;
-    return std::make_exception_ptr(no_server(
-        fmt::format("agent {} was lost before the load began", l->facts().name)));
+    return std::make_exception_ptr(
+        no_server(fmt::format("agent {} was lost before the load began", l->facts().name)));
   }
   return nullptr;
 }
@@ -230,8 +231,8 @@ void agent_worker_pool::tell(run::result& r) const {
     const agent_link& l = *links_[i];
     const host_facts& facts = l.facts();
     const clock_record clock = l.record();
-    run::load_host host{facts.name, facts.host, facts.cores, {}, clock.offset_ns, clock.exchanges,
-                        clock.breaks, clock.error, l.late_ns(), l.lost()};
+    run::load_host host{facts.name,      facts.host,   facts.cores, {},          clock.offset_ns,
+                        clock.exchanges, clock.breaks, clock.error, l.late_ns(), l.lost()};
     std::int64_t known_until_ns = 0;
     for (const far_member* m : of_agent(i)) {
       host.participants.push_back(m->number());
@@ -252,8 +253,9 @@ void agent_worker_pool::tell(run::result& r) const {
       r.marks.push_back(std::move(lost));
     }
     if (host.late_ns > 0) {
-      r.self.late_hosts = message{
-          "late_host", {facts.name, fmt::format("{:.2f}", static_cast<double>(host.late_ns) / 1e6)}};
+      r.self.late_hosts =
+          message{"late_host",
+                  {facts.name, fmt::format("{:.2f}", static_cast<double>(host.late_ns) / 1e6)}};
     }
     r.hosts.push_back(std::move(host));
   }

@@ -1,8 +1,8 @@
-// The workers of a run on other machines: participants that agents started, with what they reported,
-// in our time. To the run controller one more pool beside threads and processes.
+// The workers of a run on other machines: participants that agents started, with what they
+// reported, in our time. To the run controller one more pool beside threads and processes.
 //
-// Participant i is with agent i mod the number of agents. The loss of an agent ends the histories of
-// its participants where they are known to; the run goes on with the others.
+// Participant i is with agent i mod the number of agents. The loss of an agent ends the histories
+// of its participants where they are known to; the run goes on with the others.
 #pragma once
 
 #include <functional>

@@ -52,14 +52,15 @@ class coordinator::service final : public wire::Coordinator::Service {
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || port_ == 0) {
-      throw usage_error("--listen: cannot listen on {}: is it an address of this machine, and free?",
-                        setup_.listen);
+      throw usage_error(
+          "--listen: cannot listen on {}: is it an address of this machine, and free?",
+          setup_.listen);
     }
   }
 
   void shut_down() {
     for (agent_link* l : links()) l->dismiss();
-    if (server_) server_->Shutdown(std::chrono::system_clock::now() + 1s);
+    if (server_) server_->Shutdown(deadline_after(1s));
   }
 
   int port() const { return port_; }
@@ -234,7 +235,7 @@ void coordinator::wait(const std::atomic<int>& interrupts,
                         refusal.empty() ? "" : "; ", refusal, why.empty() ? "" : "; ", why);
     }
     if (const std::string now = service_->last_refusal(); now != said) setup_.tell(said = now);
-    std::this_thread::sleep_for(20ms);
+    block_until(clock_.now() + 20ms);
   }
 }
 

@@ -1,5 +1,5 @@
-// The coordinator's side of agents: listens, lets in whoever has the invitation, and keeps a link to
-// each of them. Uses gRPC, whose threads carry no load.
+// The coordinator's side of agents: listens, lets in whoever has the invitation, and keeps a link
+// to each of them. Uses gRPC, whose threads carry no load.
 #pragma once
 
 #include <atomic>

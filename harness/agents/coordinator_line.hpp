@@ -1,6 +1,6 @@
-// An agent's line to its coordinator: dials, says hello, and dials again with the same session when a
-// connection breaks. Reports are kept until they are acknowledged, so that none is lost or counted
-// twice. Sending never waits: threads of its own do.
+// An agent's line to its coordinator: dials, says hello, and dials again with the same session when
+// a connection breaks. Reports are kept until they are acknowledged, so that none is lost or
+// counted twice. Sending never waits: threads of its own do.
 #pragma once
 
 #include <condition_variable>

@@ -32,17 +32,17 @@ void far_member::take(const wire::ParticipantReport& report, host_clock& clock) 
   if (report.has_gauges()) take_gauges(report.gauges(), clock);
   if (report.has_failure() && !failure_) failure_ = as_exception(report.failure());
   if (report.has_death()) {
-    death_ = run::death{number_, report.death().wait_status(),
-                        clock.to_ours(report.death().at_ns()),
-                        clock.to_ours(report.death().measured_until_ns())};
+    death_ =
+        run::death{number_, report.death().wait_status(), clock.to_ours(report.death().at_ns()),
+                   clock.to_ours(report.death().measured_until_ns())};
   }
   state_ = std::max(state_, report.state());
   if (state_ == wire::ParticipantReport::OVER) gone_ = true;
 }
 
 void far_member::take_events(const wire::ParticipantReport& report, host_clock& clock) {
-  const auto events = read_events(
-      report.events(), [&](std::int64_t theirs_ns) { return clock.to_ours(theirs_ns); });
+  const auto events = read_events(report.events(),
+                                  [&](std::int64_t theirs_ns) { return clock.to_ours(theirs_ns); });
   for (const check::event& e : events) {
     check(e);
     history_.see(e);

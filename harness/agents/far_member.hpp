@@ -1,8 +1,8 @@
-// One participant on another machine, as the coordinator sees it: what its agent has reported, in our
-// time.
+// One participant on another machine, as the coordinator sees it: what its agent has reported, in
+// our time.
 //
-// take() and the rest are called under the lock of its agent_link; journal, recorder and gauges have
-// their own.
+// take() and the rest are called under the lock of its agent_link; journal, recorder and gauges
+// have their own.
 #pragma once
 
 #include <exception>

@@ -20,14 +20,9 @@ void host_clock::learn(const exchange& e) {
                static_cast<double>(e.heard_ns - e.answered_ns), e.answered_ns};
   if (fresh.high_ns < fresh.low_ns) return;
   ++exchanges_;
-  if (lines_.empty()) {
-    known_ = fresh;
-    const std::int64_t ours_ns = e.heard_ns - std::llround(fresh.middle());
-    lines_.push_back({e.heard_ns, ours_ns, 0, fresh.middle(), fresh.half(), drift});
-    return;
-  }
-  const double widened = drift * static_cast<double>(std::max<std::int64_t>(
-                                     0, e.answered_ns - known_.at_ns));
+  if (lines_.empty()) return begin(fresh, e.heard_ns, drift);
+  const double widened =
+      drift * static_cast<double>(std::max<std::int64_t>(0, e.answered_ns - known_.at_ns));
   const bounds before{known_.low_ns - widened, known_.high_ns + widened, e.answered_ns};
   if (before.low_ns > fresh.high_ns || before.high_ns < fresh.low_ns) {
     ++breaks_;  // what was known before is no longer so
@@ -35,6 +30,7 @@ void host_clock::learn(const exchange& e) {
     fresh.low_ns = std::max(fresh.low_ns, before.low_ns);
     fresh.high_ns = std::min(fresh.high_ns, before.high_ns);
   }
+  if (asked_until_ns_ == 0) return begin(fresh, e.heard_ns, drift);
   known_ = fresh;
   line next;
   next.theirs_ns = std::max(e.heard_ns, asked_until_ns_);
@@ -46,6 +42,15 @@ void host_clock::learn(const exchange& e) {
   next.half_ns = known_.half() + drift * age_ns;
   next.drift = drift;
   lines_.push_back(next);
+}
+
+// The first line may begin anywhere: in the middle.
+void host_clock::begin(const bounds& first, std::int64_t theirs_ns, double drift) {
+  known_ = first;
+  const double age_ns =
+      static_cast<double>(theirs_ns) - first.middle() - static_cast<double>(first.at_ns);
+  lines_ = {{theirs_ns, theirs_ns - std::llround(first.middle()), 0, first.middle(),
+             first.half() + drift * std::max(0.0, age_ns), drift}};
 }
 
 std::int64_t host_clock::along(const line& l, std::int64_t theirs_ns) {

@@ -1,5 +1,5 @@
-// The clock of another host, as bounds that hold: where it stands against ours, and by how much that
-// may be wrong.
+// The clock of another host, as bounds that hold: where it stands against ours, and by how much
+// that may be wrong.
 //
 // An exchange has four stamps: the other host sends, we receive, we answer, it hears. Whatever the
 // network did, its clock was at least at `sent` when ours showed `received`, and at most at `heard`
@@ -44,7 +44,8 @@ class host_clock {
   std::int64_t error_ns(std::int64_t ours_ns) const;
 
   std::uint64_t exchanges() const { return exchanges_; }
-  // How often the clocks moved apart faster than they should: one was set, or its machine suspended.
+  // How often the clocks moved apart faster than they should: one was set, or its machine
+  // suspended.
   std::uint64_t breaks() const { return breaks_; }
   // The difference now: theirs - ours.
   std::int64_t offset_ns() const;
@@ -64,17 +65,18 @@ class host_clock {
     std::int64_t ours_ns = 0;
     double slope = 0;  // what theirs gains on ours, per ns
     double middle_ns = 0;
-    double half_ns = 0;   // of the bounds at its beginning
-    double drift = 0;     // ns per ns
+    double half_ns = 0;  // of the bounds at its beginning
+    double drift = 0;    // ns per ns
   };
 
+  void begin(const bounds& first, std::int64_t theirs_ns, double drift);
   const line& line_of_theirs(std::int64_t theirs_ns) const;
   const line& line_of_ours(std::int64_t ours_ns) const;
   static std::int64_t along(const line& l, std::int64_t theirs_ns);
 
   bounds known_;
   std::vector<line> lines_;
-  std::int64_t asked_until_ns_ = 0;  // the latest of their stamps that was brought to ours
+  std::int64_t asked_until_ns_ = 0;  // the latest of their stamps that was brought to ours; 0: none
   std::uint64_t exchanges_ = 0;
   std::uint64_t breaks_ = 0;
 };

@@ -38,7 +38,8 @@ std::function<std::int64_t()> always(std::int64_t ns) {
 }
 
 TEST(host_clock, half_a_round_trip_is_the_error) {
-  const world w{[](std::int64_t t) { return t + 1'000 * s; }, always(100 * us), always(100 * us), 0};
+  const world w{[](std::int64_t t) { return t + 1'000 * s; }, always(100 * us), always(100 * us),
+                0};
   host_clock c;
   EXPECT_FALSE(c.known());
   c.learn(w.at(7 * s));
@@ -65,6 +66,16 @@ TEST(host_clock, the_error_grows_until_the_next_exchange) {
   EXPECT_NEAR(static_cast<double>(c.error_ns(2 * s)), 110'000, 100);
   c.learn(w.at(2 * s));
   EXPECT_NEAR(static_cast<double>(c.error_ns(2 * s + 30 * us)), 10'000, 100);
+}
+
+// Before anything was mapped, nothing has to be continued: the best exchange counts at once.
+TEST(host_clock, begins_at_the_best_of_the_first_exchanges) {
+  world w{[](std::int64_t t) { return t; }, always(9 * ms), always(10 * us), 100};
+  host_clock c;
+  c.learn(w.at(1 * s));
+  w.there = always(10 * us);
+  c.learn(w.at(1 * s + 10 * ms));
+  EXPECT_LT(c.error_ns(1 * s + 20 * ms), 15 * us);
 }
 
 // A slow exchange after a fast one teaches nothing: the older bounds are narrower.
@@ -127,6 +138,7 @@ TEST(host_clock, a_clock_that_was_set_is_told_and_covered) {
   for (std::int64_t t = s; t < 20 * s; t += 250 * ms) {
     if (t == 10 * s) continue;  // its stamps would be on both sides of the gap
     c.learn(w.at(t));
+    c.to_ours(clock(t));
   }
   EXPECT_EQ(c.breaks(), 1U);
   const std::int64_t mapped_ns = c.to_ours(clock(20 * s));

@@ -1,5 +1,5 @@
-// What an agent needs to be let in: a token that says that it may join, and the certificate by which
-// it knows its coordinator. Made anew for each command, so that none outlives it.
+// What an agent needs to be let in: a token that says that it may join, and the certificate by
+// which it knows its coordinator. Made anew for each command, so that none outlives it.
 //
 // As text it is one word, for files, environments and secrets of other systems.
 #pragma once

@@ -1,5 +1,5 @@
-// Two holders at once on different hosts, 10,000 times, injected with known times: what is certain by
-// the stamps was so in truth, and what lasted longer than the stated error is found.
+// Two holders at once on different hosts, 10,000 times, injected with known times: what is certain
+// by the stamps was so in truth, and what lasted longer than the stated error is found.
 //
 // Three hosts whose clocks stand 1,000 s apart and drift, on links of 200 us whose delays grow
 // under load, one way more than the other. The clocks of a host are all that its stamps know.
@@ -101,9 +101,9 @@ void inject(simulation& world, std::int64_t end_ns, std::int64_t overlap_ns, cou
                         .kind = kind};
   };
   using enum check::event_kind;
-  std::vector<check::event> events{event(a, end_ns - 40 * milli, granted), event(a, end_ns, released),
-                                   event(b, end_ns - overlap_ns, granted),
-                                   event(b, end_ns + 40 * milli, released)};
+  std::vector<check::event> events{
+      event(a, end_ns - 40 * milli, granted), event(a, end_ns, released),
+      event(b, end_ns - overlap_ns, granted), event(b, end_ns + 40 * milli, released)};
   std::ranges::sort(events, check::before);
   check::exclusion found(1, &world);
   for (const check::event& e : events) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <grpc/support/log.h>
+#include <grpc/support/time.h>
 
 #include <cstdint>
+
+#include "harness/time/clock.hpp"
 
 namespace lockmark::agents {
 
@@ -14,6 +17,10 @@ inline constexpr int largest_message = 64 << 20;
 // gRPC prints on stderr what its calls also return.
 inline void silence_grpc() {
   gpr_set_log_function([](gpr_log_func_args*) {});
+}
+
+inline gpr_timespec deadline_after(duration d) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(d.count(), GPR_TIMESPAN));
 }
 
 // Two quartz clocks drift apart by at most so much in ns a ms, beside what their kernels do.

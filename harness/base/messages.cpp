@@ -19,8 +19,8 @@ constexpr std::array sentences{
     sentence{"incomplete", "incomplete", "未完成"},
     sentence{"incomplete_because", "incomplete: {}", "未完成：{}"},
     sentence{"debug_build", "debug build", "调试版本"},
-    sentence{"late_host", "agent {} heard {} ms too late when to begin or to end: the hosts measured "
-             "different times",
+    sentence{"late_host", "agent {} heard {} ms too late when to begin or to end: the hosts "
+             "measured different times",
              "代理 {} 晚 {} ms 才得知开始或结束的时刻：各主机的测量时段不同"},
     sentence{"busy_worker", "a load thread used {} % of its core (limit {} %)",
              "一个负载线程用了其核心的 {} %（上限 {} %）"},

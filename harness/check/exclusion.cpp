@@ -91,14 +91,15 @@ void exclusion::close(key_state& state, std::size_t place, std::int64_t at_ns, b
 void exclusion::settle(violation v) {
   v.overlap_ns = std::min(v.first.release_sent_ns, v.second.release_sent_ns) - v.second.granted_ns;
   if (v.overlap_ns <= 0) return;
-  v.clock_error_ns =
-      error_between(clocks_, v.first.client, v.second.client, v.second.granted_ns);
+  v.clock_error_ns = error_between(clocks_, v.first.client, v.second.client, v.second.granted_ns);
   v.certain = v.overlap_ns > v.clock_error_ns;
   ++(v.certain ? certain_ : possible_);
   if (v.certain && overlaps_.size() < most_overlaps) {
     overlaps_.push_back({v.second.granted_ns, v.first.client, v.second.client});
   }
-  if (examples_.size() < keep_) examples_.push_back(v);
+  // Between hosts, holds that follow each other closely often seem to overlap a little.
+  const bool is_noise = !v.certain && v.clock_error_ns > 0;
+  if (!is_noise && examples_.size() < keep_) examples_.push_back(v);
 }
 
 void exclusion::finish(std::int64_t end_ns) {

@@ -49,8 +49,8 @@ struct overlap {
 class exclusion {
  public:
   // `clocks`: how far those of two holders may differ; null: they share one. A longer overlap is
-  // certain, a shorter one only possible. `holders`: how many clients may hold a key at once; 0: any
-  // number. Keeps the first `keep` violations in full.
+  // certain, a shorter one only possible. `holders`: how many clients may hold a key at once; 0:
+  // any number. Keeps the first `keep` violations in full, between hosts only certain ones.
   explicit exclusion(std::size_t keys, const clock_errors* clocks = nullptr,
                      std::uint32_t holders = 1, std::size_t keep = 20);
 

@@ -39,8 +39,8 @@ inline json messages_json(const std::vector<message>& all) {
   return list;
 }
 
-// Defined in result_sections.cpp: who was granted the lock; the machines that the load came from; the
-// build, the host, the server and the whole job.
+// Defined in result_sections.cpp: who was granted the lock; the machines that the load came from;
+// the build, the host, the server and the whole job.
 json fairness_section(const result& r);
 json hosts_section(const result& r);
 json provenance_section(const result& r);

@@ -104,6 +104,12 @@ const std::vector<direction>& directions_at_the_edges() {
        .allowed_in_tests = {},
        .instead = "nothing that runs knows who watches it: the program gives harness/metrics what "
                   "setup::on_live brings"},
+      {.in = {"harness/", "drivers/", "workloads/", "deploy/"},
+       .except = {"harness/agents/"},
+       .forbidden = {"harness/agents/", "grpc"},
+       .allowed = {},
+       .allowed_in_tests = {},
+       .instead = "a run does not know where its workers are: the program gives it a worker pool"},
       {.in = {"harness/metrics/"},
        .except = {},
        .forbidden = {"harness/async/", "harness/report/", "asio"},

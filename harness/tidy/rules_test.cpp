@@ -81,6 +81,14 @@ TEST(includes, only_the_command_line_knows_the_metrics) {
   EXPECT_THAT(includes("program/x.cpp", "harness/metrics/exporter.hpp"), IsEmpty());
 }
 
+TEST(includes, only_the_program_knows_the_agents) {
+  EXPECT_THAT(includes("harness/run/x.cpp", "harness/agents/coordinator.hpp"), SizeIs(1));
+  EXPECT_THAT(includes("drivers/redis/x.cpp", "grpcpp/grpcpp.h"), SizeIs(1));
+  EXPECT_THAT(includes("harness/agents/x.cpp", "grpcpp/grpcpp.h"), IsEmpty());
+  EXPECT_THAT(includes("harness/agents/x.cpp", "harness/run/worker_pool.hpp"), IsEmpty());
+  EXPECT_THAT(includes("program/x.cpp", "harness/agents/coordinator.hpp"), IsEmpty());
+}
+
 // Otherwise a workload would fit only one backend.
 TEST(includes, workloads_know_contracts_only) {
   EXPECT_THAT(includes("workloads/mutex.cpp", "drivers/memory/memory.hpp"), SizeIs(1));
