@@ -70,7 +70,7 @@ class far_member final : public run::pool_member {
   std::int64_t measured_until_ns_ = 0;
 
   check::journal journal_;
-  run::recorder recorder_;
+  run::recorder recorder_{false};
   run::gauges gauges_;
   check::cut_history history_;
   traffic sent_;

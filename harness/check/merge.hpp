@@ -41,28 +41,38 @@ class merger {
     }
   };
 
-  template <class Sink>
-  void drain_until(std::int64_t until_ns, Sink& sink) {
-    while (head* const first = earliest(until_ns)) {
-      sink(first->front());
-      ++first->next;
-      // A single source is already in order: drain it directly.
-      if (heads_.size() > 1) continue;
-      while (!first->empty() && first->front().at_ns < until_ns) sink(first->events[first->next++]);
-    }
+  // Of two sources at the same place, the first one.
+  static bool comes_later(const head* a, const head* b) {
+    if (before(b->front(), a->front())) return true;
+    return !before(a->front(), b->front()) && b < a;
   }
 
-  head* earliest(std::int64_t until_ns) {
-    head* found = nullptr;
+  // A heap of the sources: with hundreds of them, looking at each for every event would be most of
+  // the work.
+  template <class Sink>
+  void drain_until(std::int64_t until_ns, Sink& sink) {
+    const auto has_more = [&](const head& h) { return !h.empty() && h.front().at_ns < until_ns; };
+    heap_.clear();
     for (head& h : heads_) {
-      if (h.empty() || h.front().at_ns >= until_ns) continue;
-      if (found == nullptr || before(h.front(), found->front())) found = &h;
+      if (has_more(h)) heap_.push_back(&h);
     }
-    return found;
+    std::make_heap(heap_.begin(), heap_.end(), comes_later);
+    while (!heap_.empty()) {
+      std::pop_heap(heap_.begin(), heap_.end(), comes_later);
+      head* const first = heap_.back();
+      heap_.pop_back();
+      do {
+        sink(first->events[first->next++]);
+      } while (has_more(*first) && (heap_.empty() || !comes_later(first, heap_.front())));
+      if (!has_more(*first)) continue;
+      heap_.push_back(first);
+      std::push_heap(heap_.begin(), heap_.end(), comes_later);
+    }
   }
 
   std::vector<journal*> sources_;
   std::vector<head> heads_;
+  std::vector<head*> heap_;
 };
 
 }  // namespace lockmark::check

@@ -76,7 +76,7 @@ class remote final : public pool_member {
   std::unique_ptr<participant_process> process_;
 
   check::journal journal_;
-  run::recorder recorder_;
+  run::recorder recorder_{false};
   check::cut_history history_;
   std::vector<check::event> fresh_;
   traffic sent_;
