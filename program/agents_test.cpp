@@ -62,10 +62,33 @@ class agents : public testing::Test {
     return keys;
   }
 
+  // What the agents kept makes a run.
+  void expect_merged();
+
   static std::unique_ptr<local::cluster> servers;
   scratch dir_;
 };
 std::unique_ptr<local::cluster> agents::servers;
+
+void agents::expect_merged() {
+  std::vector<std::string> words{"merge", "--out", (dir_ / "merged").string()};
+  for (const auto& part : std::filesystem::directory_iterator(dir_ / "parts")) {
+    words.push_back(part.path().string());
+  }
+  const ended e = run(dir_.path(), words);
+  EXPECT_EQ(e.status, 3) << e.err;
+  const auto r = read_json(only_folder(dir_ / "merged") / "run.json");
+  EXPECT_EQ(r["verdict"]["violations"], 0) << e.out;
+  EXPECT_EQ(r["run"]["status"], "interrupted");
+  EXPECT_EQ(r["hosts"].size(), 2U);
+  const double granted = r["tps"].get<double>() * r["run"]["window_s"].get<double>();
+  EXPECT_GT(granted, 50);
+  // Each counted attempt was granted; of those at its end, some are on one side of it only.
+  EXPECT_NEAR(granted, r["samples"].get<double>(), 40);
+  words.push_back(words.back());
+  EXPECT_THAT(run(dir_.path(), words).err, HasSubstr("which there is already"));
+  EXPECT_THAT(run(dir_.path(), {"merge", dir_.path().string()}).err, HasSubstr("there is no part"));
+}
 
 // The script of each release deletes its key, which the server counts: as many as were granted.
 TEST_F(agents, every_grant_that_the_server_counted_is_in_the_result) {
@@ -285,6 +308,7 @@ TEST_F(agents, agents_end_by_themselves_when_their_coordinator_is_killed) {
     EXPECT_THAT(e.err, HasSubstr("is gone"));
   }
   EXPECT_LT(real_clock{}.now() - killed, 15s);  // 5 on an idle machine
+  expect_merged();
   EXPECT_TRUE(std::ranges::none_of(all, local::is_running));
   EXPECT_THAT(left_behind(), IsEmpty()) << "their locks were released";
 }

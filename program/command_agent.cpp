@@ -23,6 +23,7 @@ struct agent_command_options {
   std::string invitation;
   std::string name;
   std::string within = "60s";
+  std::string keep = "runs";
 };
 
 std::string invitation_text(const std::string& file) {
@@ -59,6 +60,7 @@ int run(const context& c, const agent_command_options& g) {
   s.name = g.name.empty() ? default_name() : g.name;
   s.build = build_text();
   s.within = *within;
+  s.keep = g.keep;
   s.lock = [&c](const config::job& job) -> const lock_kind& { return c.known.lock_for(job); };
   s.workload = [&c](const std::string& name) -> const workload_kind& {
     return c.known.workload(name);
@@ -81,6 +83,8 @@ command_action agent_command(CLI::App& app, const context& c) {
   declare(app, "--invitation", g->invitation, "FILE",
           "the coordinator's invitation; - for standard input; else LOCKMARK_INVITATION has it");
   declare(app, "--name", g->name, "NAME", "unique among the agents; HOST-PID if not given");
+  declare(app, "--keep", g->keep, "DIR",
+          "its part of a run is kept in here until the coordinator has all of it");
   declare(app, "--within", g->within, "TIME", "how long to try to reach the coordinator");
   app.footer(
       "An agent starts its share of the participants of each run on this machine, and ends with "

@@ -169,6 +169,16 @@ void check_history(const lock_kind& lock, const config::job& job) {
                     lock.name);
 }
 
+// How many may hold a key, of a job that fits lock and workload.
+std::uint32_t checked_holders(const run_request& e, const lock_kind& lock,
+                              const workload_kind& workload, const option_values& options) {
+  run::check_fit(e.job, lock, workload);
+  const std::uint32_t holders = lock.holders == nullptr ? 1 : lock.holders(options);
+  run::check_guard(e.job, lock, holders);
+  if (e.history) check_history(lock, e.job);
+  return holders;
+}
+
 void write_history(run::run_folder& folder, run::setup& s) {
   folder.keep_history(static_cast<std::uint32_t>(s.job.clients_in_all()),
                       s.lock.has.has(feature::fencing_token));
@@ -265,10 +275,7 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
   const workload_kind& workload = known.workload(e.job.workload);
   const auto options = lock_options(lock, e.job);
   if (e.from != nullptr) prepare_for_agents(where, *e.from, e.job);
-  run::check_fit(e.job, lock, workload);
-  const std::uint32_t holders = lock.holders == nullptr ? 1 : lock.holders(options);
-  run::check_guard(e.job, lock, holders);
-  if (e.history) check_history(lock, e.job);
+  const std::uint32_t holders = checked_holders(e, lock, workload, options);
 
   const real_clock clock;
   const std::string run_id = new_run_id(wall_time_ns());
@@ -288,7 +295,9 @@ executed execute(const catalogue& known, resolved_target& where, run_request e) 
                                             .holders = holders,
                                             .run_id = run_id,
                                             .target_of = way_of,
-                                            .notes_answers = e.history};
+                                            .notes_answers = e.history,
+                                            .shown_target = where.redacted,
+                                            .topology = where.topology};
   const workers_apart workers(where, apart_setup, clock, e.from);
   const auto control = control_of(workers.here.get());
   if (injector) injector->bind(control.get());

@@ -35,6 +35,7 @@ constexpr row commands[] = {
     {"list", "locks, their features, and the topologies they run on", list_command},
     {"run", "run one job", run_command},
     {"agent", "carry a part of the load of a lockmark elsewhere", agent_command},
+    {"merge", "make a run of what agents kept of it", merge_command},
     {"table", "run every lock and print the comparison table", table_command},
     {"report", "print what run folders hold", report_command},
     {"capacity", "find a lock's maximum sustainable load, and plan for it", capacity_command},

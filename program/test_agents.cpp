@@ -37,8 +37,8 @@ std::vector<std::string> agent_command(const scratch& dir, const program& coordi
 
 std::vector<std::string> agent_command(const scratch& dir, const std::string& join,
                                        const std::string& name) {
-  return lockmark(
-      {"agent", "--join", join, "--invitation", (dir / "invitation").string(), "--name", name});
+  return lockmark({"agent", "--join", join, "--invitation", (dir / "invitation").string(), "--name",
+                   name, "--keep", (dir / "parts").string()});
 }
 
 std::vector<pid_t> children_of(pid_t parent) {

@@ -92,34 +92,43 @@ class agent {
   task<void> work() {
     const wire::Assignment a = std::move(*assigned_);
     assigned_.reset();
-    agent_run running(loop_, clock_, setup_, line_, a);
+    agent_run running(loop_, clock_, setup_, line_, hello_of(setup_), a);
     std::string gone;
     while (!running.over()) {
       for (wire::ToAgent& message : line_.take()) hear(message);
       if (gone.empty()) gone = why_alone();
-      if (!gone.empty()) {
-        orders_.set_run(a.run());
-        orders_.set_stop(true);
-        orders_.set_hurry(true);
-        orders_.set_close(true);
-      }
+      if (!gone.empty()) end_alone(a.run());
       if (orders_.run() == a.run()) running.obey(orders_);
       running.step();
       co_await loop_.sleep_for(look_every);
     }
-    line_.flush(clock_.now() + flush_within);
-    if (!gone.empty()) throw no_server(gone);
+    const bool delivered = line_.flush(clock_.now() + flush_within);
+    if (gone.empty() && !delivered)
+      gone = fmt::format("the coordinator at {} is gone", setup_.join);
+    if (gone.empty()) co_return;
+    throw no_server(delivered ? gone : fmt::format("{}; {}", gone, running.keep_part()));
+  }
+
+  // The window ends here, because nobody else can say so.
+  void end_alone(std::uint32_t run) {
+    if (orders_.run() != run) orders_.Clear();
+    orders_.set_run(run);
+    if (orders_.window_start_ns() != 0 && orders_.window_end_ns() == 0) {
+      orders_.set_window_end_ns(to_ns(clock_.now()));
+    }
+    orders_.set_stop(true);
+    orders_.set_hurry(true);
+    orders_.set_close(true);
   }
 
   // Why the run ends here, whatever the coordinator may want.
   std::string why_alone() const {
     if (const std::string why = line_.refusal(); !why.empty()) return why;
     if (is_alone()) {
-      return fmt::format("the coordinator at {} is gone; this agent's part of the run was ended",
-                         setup_.join);
+      return fmt::format("the coordinator at {} is gone", setup_.join);
     }
     if (setup_.interrupts != nullptr && setup_.interrupts->load() > 0) {
-      return "interrupted; this agent's part of the run was ended";
+      return "interrupted";
     }
     return {};
   }

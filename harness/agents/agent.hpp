@@ -18,6 +18,8 @@ struct agent_setup {
   std::string name;                            // unique among the agents of the coordinator
   std::string build;                           // the same as the coordinator's
   duration within = std::chrono::seconds{60};  // until it is welcomed
+  // Where its part of a run is kept until the coordinator has all of it, in a folder of its own.
+  std::string keep = "runs";
   // The locks and workloads by name. Throws usage_error for names that there are not.
   std::function<const lock_kind&(const config::job&)> lock;
   std::function<const workload_kind&(const std::string&)> workload;

@@ -107,6 +107,16 @@ void agent_link::lose(std::string why) {
   changed_.notify_all();
 }
 
+std::int64_t agent_link::to_ours(std::int64_t theirs_ns) {
+  const std::lock_guard guard(mutex_);
+  return host_clock_.to_ours(theirs_ns);
+}
+
+void agent_link::give_up(const std::string& why) {
+  const std::lock_guard guard(mutex_);
+  if (!lost_) lose(why);
+}
+
 bool agent_link::lost() const {
   const std::lock_guard guard(mutex_);
   return lost_;

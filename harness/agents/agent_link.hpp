@@ -72,6 +72,10 @@ class agent_link {
   clock_record record() const;
   // By how much stamps of its host that were brought to `at_ns` may be wrong.
   std::int64_t error_ns(std::int64_t at_ns) const;
+  // A stamp of its host in our time.
+  std::int64_t to_ours(std::int64_t theirs_ns);
+  // Gives it up, if it is still there.
+  void give_up(const std::string& why);
   // Calls f with the members, while nothing changes.
   template <class F>
   auto with_members(F f) const {

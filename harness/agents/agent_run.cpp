@@ -1,8 +1,11 @@
 #include "harness/agents/agent_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/agents/event_codec.hpp"
+#include "harness/base/files.hpp"
 #include "harness/run/participants/interval_codec.hpp"
 
 namespace lockmark::agents {
@@ -59,7 +62,7 @@ state::State state_of(run::standing s) {
 }  // namespace
 
 agent_run::agent_run(loop& l, const real_clock& clock, const agent_setup& s, coordinator_line& line,
-                     const wire::Assignment& a)
+                     const wire::Hello& agent, const wire::Assignment& a)
     : loop_(l),
       clock_(clock),
       setup_(s),
@@ -68,6 +71,7 @@ agent_run::agent_run(loop& l, const real_clock& clock, const agent_setup& s, coo
       numbers_(a.numbers().begin(), a.numbers().end()),
       cpu_before_ns_(process_cpu_ns()),
       ending_(l) {
+  open_part(a, agent);
   try {
     start(a);
   } catch (const std::exception&) {
@@ -76,6 +80,32 @@ agent_run::agent_run(loop& l, const real_clock& clock, const agent_setup& s, coo
 }
 
 agent_run::~agent_run() = default;
+
+// A machine without a place for it carries its load all the same.
+void agent_run::open_part(const wire::Assignment& a, const wire::Hello& agent) {
+  const auto folder =
+      std::filesystem::path(setup_.keep) / fmt::format("part-{}-{}", a.run_id(), setup_.name);
+  try {
+    part_ = std::make_unique<part_writer>(folder, agent, a, to_ns(clock_.now()), wall_time_ns());
+  } catch (const file_error& e) {
+    setup_.tell(fmt::format("its part of a run will not be kept: {}", e.what()));
+  }
+  note_exchanges();
+}
+
+void agent_run::note_exchanges() {
+  for (const exchange& e : line_.take_exchanges()) {
+    if (part_) part_->add(e, to_ns(clock_.now()));
+  }
+}
+
+std::string agent_run::keep_part() {
+  if (part_ == nullptr) return "its part of the run could not be kept";
+  note_exchanges();
+  const bool whole = part_->keep();
+  return fmt::format("its part of the run is kept in {}{}", part_->folder().string(),
+                     whole ? "" : ", without what no longer fitted on the disk");
+}
 
 void agent_run::start(const wire::Assignment& a) {
   const config::job job = config::parse_job(a.job(), "the coordinator's job");
@@ -93,8 +123,12 @@ void agent_run::start(const wire::Assignment& a) {
 }
 
 void agent_run::obey(const wire::Orders& o) {
+  if (part_ && o.SerializeAsString() != done_.SerializeAsString()) {
+    part_->add(o, to_ns(clock_.now()));
+  }
   if (pool_ == nullptr) {
     ended_ = ended_ || o.close();
+    done_ = o;
     return;
   }
   const std::int64_t now_ns = to_ns(clock_.now());
@@ -164,6 +198,8 @@ void agent_run::report(bool last) {
     }
     if (last) one.set_state(state::OVER);
   }
+  note_exchanges();
+  if (part_) part_->add(out, to_ns(clock_.now()));
   line_.send(std::move(out));
 }
 

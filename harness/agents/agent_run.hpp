@@ -9,6 +9,7 @@
 #include "agents.pb.h"
 #include "harness/agents/agent.hpp"
 #include "harness/agents/coordinator_line.hpp"
+#include "harness/agents/part.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::agents {
@@ -16,7 +17,7 @@ namespace lockmark::agents {
 class agent_run {
  public:
   agent_run(loop& l, const real_clock& clock, const agent_setup& s, coordinator_line& line,
-            const wire::Assignment& a);
+            const wire::Hello& agent, const wire::Assignment& a);
   ~agent_run();
 
   // What holds from now on; may be told again and again.
@@ -25,9 +26,13 @@ class agent_run {
   void step();
   // All participants have ended and the last report is on its way.
   bool over() const { return over_; }
+  // Leaves its part of the run in a folder, and says where.
+  std::string keep_part();
 
  private:
   void start(const wire::Assignment& a);
+  void open_part(const wire::Assignment& a, const wire::Hello& agent);
+  void note_exchanges();
   void fail(std::string why);
   void report(bool last);
   void report_on(std::size_t member, wire::ParticipantReport& to);
@@ -46,6 +51,7 @@ class agent_run {
   std::int64_t late_ns_ = 0;
   time_point last_report_{};
   std::vector<check::event> events_;
+  std::unique_ptr<part_writer> part_;  // null: it cannot be kept
   scope ending_;
   bool ended_ = false;
   bool over_ = false;

@@ -29,6 +29,8 @@ wire::Assignment assignment_of(const run::process_pool_setup& who, std::uint32_t
   a.set_participants(static_cast<std::uint32_t>(who.job.participants));
   a.set_notes_answers(who.notes_answers);
   a.set_target(who.target_of(0));
+  a.set_shown_target(who.shown_target);
+  a.set_topology(who.topology);
   return a;
 }
 
@@ -63,6 +65,11 @@ agent_worker_pool::agent_worker_pool(const real_clock& clock, std::vector<agent_
     }
     for (far_member* m : links_[i]->assign(std::move(a), shape_)) members_[m->number()] = m;
   }
+  std::vector<agent_link*> of_participant;
+  for (std::size_t p = 0; p < members_.size(); ++p) {
+    of_participant.push_back(links_[p % links_.size()]);
+  }
+  clocks_.emplace(std::move(of_participant), shape_.clients);
 }
 
 // A run that ended early may have left its participants.
@@ -209,14 +216,21 @@ std::string agent_worker_pool::trouble() const {
   return std::ranges::all_of(links_, lost) ? "every agent is lost" : "";
 }
 
-std::int64_t agent_worker_pool::between(std::uint32_t client, std::uint32_t other,
-                                        std::int64_t at_ns) const {
+std::int64_t link_clocks::between(std::uint32_t client, std::uint32_t other,
+                                  std::int64_t at_ns) const {
   const auto agent_of = [&](std::uint32_t c) {
-    return c / shape_.clients % shape_.participants % links_.size();
+    return of_participant_[c / clients_ % of_participant_.size()];
   };
-  const std::size_t a = agent_of(client), b = agent_of(other);
-  if (a == b) return 0;
-  return links_[a]->error_ns(at_ns) + links_[b]->error_ns(at_ns);
+  const agent_link *const a = agent_of(client), *const b = agent_of(other);
+  if (a == b || a == nullptr || b == nullptr) return 0;
+  return a->error_ns(at_ns) + b->error_ns(at_ns);
+}
+
+run::load_host host_of(const agent_link& link, std::vector<std::uint32_t> participants) {
+  const clock_record clock = link.record();
+  return {link.facts().name, link.facts().host, link.facts().cores, std::move(participants),
+          clock.offset_ns,   clock.exchanges,   clock.breaks,       clock.error,
+          link.late_ns(),    link.lost()};
 }
 
 std::vector<far_member*> agent_worker_pool::of_agent(std::size_t i) const {
@@ -230,9 +244,7 @@ void agent_worker_pool::tell(run::result& r) const {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const agent_link& l = *links_[i];
     const host_facts& facts = l.facts();
-    const clock_record clock = l.record();
-    run::load_host host{facts.name,      facts.host,   facts.cores, {},          clock.offset_ns,
-                        clock.exchanges, clock.breaks, clock.error, l.late_ns(), l.lost()};
+    run::load_host host = host_of(l, {});
     std::int64_t known_until_ns = 0;
     for (const far_member* m : of_agent(i)) {
       host.participants.push_back(m->number());

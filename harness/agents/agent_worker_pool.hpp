@@ -6,16 +6,35 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/agents/agent_link.hpp"
 #include "harness/run/participants/process_worker_pool.hpp"
+#include "harness/run/result.hpp"
 #include "harness/run/worker_pool.hpp"
 
 namespace lockmark::agents {
 
-class agent_worker_pool final : public run::separate_pool, private check::clock_errors {
+// By how much the clocks of clients on several agents differ.
+class link_clocks final : public check::clock_errors {
+ public:
+  // `of_participant`: the agent of each; null: nobody's. `clients`: of each instance.
+  link_clocks(std::vector<agent_link*> of_participant, std::uint32_t clients)
+      : of_participant_(std::move(of_participant)), clients_(clients) {}
+  std::int64_t between(std::uint32_t client, std::uint32_t other,
+                       std::int64_t at_ns) const override;
+
+ private:
+  const std::vector<agent_link*> of_participant_;
+  const std::uint32_t clients_;
+};
+
+// What run.json says of a host and its clock.
+run::load_host host_of(const agent_link& link, std::vector<std::uint32_t> participants);
+
+class agent_worker_pool final : public run::separate_pool {
  public:
   using teller = std::function<void(const std::string& sentence)>;
 
@@ -46,13 +65,11 @@ class agent_worker_pool final : public run::separate_pool, private check::clock_
   const check::guard* guard() const override { return nullptr; }
   std::int64_t cpu_elsewhere_ns() const override;
   double cores() const override;
-  const check::clock_errors* clocks() const override { return this; }
+  const check::clock_errors* clocks() const override { return &*clocks_; }
   std::string trouble() const override;
   void tell(run::result& r) const override;
 
  private:
-  std::int64_t between(std::uint32_t client, std::uint32_t other,
-                       std::int64_t at_ns) const override;
   void order();
   template <class F>
   bool each_member(F is_so) const;
@@ -63,13 +80,12 @@ class agent_worker_pool final : public run::separate_pool, private check::clock_
   const std::uint32_t run_;
   const teller tell_;
   run_shape shape_;
-  wire::Assignment assignment_;
-  std::function<std::string(std::uint32_t)> target_of_;
   run::window window_;
   orders orders_;
   bool started_ = false;
   // By participant. Before start(): those of nobody.
   std::vector<far_member*> members_;
+  std::optional<link_clocks> clocks_;
 };
 
 }  // namespace lockmark::agents

@@ -111,6 +111,7 @@ class coordinator::service final : public wire::Coordinator::Service {
       last.received_ns = received_ns;
       wire::CoordinatorStamp back;
       back.set_received_ns(received_ns);
+      back.set_slew_ppm(clock_slew_ppm());
       last.answered_ns = to_ns(clock_.now());
       back.set_answered_ns(last.answered_ns);
       if (!stream->Write(back)) break;

@@ -23,6 +23,7 @@ constexpr duration burst_every = 250ms;
 // The first exchange after a pause wakes threads on both sides; the next ones are quicker, and the
 // narrowest bounds count.
 constexpr int burst = 3;
+constexpr std::size_t most_exchanges = 100'000;
 
 // Each call has a connection of its own: gRPC would share one.
 std::shared_ptr<grpc::Channel> dial(const std::string& address, const invitation& i) {
@@ -65,6 +66,11 @@ coordinator_line::~coordinator_line() {
 std::vector<wire::ToAgent> coordinator_line::take() {
   const std::lock_guard guard(mutex_);
   return std::exchange(heard_, {});
+}
+
+std::vector<exchange> coordinator_line::take_exchanges() {
+  const std::lock_guard guard(mutex_);
+  return std::exchange(exchanges_, {});
 }
 
 void coordinator_line::send(wire::Report report) {
@@ -222,6 +228,11 @@ void coordinator_line::call_stamps() {
   }
 }
 
+void coordinator_line::note(const exchange& e) {
+  const std::lock_guard guard(mutex_);
+  if (exchanges_.size() < most_exchanges) exchanges_.push_back(e);
+}
+
 // One connection, to its end.
 void coordinator_line::exchange_stamps() {
   punctual_thread();
@@ -243,6 +254,8 @@ void coordinator_line::exchange_stamps() {
     stamp.set_sent_ns(to_ns(clock_.now()));
     if (!stream->Write(stamp) || !stream->Read(&back)) break;
     stamp.set_heard_ns(to_ns(clock_.now()));
+    note({stamp.sent_ns(), back.received_ns(), back.answered_ns(), stamp.heard_ns(),
+          drift_ppm(stamp.slew_ppm(), back.slew_ppm())});
     if (n % burst != burst - 1) continue;
     if (!pause(n < quick_bursts * burst ? quick_burst_every : burst_every)) break;
   }

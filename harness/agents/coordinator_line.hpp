@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agents.pb.h"
+#include "harness/agents/host_clock.hpp"
 #include "harness/agents/invitation.hpp"
 #include "harness/time/clock.hpp"
 
@@ -31,6 +32,9 @@ class coordinator_line {
   coordinator_line(const coordinator_line&) = delete;
   coordinator_line& operator=(const coordinator_line&) = delete;
 
+  // Exchanges of stamps since the last call, as the coordinator will know them, too; the first
+  // 100,000.
+  std::vector<exchange> take_exchanges();
   // Messages since the last call, in order.
   std::vector<wire::ToAgent> take();
   // Numbers the report and sends it as soon as possible.
@@ -62,6 +66,7 @@ class coordinator_line {
   void hear(const wire::ToAgent& message);
   void call_stamps();
   void exchange_stamps();
+  void note(const exchange& e);
   bool closing() const;
   bool pause(duration d);
 
@@ -73,6 +78,7 @@ class coordinator_line {
   std::condition_variable changed_;
   wire::Hello hello_;
   std::vector<wire::ToAgent> heard_;
+  std::vector<exchange> exchanges_;
   std::deque<kept> kept_;
   std::size_t kept_bytes_ = 0;
   std::uint64_t numbers_ = 0;

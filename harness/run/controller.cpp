@@ -26,21 +26,6 @@ constexpr int ticks_per_warmup_sample = 10;
 // Warm-up that does not settle is cut off here, as a multiple of the requested length.
 constexpr int longest_warmup = 3;
 
-history_checker::shape shape_of(const setup& s, const check::clock_errors* clocks) {
-  const std::size_t clients = s.job.clients_in_all();
-  history_checker::shape shape;
-  shape.keys = s.job.keys.count(clients);
-  shape.clients = clients;
-  shape.competitors = s.job.keys.kind == config::key_choice::shape::own ? 1 : clients;
-  shape.lock_has = s.lock.has;
-  shape.holders = s.holders;
-  shape.mixes_readers = s.job.read_share > 0;
-  shape.wait_ns = s.job.wait.count();
-  shape.keeps_grants = !s.job.faults.empty();
-  shape.clocks = clocks;
-  return shape;
-}
-
 }  // namespace
 
 run_controller::run_controller(const setup& s, loop& l, worker_pool& workers, window& w,
@@ -58,7 +43,7 @@ run_controller::run_controller(const setup& s, loop& l, worker_pool& workers, wi
     events = [this](const check::event& e) { pass_on([&] { setup_.on_event(e); }); };
   }
   collector_ = std::make_unique<collector>(
-      pool_, shape_of(s, workers.clocks()), window_,
+      pool_, shape_of({s.lock, s.job, s.holders, workers.clocks()}), window_,
       [this](const interval& i, std::int64_t at_ns) {
         if (setup_.on_interval) pass_on([&] { setup_.on_interval(i, at_ns); });
       },

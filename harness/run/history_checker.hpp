@@ -69,11 +69,11 @@ class history_checker {
     std::size_t clients = 1;
     std::size_t competitors = 1;  // for each key
     features lock_has;
-    std::uint32_t holders = 1;  // of a key at once; 0: any number
+    std::uint32_t holders = 1;                    // of a key at once; 0: any number
     const check::clock_errors* clocks = nullptr;  // of the clients; null: they share one
-    std::int64_t wait_ns = 0;    // an attempt not granted by then has failed
-    bool mixes_readers = false;  // with writers, of whom one holds a key
-    bool keeps_grants = false;   // for jobs with faults, to find the next grant
+    std::int64_t wait_ns = 0;                     // an attempt not granted by then has failed
+    bool mixes_readers = false;                   // with writers, of whom one holds a key
+    bool keeps_grants = false;                    // for jobs with faults, to find the next grant
   };
   history_checker(const shape& s, const window& w);
 

@@ -125,7 +125,7 @@ struct result {
   traffic sent;
   server_counters server;  // deltas
   description server_is;
-  std::vector<load_host> hosts;         // where the load came from; empty: from this machine
+  std::vector<load_host> hosts;        // where the load came from; empty: from this machine
   std::vector<std::string> preflight;  // possible problems of the run, found before it
   host_facts host;
   double harness_cpu = 0;     // cores used, in the window

@@ -27,6 +27,21 @@ void end_with(const result&, const std::string& sentence) {
   std::abort();
 }
 
+history_checker::shape shape_of(const checked& what) {
+  const std::size_t clients = what.job.clients_in_all();
+  history_checker::shape shape;
+  shape.keys = what.job.keys.count(clients);
+  shape.clients = clients;
+  shape.competitors = what.job.keys.kind == config::key_choice::shape::own ? 1 : clients;
+  shape.lock_has = what.lock.has;
+  shape.holders = what.holders;
+  shape.clocks = what.clocks;
+  shape.wait_ns = what.job.wait.count();
+  shape.mixes_readers = what.job.read_share > 0;
+  shape.keeps_grants = !what.job.faults.empty();
+  return shape;
+}
+
 result blank_result(const setup& s) {
   result r;
   r.run_id = s.run_id;

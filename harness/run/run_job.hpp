@@ -71,6 +71,15 @@ struct setup {
   std::function<void(result&, const std::string& sentence)> on_stuck = end_with;
 };
 
+// What the checks of a job have to know.
+struct checked {
+  const lock_kind& lock;
+  const config::job& job;
+  std::uint32_t holders = 1;  // as in setup
+  const check::clock_errors* clocks = nullptr;
+};
+history_checker::shape shape_of(const checked& what);
+
 // A result with everything known before the run begins.
 result blank_result(const setup& s);
 

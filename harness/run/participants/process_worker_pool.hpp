@@ -40,6 +40,9 @@ struct process_pool_setup {
   bool notes_answers = false;              // of releases, for a history of the run
   // Those of the job's participants that this pool starts; empty: all of them.
   std::vector<std::uint32_t> numbers{};
+  // For those who show the run: the target without its password, and the topology.
+  std::string shown_target{};
+  std::string topology{};
   std::string program = "/proc/self/exe";  // `program participant` starts a participant
 };
 
