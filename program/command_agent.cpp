@@ -77,7 +77,8 @@ int run(const context& c, const agent_command_options& g) {
 
 command_action agent_command(CLI::App& app, const context& c) {
   const auto g = std::make_shared<agent_command_options>();
-  app.add_option("--join", g->join, "the coordinator: lockmark run --agents, on another machine")
+  app.add_option("--join", g->join,
+                 "ADDRESS:PORT of the coordinator, a lockmark run on another machine")
       ->type_name("ADDRESS:PORT")
       ->envname("LOCKMARK_JOIN");
   declare(app, "--invitation", g->invitation, "FILE",

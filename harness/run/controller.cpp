@@ -211,13 +211,14 @@ task<void> run_controller::wait_until(time_point when, phase now, time_point sin
 
 task<void> run_controller::measure(result& r) {
   const time_point start = loop_.now() + pool_.notice();
+  r.started_wall_ns = wall_time_ns() + pool_.notice().count();
+  // Throws where the disk is full: nothing may be recorded as part of a window before this.
+  if (setup_.on_window) setup_.on_window(r);
   window_.start_ns.store(to_ns(start));
   pool_.announce();
   co_await wait_until(start, phase::warming_up, went_);
   window_began_ = {collector_->latest(&gauges::busy_ns), pool_.cpu_elsewhere_ns(), proxies_cpu_ns(),
                    sample_host()};
-  r.started_wall_ns = wall_time_ns();
-  if (setup_.on_window) setup_.on_window(r);
   watch_->begin_window(r);
   r.window_start_ns = to_ns(start);
   r.how = ending::complete;
