@@ -130,6 +130,21 @@ TEST_F(usage, helps) {
   EXPECT_THAT(run({"help", "run"}).out, AllOf(HasSubstr("--duration"), HasSubstr("--on")));
 }
 
+// For whoever has to know what they run: the build, and every library with its licence.
+TEST_F(usage, tells_what_it_is_made_of) {
+  const std::string version = run({"--version"}).out;
+  EXPECT_THAT(version, testing::MatchesRegex("[0-9]+[.][0-9]+[.][0-9]+\n"));
+  const ended e = run({"--version", "--verbose"});
+  EXPECT_EQ(e.status, 0) << e.err;
+  EXPECT_THAT(e.out, testing::StartsWith("lockmark " + version));
+  for (const char* part :
+       {"\nrevision  ", "\ncompiler  ", "\nOpenSSL +[0-9.]+[^ ]* +shared +Apache",
+        "\nAsio +[0-9.]+[^ ]* +compiled in +BSL-1.0\n"}) {
+    EXPECT_THAT(e.out, testing::ContainsRegex(part));
+  }
+  expect_error(run({"--verbose"}), HasSubstr("--verbose requires --version"));
+}
+
 // The short options stand for settings of the job, which --set may change again.
 TEST_F(usage, has_short_options_for_what_everybody_sets) {
   const ended e = run({"run",        "contended",  "--on",      "memory:",

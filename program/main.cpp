@@ -18,6 +18,8 @@
 #include "harness/config/settings.hpp"
 #include "harness/driver.hpp"
 #include "harness/faults/proxy/serve.hpp"
+#include "harness/run/build_info.hpp"
+#include "program/about.hpp"
 #include "program/commands.hpp"
 #include "program/participants.hpp"
 
@@ -117,7 +119,11 @@ int run(const std::vector<std::string>& given) {
   CLI::App app{"Benchmarks distributed locks on real clusters, and checks that they are locks.",
                "lockmark"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", LOCKMARK_VERSION);
+  bool verbose = false;
+  CLI::Option* const with_all =
+      app.add_flag("--verbose", verbose, "with --version: the revision and the libraries, too");
+  with_all->needs(app.set_version_flag(
+      "--version", [&verbose] { return verbose ? about() : lockmark::run::this_build().version; }));
   app.footer(
       "Exit status of run, table and capacity: 0 held; 1 the lock failed; 2 wrong usage or no\n"
       "server; 3 inconclusive or INVALID. The others: see their --help.\n"

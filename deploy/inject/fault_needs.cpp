@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/process.hpp"
 
 namespace lockmark::inject {
 namespace {
@@ -12,12 +13,10 @@ namespace {
 using faults::fault_plan;
 
 std::string shim_path(std::string_view file, std::string_view who_needs) {
-  const auto program = std::filesystem::read_symlink("/proc/self/exe");
-  const auto path = program.parent_path() / file;
-  if (!std::filesystem::exists(path)) {
-    throw usage_error("faults: {} needs {}, which does not exist", who_needs, path.string());
-  }
-  return path.string();
+  if (const auto found = find_helper(file)) return found->string();
+  const auto places = helper_places(std::filesystem::read_symlink("/proc/self/exe"), file);
+  throw usage_error("faults: {} needs {}, which is neither beside lockmark nor in {}", who_needs,
+                    file, places.back().parent_path().string());
 }
 
 bool parts_servers(const fault_plan& plan) {

@@ -22,8 +22,8 @@ bool uses_proxies(const faults::fault_plan& plan);
 // Index from 0; "participant 2" counts from 1.
 std::uint32_t participant_in(const std::string& who);
 
-// The paths of liblockmark_clock.so and liblockmark_links.so, beside this program. Throw
-// usage_error if missing.
+// The paths of liblockmark_clock.so and liblockmark_links.so, that came with this
+// program. Throw usage_error if missing.
 std::string clock_shim_path();
 std::string link_shim_path();
 

@@ -10,6 +10,7 @@
 
 #include "deploy/local/servers.hpp"
 #include "deploy/local/settings.hpp"
+#include "harness/base/process.hpp"
 
 namespace lockmark::local {
 namespace {
@@ -33,11 +34,11 @@ command sync_data_directory_of(const site& where, const std::string& server) {
 // A copy in the server's folder, because its user may not see where the programs are.
 void keep_in_session(server_spec& server, const site& where) {
   constexpr std::string_view name = "liblockmark_session.so";
-  const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
-  if (!std::filesystem::exists(beside)) return;
+  const auto original = find_helper(name);
+  if (!original) return;
   const std::string copy = (where.folder(server.name) / name).string();
   server.prepare.push_back(
-      {fmt::format("copy {}", name), {where.program("cp", "coreutils"), beside.string(), copy}});
+      {fmt::format("copy {}", name), {where.program("cp", "coreutils"), original->string(), copy}});
   server.preloaded.push_back(copy);
 }
 

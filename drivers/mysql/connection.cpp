@@ -10,6 +10,7 @@
 
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/limits.hpp"
+#include "harness/base/process.hpp"
 
 // Oracle's library has a header of the same name. MariaDB's also defines MYSQL_VERSION_ID, so its
 // own macro is tested.
@@ -53,6 +54,9 @@ void connection::begin_connect() {
   const unsigned protocol = MYSQL_PROTOCOL_TCP;
   mysql_options(handle_, MYSQL_OPT_PROTOCOL, &protocol);
   if (where_->tls.on) ask_for_tls();
+  // The library knows only where its plugins were when it was built; a package may bring its own.
+  static const auto plugins = find_helper("mariadb_plugins");
+  if (plugins) mysql_options(handle_, MYSQL_PLUGIN_DIR, plugins->c_str());
   set_limits(*handle_, where_->tls.on && where_->tls.verify);
   counted_in_ = counted_out_ = 0;
   phase_ = phase::connecting;

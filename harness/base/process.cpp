@@ -36,4 +36,19 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+std::vector<std::filesystem::path> helper_places(const std::filesystem::path& program,
+                                                 std::string_view name) {
+  const std::filesystem::path folder = program.parent_path();
+  const std::filesystem::path lib = folder.parent_path() / "lib";
+  return {folder / name, lib / "lockmark" / name, lib / LOCKMARK_ARCHITECTURE / "lockmark" / name};
+}
+
+std::optional<std::filesystem::path> find_helper(std::string_view name) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  for (const std::filesystem::path& place : helper_places(program, name)) {
+    if (std::filesystem::exists(place)) return place;
+  }
+  return std::nullopt;
+}
+
 }  // namespace lockmark
