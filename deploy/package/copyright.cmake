@@ -44,7 +44,7 @@ function(write_copyright file)
   set(bundled "")
   if(LOCKMARK_STATIC)
     string(CONCAT bundled "Comment: The libraries in lib/lockmark are Debian's; their licences are"
-      " in\n share/doc/lockmark/licences, a file for each package.\n")
+      " in\n share/doc/lockmark/licences, a file for each source package.\n")
   endif()
   string(STRIP "${paragraphs}" paragraphs)
   file(CONFIGURE OUTPUT ${file} @ONLY CONTENT

@@ -10,6 +10,9 @@ endif()
 
 # Programs. Servers preload the small libraries; lockmark finds them by its own place.
 if(LOCKMARK_STATIC)
+  # An RPATH, unlike a RUNPATH, also leads the libraries there to each other.
+  target_link_options(lockmark PRIVATE -Wl,--disable-new-dtags)
+  set_target_properties(lockmark PROPERTIES INSTALL_RPATH "\$ORIGIN/../lib/lockmark")
   install(TARGETS lockmark RUNTIME_DEPENDENCY_SET lm_needed RUNTIME DESTINATION bin)
   # glibc has to be the system's: its parts load each other by name, and the kernel its loader.
   install(RUNTIME_DEPENDENCY_SET lm_needed
@@ -62,6 +65,8 @@ include(${lm_package}/copyright.cmake)
 write_copyright(${lm_made}/copyright)
 install(FILES ${lm_made}/copyright DESTINATION ${lm_doc})
 if(LOCKMARK_STATIC)
+  # Debian has its text; others may not.
+  install(FILES LICENSE DESTINATION ${lm_doc})
   install(CODE "set(packages \"${lm_compiled_in}\")
   set(architecture ${CMAKE_LIBRARY_ARCHITECTURE})")
   install(SCRIPT ${lm_package}/licences.cmake)
@@ -76,7 +81,8 @@ set(CPACK_PACKAGE_VENDOR lockmark)
 set(CPACK_PACKAGE_CONTACT "${LOCKMARK_MAINTAINER}")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "benchmark distributed locks on real clusters")
-file(READ ${lm_package}/description.txt CPACK_PACKAGE_DESCRIPTION)
+set(CPACK_PACKAGE_DESCRIPTION_FILE ${lm_package}/description.txt)
+file(READ ${CPACK_PACKAGE_DESCRIPTION_FILE} CPACK_PACKAGE_DESCRIPTION)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -97,9 +103,17 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${lm_servers}")
 
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_SUMMARY "Benchmark distributed locks on real clusters")
+set(CPACK_RPM_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 set(CPACK_RPM_PACKAGE_GROUP Applications/Databases)
 set(CPACK_RPM_PACKAGE_LICENSE "${lm_licences}")
 # Its libraries are its own: nobody else may be given them, and it needs nobody else's.
 set(CPACK_RPM_PACKAGE_AUTOREQPROV OFF)
 set(CPACK_RPM_PACKAGE_REQUIRES "glibc >= 2.36")
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define packager ${LOCKMARK_MAINTAINER}
+%define _build_id_links none")
+# Folders of others, in which it has a file.
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1
+  /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/zsh
+  /usr/share/zsh/site-functions /usr/share/fish /usr/share/fish/vendor_completions.d)
 include(CPack)

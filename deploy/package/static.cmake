@@ -18,7 +18,3 @@ get_target_property(lm_yaml_configs yaml-cpp IMPORTED_CONFIGURATIONS)
 foreach(config IN LISTS lm_yaml_configs)
   set_target_properties(yaml-cpp PROPERTIES IMPORTED_LOCATION_${config} ${LOCKMARK_YAML_ARCHIVE})
 endforeach()
-
-# An RPATH, unlike a RUNPATH, also leads the libraries there to each other.
-add_link_options(-Wl,--disable-new-dtags)
-set(CMAKE_INSTALL_RPATH "\$ORIGIN/../lib/lockmark")
