@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "program/test_program.hpp"
 
 namespace lockmark::cli {
@@ -63,6 +65,24 @@ TEST_F(installed, has_documents_dashboards_and_rules) {
   for (const char* name : {"Apache-2.0", "BSL-1.0", "BSD-3-Clause", "MIT"}) {
     EXPECT_THAT(read_text(file("copyright")), HasSubstr(fmt::format("\nLicense: {}\n ", name)));
   }
+}
+
+// A library that lockmark is built with has a row in the table, whose licences the package names.
+TEST(libraries, are_all_in_the_table) {
+  const std::string shell = read_text("deploy/shell.sh");
+  const auto from = shell.find("build_packages=(");
+  std::istringstream words(shell.substr(from, shell.find(')', from) - from));
+  const std::string table = read_text("deploy/package/libraries.cmake");
+  int count = 0;
+  for (std::string word; words >> word;) {
+    const bool is_library = word.starts_with("lib") || word.ends_with("-dev");
+    const bool is_of_tests =
+        word == "libgtest-dev" || word == "libgmock-dev" || word == "libbenchmark-dev";
+    if (!is_library || is_of_tests) continue;
+    EXPECT_THAT(table, HasSubstr(fmt::format("|{}|", word)));
+    ++count;
+  }
+  EXPECT_GT(count, 10);
 }
 
 // The libraries that servers preload come along, and are named where they do not.

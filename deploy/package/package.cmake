@@ -109,7 +109,9 @@ set(CPACK_RPM_PACKAGE_GROUP Applications/Databases)
 set(CPACK_RPM_PACKAGE_LICENSE "${lm_licences}")
 # Its libraries are its own: nobody else may be given them, and it needs nobody else's.
 set(CPACK_RPM_PACKAGE_AUTOREQPROV OFF)
-set(CPACK_RPM_PACKAGE_REQUIRES "glibc >= 2.36")
+execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE lm_glibc
+  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE " " " >= " CPACK_RPM_PACKAGE_REQUIRES "${lm_glibc}")
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define packager ${LOCKMARK_MAINTAINER}
 %define _build_id_links none")
 # Folders of others, in which it has a file.
