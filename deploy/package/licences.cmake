@@ -1,5 +1,5 @@
-# Run when a build with LOCKMARK_STATIC is installed: the licences of what it brings along, as Debian
-# has them, a file for each source package. Reads `packages`, those that are compiled in, and
+# Run when a build with LOCKMARK_STATIC is installed: the licences of what it brings along, as
+# Debian has them, a file for each source package. Reads `packages`, those that are compiled in, and
 # `architecture`.
 set(root $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX})
 file(GLOB brought RELATIVE ${root}/lib/lockmark ${root}/lib/lockmark/*.so.*)

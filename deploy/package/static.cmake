@@ -1,5 +1,5 @@
-# LOCKMARK_STATIC: a lockmark that runs where nothing but glibc is installed. What only lockmark uses
-# is linked in; what other libraries use as well, or Debian has as a shared library only, is
+# LOCKMARK_STATIC: a lockmark that runs where nothing but glibc is installed. What only lockmark
+# uses is linked in; what other libraries use as well, or Debian has as a shared library only, is
 # installed into lib/lockmark (package.cmake).
 #
 # libstdc++ is among the latter: fmt's and prometheus-cpp's shared libraries load it, and two copies
