@@ -347,8 +347,9 @@ std::string find_adapter(std::string_view client) {
   const fs::path program = folder / client / "adapter";
   if (access(program.c_str(), X_OK) == 0) return program;
   throw usage_error(
-      "exec/{} needs a client that is not built: run deploy/interop/build {}, or "
-      "./check --interop for all of them",
+      "exec/{} needs a client that is not built: in a clone of lockmark, run "
+      "deploy/interop/build {}, or ./check --interop for all of them; an installed lockmark finds "
+      "them by LOCKMARK_INTEROP, which is the clone's build/interop",
       client, client);
 }
 
