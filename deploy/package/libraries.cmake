@@ -12,16 +12,21 @@ set(lm_libraries
   "Mustache|libkainjow-mustache-dev|source|BSL-1.0|2015-2020 Kevin Wojniak"
   "Chart.js|libjs-chart.js|source|MIT|2014-2022 Chart.js Contributors"
   "yaml-cpp|libyaml-cpp-dev|own|MIT|2008-2015 Jesse Beder"
-  "Protocol Buffers|libprotobuf-dev|own|BSD-3-Clause|2008-2022 Google Inc."
   "ZooKeeper C client|libzookeeper-st-dev|own|Apache-2.0|2009-2022 The Apache Software Foundation"
   "fmt|libfmt-dev|shared|MIT|2012-2022 Victor Zverovich"
   "prometheus-cpp|prometheus-cpp-dev|shared|MIT|2016-2022 Jupp Mueller and Gregor Jasny"
+  "Protocol Buffers|libprotobuf-dev|shared|BSD-3-Clause|2008-2022 Google Inc."
   "nghttp2|libnghttp2-dev|shared|MIT|2012-2022 Tatsuhiro Tsujikawa"
   "curl|libcurl4-openssl-dev|shared|curl|1996-2023 Daniel Stenberg"
   "OpenSSL|libssl-dev|shared|Apache-2.0|1995-2023 The OpenSSL Project Authors"
   "MariaDB Connector/C|libmariadb-dev|shared|LGPL-2.1-or-later|2012-2023 MariaDB Corporation AB"
   "libpq|libpq-dev|shared|PostgreSQL|1996-2023 PostgreSQL Global Development Group"
   "zlib|zlib1g-dev|shared|Zlib|1995-2022 Jean-loup Gailly and Mark Adler")
+if(LOCKMARK_AGENTS)
+  list(APPEND lm_libraries
+    "gRPC|libgrpc++-dev|shared|Apache-2.0|2014-2022 The gRPC Authors"
+    "Abseil|libabsl-dev|shared|Apache-2.0|2017-2022 The Abseil Authors")
+endif()
 
 # library_version(PACKAGE RESULT): as Debian has it, or "unknown" elsewhere.
 function(library_version package result)

@@ -10,7 +10,6 @@ if(NOT LOCKMARK_STATIC)
 endif()
 
 # The names that the drivers look for; what was found first stays.
-find_library(PROTOBUF_LITE libprotobuf-lite.a REQUIRED)
 find_library(ZOOKEEPER_ST libzookeeper_st.a REQUIRED)
 find_library(LOCKMARK_YAML_ARCHIVE libyaml-cpp.a REQUIRED)
 # yaml-cpp's package file knows the shared library only, by another name from version 0.8 on.
