@@ -66,9 +66,12 @@ void expect_clocks_within_their_error(const nlohmann::json& run) {
   }
 }
 
+// A server, a lock, and what the server counts so often for each grant.
 struct server_kind {
   const char* topology;
   const char* lock;
+  const char* counter;
+  int per_grant;
 };
 void PrintTo(const server_kind& k, std::ostream* out) {
   *out << k.lock;
@@ -78,7 +81,9 @@ class every_server : public on_hosts, public testing::WithParamInterface<server_
 
 TEST_P(every_server, is_pressed_from_three_hosts) {
   const auto servers = local::cluster::start(GetParam().topology);
-  program c = start_coordinator(dir_, servers.target(), 3, {"--lock", GetParam().lock});
+  // Nobody gives up: each attempt that the server sees is a grant.
+  program c = start_coordinator(dir_, servers.target(), 3,
+                                {"--lock", GetParam().lock, "--set", "wait=30s"});
   start_agents(c, servers);
   const ended e = c.wait(90s);
   EXPECT_EQ(e.status, 0) << e.out << e.err << what_agents_said();
@@ -86,14 +91,20 @@ TEST_P(every_server, is_pressed_from_three_hosts) {
   EXPECT_EQ(r["verdict"]["held"], true);
   EXPECT_GT(r["samples"].get<int>(), 50);
   EXPECT_EQ(r["hosts"].size(), 3U);
+  const auto& cost = r["cost_per_acquire"];
+  EXPECT_EQ(cost["server"][GetParam().counter].get<int>(),
+            GetParam().per_grant * cost["grants"].get<int>());
   expect_clocks_within_their_error(r);
   for (const auto& a : agents_) EXPECT_EQ(a->wait(20s).status, 0) << a->err();
 }
 
 INSTANTIATE_TEST_SUITE_P(kinds, every_server,
-                         testing::Values(server_kind{"redis", "redis/lua"},
-                                         server_kind{"zookeeper", "zookeeper/sequential"},
-                                         server_kind{"mysql", "mysql/for_update"}));
+                         testing::Values(server_kind{"redis", "redis/lua", "cmd.del", 1},
+                                         // A node is created, and deleted.
+                                         server_kind{"zookeeper", "zookeeper/sequential",
+                                                     "cnt_lockmark_write_per_namespace", 2},
+                                         server_kind{"mysql", "mysql/for_update", "cmd.commit",
+                                                     1}));
 
 // A lease that ends long before its hold: two hosts hold the key, and both are named.
 TEST_F(on_hosts, two_holders_on_different_hosts_are_found) {

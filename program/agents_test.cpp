@@ -359,5 +359,35 @@ TEST_F(agents, what_was_measured_while_a_link_was_cut_is_delivered_once) {
   EXPECT_EQ(r["cost_per_acquire"]["grants"], r["cost_per_acquire"]["server"]["cmd.del"]);
 }
 
+// A coordinator that takes nothing for a while: an agent keeps what it measured, its load does not
+// wait, and what it may not keep any more ends the run, with the reason.
+TEST_F(agents, more_than_an_agent_may_keep_ends_the_run) {
+  program c = coordinator(
+      2, {"--duration", "30s", "--hold", "0s", "--set", "load.think=0s", "--set", "keys=own"});
+  const std::string join = address_of(c);
+  faults::proxy_process proxies({LOCKMARK_BINARY, "proxy"});
+  const auto port = static_cast<std::uint16_t>(std::stoi(join.substr(join.rfind(':') + 1)));
+  const faults::proxied way = proxies.open({"127.0.0.1", port});
+  program one = agent(c, "one");
+  auto small = agent_command(dir_, fmt::format("127.0.0.1:{}", way.port), "two");
+  small.insert(small.end(), {"--buffer", "0.4"});
+  program two(small, dir_.path());
+  ASSERT_TRUE(c.says("measuring", 2)) << c.err();
+  const real_clock clock;
+  loop l{clock};
+  run_to_end(l, proxies.set(l, {way.link}, faults::link_mode::stall));
+  EXPECT_TRUE(two.says("more than it may keep"));
+  run_to_end(l, proxies.set(l, {way.link}, faults::link_mode::pass));
+  const ended e = c.wait(30s);
+  EXPECT_EQ(e.status, 2) << e.out << e.err;
+  const std::string why = "agent two: it measured more than the coordinator took in time";
+  EXPECT_THAT(e.err, HasSubstr(why));
+  const auto r = result();
+  EXPECT_EQ(r["run"]["status"], "failed");
+  EXPECT_THAT(r["run"]["why"].get<std::string>(), HasSubstr(why));
+  EXPECT_EQ(r["verdict"]["violations"], 0);
+  EXPECT_THAT(left_behind(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace lockmark::cli

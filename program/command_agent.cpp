@@ -24,6 +24,7 @@ struct agent_command_options {
   std::string name;
   std::string within = "60s";
   std::string keep = "runs";
+  std::string buffer = "256";
 };
 
 std::string invitation_text(const std::string& file) {
@@ -54,7 +55,13 @@ int run(const context& c, const agent_command_options& g) {
   }
   const auto within = config::parse_duration(g.within);
   if (!within) throw usage_error("--within: {}", within.error().sentence);
+  const auto buffer = config::parse_number(g.buffer);
+  if (!buffer) throw usage_error("--buffer: {}", buffer.error().sentence);
+  if (*buffer <= 0 || *buffer > 1 << 20) {
+    throw usage_error("--buffer: expected MiB above 0 and up to 1048576, not '{}'", g.buffer);
+  }
   agents::agent_setup s;
+  s.buffer_bytes = static_cast<std::size_t>(*buffer * (1 << 20));
   s.join = g.join;
   s.guests = agents::read_invitation(invitation_text(g.invitation));
   s.name = g.name.empty() ? default_name() : g.name;
@@ -86,6 +93,8 @@ command_action agent_command(CLI::App& app, const context& c) {
   declare(app, "--name", g->name, "NAME", "unique among the agents; HOST-PID if not given");
   declare(app, "--keep", g->keep, "DIR",
           "its part of a run is kept in here until the coordinator has all of it");
+  declare(app, "--buffer", g->buffer, "MIB",
+          "reports that may wait for a slow coordinator; with more, its load ends");
   declare(app, "--within", g->within, "TIME", "how long to try to reach the coordinator");
   app.footer(
       "An agent starts its share of the participants of each run on this machine, and ends with "

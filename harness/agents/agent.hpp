@@ -20,6 +20,8 @@ struct agent_setup {
   duration within = std::chrono::seconds{60};  // until it is welcomed
   // Where its part of a run is kept until the coordinator has all of it, in a folder of its own.
   std::string keep = "runs";
+  // Reports that the coordinator has not acknowledged. Beyond it the load ends, and so the run.
+  std::size_t buffer_bytes = 256 << 20;
   // The locks and workloads by name. Throws usage_error for names that there are not.
   std::function<const lock_kind&(const config::job&)> lock;
   std::function<const workload_kind&(const std::string&)> workload;

@@ -16,9 +16,6 @@ using state = wire::ParticipantReport;
 
 constexpr duration report_every = 20ms;
 constexpr duration closing_within = 15s;
-// What the coordinator has not acknowledged. Beyond it the run ends, rather than this machine's
-// memory.
-constexpr std::size_t most_kept_bytes = 256 << 20;
 
 void set_gauges(const run::gauges& from, wire::Gauges& to) {
   const auto of = [](const std::atomic<std::int64_t>& gauge) {
@@ -148,11 +145,26 @@ void agent_run::obey(const wire::Orders& o) {
   if (o.stop() && !done_.stop()) pool_->stop();
   if (o.hurry() && !done_.hurry()) pool_->hurry();
   if (o.kill() && !done_.kill()) pool_->kill_the_stuck();
-  if (o.close() && !done_.close()) {
-    pool_->close();
-    ending_.spawn(end());
-  }
+  if (o.close()) close();
   done_ = o;
+}
+
+void agent_run::close() {
+  if (closing_) return;
+  closing_ = true;
+  pool_->close();
+  ending_.spawn(end());
+}
+
+// Rather than this machine's memory. The coordinator learns why with the reports that wait for it.
+void agent_run::end_load() {
+  is_full_ = true;
+  setup_.tell(
+      fmt::format("its load ends: {:.2f} MiB wait for the coordinator, more than it may keep",
+                  static_cast<double>(line_.kept_bytes()) / (1 << 20)));
+  pool_->stop();
+  pool_->hurry();
+  close();
 }
 
 task<void> agent_run::end() {
@@ -162,6 +174,7 @@ task<void> agent_run::end() {
 
 void agent_run::step() {
   if (over_) return;
+  if (pool_ != nullptr && !is_full_ && line_.kept_bytes() > setup_.buffer_bytes) end_load();
   if (ended_) {
     report(true);
     over_ = true;
@@ -182,8 +195,11 @@ void agent_run::report(bool last) {
     cpu_ns += pool_->cpu_elsewhere_ns();
     out.set_trouble(pool_->trouble());
   }
-  if (line_.kept_bytes() > most_kept_bytes) {
-    out.set_trouble("it measured more than the coordinator took in time");
+  if (is_full_) {
+    out.set_trouble(
+        fmt::format("it measured more than the coordinator took in time: {:.2f} MiB is "
+                    "the most that --buffer lets it keep",
+                    static_cast<double>(setup_.buffer_bytes) / (1 << 20)));
   }
   out.set_cpu_ns(cpu_ns);
   for (std::size_t i = 0; i < numbers_.size(); ++i) {

@@ -36,6 +36,8 @@ class agent_run {
   void fail(std::string why);
   void report(bool last);
   void report_on(std::size_t member, wire::ParticipantReport& to);
+  void end_load();
+  void close();
   task<void> end();
 
   loop& loop_;
@@ -53,6 +55,8 @@ class agent_run {
   std::vector<check::event> events_;
   std::unique_ptr<part_writer> part_;  // null: it cannot be kept
   scope ending_;
+  bool is_full_ = false;  // more waits for the coordinator than may
+  bool closing_ = false;
   bool ended_ = false;
   bool over_ = false;
 };
