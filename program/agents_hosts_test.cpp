@@ -17,6 +17,7 @@ namespace lockmark::cli {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -86,7 +87,7 @@ TEST_P(every_server, is_pressed_from_three_hosts) {
                                 {"--lock", GetParam().lock, "--set", "wait=30s"});
   start_agents(c, servers);
   const ended e = c.wait(90s);
-  EXPECT_EQ(e.status, 0) << e.out << e.err << what_agents_said();
+  EXPECT_THAT(e.status, AnyOf(0, 3)) << e.out << e.err << what_agents_said();
   const auto r = result();
   EXPECT_EQ(r["verdict"]["held"], true);
   EXPECT_GT(r["samples"].get<int>(), 50);

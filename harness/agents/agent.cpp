@@ -16,9 +16,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr duration look_every = 10ms;
+constexpr duration look_every = 20ms;
 // Load that nobody controls ends after this, and so does the agent.
 constexpr duration gone_after = 4s;
+// A longer pause was no waiting, but a process that did not run.
+constexpr duration longest_step = 200ms;
 constexpr duration flush_within = 2s;
 
 class agent {
@@ -69,7 +71,16 @@ class agent {
     }
   }
 
-  bool is_alone() const { return clock_.now() - line_.heard_at() > gone_after; }
+  // Only time in which this process ran counts: when it was stopped, the coordinator may have
+  // spoken all the while. REQUIRES: called every few ms.
+  bool is_alone() {
+    const time_point now = clock_.now(), heard_at = line_.heard_at();
+    if (heard_at != heard_at_) unheard_ = {};
+    heard_at_ = heard_at;
+    unheard_ += std::min<duration>(now - looked_at_, longest_step);
+    looked_at_ = now;
+    return unheard_ > gone_after;
+  }
 
   void look() {
     refuse_to_stay();
@@ -122,7 +133,7 @@ class agent {
   }
 
   // Why the run ends here, whatever the coordinator may want.
-  std::string why_alone() const {
+  std::string why_alone() {
     if (const std::string why = line_.refusal(); !why.empty()) return why;
     if (is_alone()) {
       return fmt::format("the coordinator at {} is gone", setup_.join);
@@ -140,6 +151,8 @@ class agent {
   std::optional<wire::Assignment> assigned_;
   wire::Orders orders_;
   bool dismissed_ = false;
+  time_point looked_at_{}, heard_at_{};
+  duration unheard_{};
 };
 
 }  // namespace

@@ -236,15 +236,17 @@ bool agent_link::take(std::uint64_t connection, const wire::FromAgent& message) 
   const time_point now = clock_.now();
   longest_silence_ = std::max(longest_silence_, now - heard_at_);
   heard_at_ = now;
-  if (message.has_report()) take(message.report());
+  if (message.has_report()) take_report(message.number(), message.report());
   return true;
 }
 
 // Reports that were sent again are known already.
-void agent_link::take(const wire::Report& report) {
-  if (report.number() <= received_) return;
-  if (report.number() != received_ + 1) throw std::runtime_error("one of its reports is missing");
-  received_ = report.number();
+void agent_link::take_report(std::uint64_t number, const std::string& bytes) {
+  if (number <= received_) return;
+  if (number != received_ + 1) throw std::runtime_error("one of its reports is missing");
+  wire::Report report;
+  if (!report.ParseFromString(bytes)) throw std::runtime_error("one of its reports is none");
+  received_ = number;
   if (told_.received + 16 <= received_) changed_.notify_all();
   if (report.run() != assignment_.run() || !host_clock_.known()) return;
   for (const wire::ParticipantReport& one : report.participants()) {

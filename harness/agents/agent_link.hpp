@@ -100,7 +100,7 @@ class agent_link {
   std::uint64_t received() const;
 
  private:
-  void take(const wire::Report& report);
+  void take_report(std::uint64_t number, const std::string& bytes);
   wire::Orders orders_for_agent() const;
   void lose(std::string why);
 

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using state = wire::ParticipantReport;
 
-constexpr duration report_every = 20ms;
+constexpr duration report_every = 100ms;
 constexpr duration closing_within = 15s;
 
 void set_gauges(const run::gauges& from, wire::Gauges& to) {
@@ -185,7 +185,8 @@ void agent_run::step() {
 
 void agent_run::report(bool last) {
   last_report_ = clock_.now();
-  wire::Report out;
+  wire::Report& out = report_;
+  out.Clear();
   out.set_run(run_);
   out.set_over(last);
   out.set_late_ns(late_ns_);
@@ -215,8 +216,9 @@ void agent_run::report(bool last) {
     if (last) one.set_state(state::OVER);
   }
   note_exchanges();
-  if (part_) part_->add(out, to_ns(clock_.now()));
-  line_.send(std::move(out));
+  std::string bytes = out.SerializeAsString();
+  if (part_) part_->add_report(bytes, to_ns(clock_.now()));
+  line_.send(std::move(bytes));
 }
 
 void agent_run::report_on(std::size_t member, wire::ParticipantReport& to) {

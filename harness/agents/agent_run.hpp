@@ -22,7 +22,7 @@ class agent_run {
 
   // What holds from now on; may be told again and again.
   void obey(const wire::Orders& o);
-  // Reads what the participants have measured, and reports it. A few times in 100 ms.
+  // Reads what the participants have measured, and reports it. To be called every few ms.
   void step();
   // All participants have ended and the last report is on its way.
   bool over() const { return over_; }
@@ -53,6 +53,7 @@ class agent_run {
   std::int64_t late_ns_ = 0;
   time_point last_report_{};
   std::vector<check::event> events_;
+  wire::Report report_;                // the last one, whose memory the next one uses
   std::unique_ptr<part_writer> part_;  // null: it cannot be kept
   scope ending_;
   bool is_full_ = false;  // more waits for the coordinator than may

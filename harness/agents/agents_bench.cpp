@@ -52,14 +52,15 @@ class coordinator_alone {
     ++reports_;
     for (std::uint32_t n = 0; n < agents; ++n) {
       wire::FromAgent message;
-      wire::Report& r = *message.mutable_report();
-      r.set_number(reports_);
+      message.set_number(reports_);
+      wire::Report r;
       r.set_run(1);
       wire::ParticipantReport& p = *r.add_participants();
       p.set_number(n);
       p.set_state(wire::ParticipantReport::READY);
       add_cycles(n, *p.mutable_events());
       p.set_complete_until_ns(at_ns_ + report_ns);
+      message.set_report(r.SerializeAsString());
       all.push_back(message.SerializeAsString());
     }
     at_ns_ += report_ns;

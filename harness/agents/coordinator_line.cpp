@@ -73,15 +73,10 @@ std::vector<exchange> coordinator_line::take_exchanges() {
   return std::exchange(exchanges_, {});
 }
 
-void coordinator_line::send(wire::Report report) {
+void coordinator_line::send(std::string report) {
   const std::lock_guard guard(mutex_);
-  report.set_number(++numbers_);
-  kept k;
-  k.number = numbers_;
-  *k.message.mutable_report() = std::move(report);
-  k.bytes = k.message.ByteSizeLong();
-  kept_bytes_ += k.bytes;
-  kept_.push_back(std::move(k));
+  kept_bytes_ += report.size();
+  kept_.push_back({++numbers_, std::move(report)});
   changed_.notify_all();
 }
 
@@ -189,9 +184,9 @@ void coordinator_line::write_reports(Stream& stream, std::uint64_t after, const 
     if (over || closing_ || clock_.now() - heard_at_ > deaf_after) return;
     wire::FromAgent message;  // empty: shows that this side lives
     if (has_more()) {
-      const std::uint64_t next = std::max(after + 1, kept_.front().number);
-      message = kept_[next - kept_.front().number].message;
-      after = next;
+      after = std::max(after + 1, kept_.front().number);
+      message.set_number(after);
+      message.set_report(kept_[after - kept_.front().number].report);
     }
     lock.unlock();
     const bool written = stream.Write(message);
@@ -215,7 +210,7 @@ void coordinator_line::hear(const wire::ToAgent& message) {
     default: heard_.push_back(message);
   }
   while (!kept_.empty() && kept_.front().number <= received) {
-    kept_bytes_ -= kept_.front().bytes;
+    kept_bytes_ -= kept_.front().report.size();
     kept_.pop_front();
   }
   changed_.notify_all();

@@ -37,8 +37,8 @@ class coordinator_line {
   std::vector<exchange> take_exchanges();
   // Messages since the last call, in order.
   std::vector<wire::ToAgent> take();
-  // Numbers the report and sends it as soon as possible.
-  void send(wire::Report report);
+  // Numbers the report, a wire::Report as bytes, and sends it as soon as possible.
+  void send(std::string report);
   // Reports that the coordinator has not acknowledged, in bytes.
   std::size_t kept_bytes() const;
   // Waits until all reports were acknowledged. False: they were not in time.
@@ -55,8 +55,7 @@ class coordinator_line {
  private:
   struct kept {
     std::uint64_t number = 0;
-    wire::FromAgent message;
-    std::size_t bytes = 0;
+    std::string report;
   };
 
   void keep_connected();

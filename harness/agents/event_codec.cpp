@@ -1,5 +1,6 @@
 #include "harness/agents/event_codec.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace lockmark::agents {
@@ -16,11 +17,25 @@ std::uint32_t kind_of(const event& e) {
          (e.cut ? cut : 0);
 }
 
+// Few events have one. REQUIRES: the other columns are complete.
+void append_pipes(std::span<const event> events, wire::Events& to) {
+  const auto has_none = [](const event& e) { return e.pipe_ns == 0; };
+  if (to.pipe_ns_size() == 0 && std::ranges::all_of(events, has_none)) return;
+  to.mutable_pipe_ns()->Resize(to.after_ns_size() - static_cast<int>(events.size()), 0);
+  for (const event& e : events) to.add_pipe_ns(e.pipe_ns);
+}
+
 }  // namespace
 
 void append(std::span<const event> events, wire::Events& to) {
   std::int64_t before_ns = 0;
   for (const std::int64_t after : to.after_ns()) before_ns += after;
+  const int size = to.after_ns_size() + static_cast<int>(events.size());
+  to.mutable_after_ns()->Reserve(size);
+  to.mutable_token()->Reserve(size);
+  to.mutable_key()->Reserve(size);
+  to.mutable_client()->Reserve(size);
+  to.mutable_kind()->Reserve(size);
   for (const event& e : events) {
     // The time in a promise is relative to its event: a small number, whatever the clock.
     const auto at = static_cast<std::uint64_t>(e.at_ns);
@@ -29,16 +44,17 @@ void append(std::span<const event> events, wire::Events& to) {
     to.add_key(e.key);
     to.add_client(e.client);
     to.add_kind(kind_of(e));
-    to.add_pipe_ns(e.pipe_ns);
     before_ns = e.at_ns;
   }
+  append_pipes(events, to);
 }
 
 std::vector<event> read_events(const wire::Events& from,
                                const std::function<std::int64_t(std::int64_t)>& ours) {
   const int size = from.after_ns_size();
+  const bool has_pipes = from.pipe_ns_size() > 0;
   for (const int other : {from.token_size(), from.key_size(), from.client_size(), from.kind_size(),
-                          from.pipe_ns_size()}) {
+                          has_pipes ? from.pipe_ns_size() : size}) {
     if (other != size) throw std::runtime_error("its events have columns of different lengths");
   }
   std::vector<event> all;
@@ -60,7 +76,7 @@ std::vector<event> read_events(const wire::Events& from,
     e.lasted = (kind & lasted) != 0;
     e.shared = (kind & shared) != 0;
     e.cut = (kind & cut) != 0;
-    e.pipe_ns = from.pipe_ns(i);
+    if (has_pipes) e.pipe_ns = from.pipe_ns(i);
     all.push_back(e);
   }
   return all;

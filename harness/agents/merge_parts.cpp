@@ -69,8 +69,8 @@ void replay(part& p, const run_shape& shape) {
       p.window_end_ns = record.orders().window_end_ns();
     } else if (record.has_report()) {
       wire::FromAgent message;
-      *message.mutable_report() = record.report();
-      message.mutable_report()->set_number(++number);
+      message.set_report(record.report());
+      message.set_number(++number);
       link.have_read();
       link.take(connection, message);
     }

@@ -57,14 +57,15 @@ class three_hosts {
     i.start_ns += ahead_of(host);
     i.end_ns += ahead_of(host);
     wire::FromAgent message;
-    wire::Report& r = *message.mutable_report();
-    r.set_number(++reports_[host]);
+    message.set_number(++reports_[host]);
+    wire::Report r;
     r.set_run(1);
     wire::ParticipantReport& p = *r.add_participants();
     p.set_number(host);
     p.set_state(wire::ParticipantReport::READY);
     p.set_complete_until_ns(i.end_ns);
     p.add_intervals(run::encode(i));
+    message.set_report(r.SerializeAsString());
     wire::FromAgent arrived;
     ASSERT_TRUE(arrived.ParseFromString(message.SerializeAsString()));
     ASSERT_TRUE(links_[host]->take(connections_[host], arrived));

@@ -83,10 +83,10 @@ void part_writer::add(const wire::Orders& o, std::int64_t at_ns) {
   write(record);
 }
 
-void part_writer::add(const wire::Report& r, std::int64_t at_ns) {
+void part_writer::add_report(const std::string& bytes, std::int64_t at_ns) {
   wire::PartRecord record;
   record.set_at_ns(at_ns);
-  *record.mutable_report() = r;
+  record.set_report(bytes);
   write(record);
 }
 

@@ -26,7 +26,7 @@ class part_writer {
 
   void add(const exchange& e, std::int64_t at_ns);
   void add(const wire::Orders& o, std::int64_t at_ns);
-  void add(const wire::Report& r, std::int64_t at_ns);
+  void add_report(const std::string& bytes, std::int64_t at_ns);
   // The file stays. False: not all of it could be written.
   bool keep();
   const std::filesystem::path& folder() const { return folder_; }
