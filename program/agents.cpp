@@ -116,6 +116,11 @@ class gathered final : public agent_group {
   agents::coordinator coordinator_;
 };
 
+bool asks_for_agents(const agent_options& asked) {
+  return asked.agents != 0 || !asked.hosts.empty() || !asked.launch.empty() ||
+         !asked.listen.empty();
+}
+
 void check(agent_options& asked) {
   const auto hosts = static_cast<std::uint32_t>(split(asked.hosts).size());
   if (hosts > 0 && !asked.launch.empty()) throw usage_error("--hosts and --launch: one of them");
@@ -157,10 +162,32 @@ void declare_agents(CLI::App& app, agent_options& to) {
   declare(app, "--remote-program", to.remote_program, "PROGRAM", "lockmark on those hosts");
 }
 
-std::unique_ptr<agent_group> gather_agents(const agent_options& asked, bool quiet) {
-  if (asked.agents == 0 && asked.hosts.empty() && asked.launch.empty() && asked.listen.empty()) {
-    return nullptr;
+std::vector<std::string> agent_arguments(const agent_options& asked) {
+  if (!asks_for_agents(asked)) return {};
+  agent_options checked = asked;
+  check(checked);
+  if (checked.hosts.empty() && checked.launch.empty()) {
+    throw usage_error(
+        "--agents: each run of this command needs agents anew; say how to start them by --hosts or "
+        "--launch");
   }
+  if (!checked.invitation.empty()) {
+    throw usage_error("--invitation: each run of this command has one of its own");
+  }
+  std::vector<std::string> all{"--agents-within", checked.within, "--remote-program",
+                               checked.remote_program};
+  const auto add = [&all](const char* option, const std::string& value) {
+    if (!value.empty()) all.insert(all.end(), {option, value});
+  };
+  add("--agents", fmt::format("{}", checked.agents));
+  add("--hosts", checked.hosts);
+  add("--launch", checked.launch);
+  add("--listen", checked.listen);
+  return all;
+}
+
+std::unique_ptr<agent_group> gather_agents(const agent_options& asked, bool quiet) {
+  if (!asks_for_agents(asked)) return nullptr;
   agent_options checked = asked;
   check(checked);
   return std::make_unique<gathered>(checked, quiet);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "harness/config/job.hpp"
 #include "harness/run/participants/process_worker_pool.hpp"
@@ -23,6 +24,11 @@ struct agent_options {
 };
 
 void declare_agents(CLI::App& app, agent_options& to);
+
+// The same options, for a lockmark that this one starts, which then gathers agents of its own;
+// empty: none are asked for. Throws usage_error for what gather_agents would refuse, and for agents
+// that nobody would start anew.
+std::vector<std::string> agent_arguments(const agent_options& asked);
 
 // The agents of a command, from when they joined until the command ends.
 class agent_group {

@@ -18,6 +18,10 @@ command_action absent(CLI::App& app) {
 
 void declare_agents(CLI::App&, agent_options&) {}
 
+std::vector<std::string> agent_arguments(const agent_options&) {
+  return {};
+}
+
 std::unique_ptr<agent_group> gather_agents(const agent_options&, bool) {
   return nullptr;
 }

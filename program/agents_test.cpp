@@ -12,6 +12,7 @@ namespace lockmark::cli {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
 using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -79,6 +80,36 @@ TEST_F(agents, a_table_has_one_set_of_them_for_all_its_runs) {
   EXPECT_THAT(e.out, HasSubstr("redis/lua"));
   EXPECT_EQ(one.wait(10s).status, 0);
   EXPECT_EQ(two.wait(10s).status, 0);
+}
+
+// Each run of a gate is a lockmark of its own, and so a coordinator: one command more is seen.
+TEST_F(agents, a_gate_starts_them_anew_for_each_run) {
+  const std::string launch =
+      fmt::format("'{}' agent --keep '{}'", LOCKMARK_BINARY, (dir_ / "parts").string());
+  std::vector<std::string> words{"gate",
+                                 "uncontended",
+                                 "--on",
+                                 servers->target(),
+                                 "--set",
+                                 "lock=redis/set_nx_px",
+                                 "--quick",
+                                 "--candidate",
+                                 "options.release=compare_then_del",
+                                 "--out",
+                                 (dir_ / "runs").string(),
+                                 "--agents",
+                                 "1"};
+  const ended by_hand = run(dir_.path(), words);
+  EXPECT_EQ(by_hand.status, 2);
+  EXPECT_THAT(by_hand.err, AllOf(is_one_sentence(), HasSubstr("--hosts or --launch")));
+  words.insert(words.end(), {"--launch", launch});
+  const ended e = run(dir_.path(), words, 120s);
+  EXPECT_EQ(e.status, 1) << e.out << e.err;
+  EXPECT_THAT(e.out, HasSubstr("REGRESSION"));
+  const auto session = read_json(only_folder(dir_ / "runs") / "gate.json");
+  const auto folder = session["runs"][0]["candidate"].get<std::string>();
+  const auto r = read_json(only_folder(dir_ / "runs") / folder / "run.json");
+  EXPECT_EQ(r["hosts"].size(), 1U);
 }
 
 TEST_F(agents, too_few_are_waited_for_and_counted) {

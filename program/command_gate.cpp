@@ -12,6 +12,7 @@
 #include "harness/config/quantity.hpp"
 #include "harness/gate/metrics.hpp"
 #include "harness/run/result_json.hpp"
+#include "program/agents.hpp"
 #include "program/commands.hpp"
 #include "program/declare.hpp"
 #include "program/execute.hpp"
@@ -45,6 +46,7 @@ struct gate_options {
   std::string history;
   std::string otava;
   bool quiet = false;
+  agent_options agents;
 };
 
 // The length of each run. Without repeated ones a session has 20 or 60 of
@@ -116,6 +118,7 @@ gate_plan plan_of(const gate_options& g) {
   plan.candidate = read_side(common, "candidate", g.candidate);
   plan.baseline = read_side(common, "baseline", g.baseline);
   plan.against = g.against;
+  plan.agents = agent_arguments(g.agents);
   for (const std::string& name : g.metrics) {
     check_metric("--metrics", name);
     plan.metrics.push_back({name});
@@ -223,6 +226,7 @@ command_action gate_command(CLI::App& app, const context&) {
   declare_sides(app, *g);
   declare_depth(app, *g);
   declare_outputs(app, *g);
+  declare_agents(app, g->agents);
   app.footer(
       "Exit status: 0 PASS; 1 REGRESSION; 2 wrong usage or no server; 3 INCONCLUSIVE.\n"
       "Examples:\n"

@@ -179,7 +179,7 @@ report::recorded_run gate_bench::run(const used_side& side) {
     display.announce(fmt::format("running for {:.0f} s", elapsed));
   };
   show();
-  return run_apart({side.what, plan_.job, side.where->url, set, plan_.out, show});
+  return run_apart({side.what, plan_.job, side.where->url, set, plan_.out, plan_.agents, show});
 }
 
 // Why a completed run cannot be used; empty if it can. A machine that stalled for a second leaves

@@ -19,6 +19,7 @@ struct gate_plan {
   std::string job;
   gate_side baseline;
   gate_side candidate;
+  std::vector<std::string> agents;          // arguments by which each run gathers its own
   std::vector<std::string> against;         // stored runs instead of the baseline
   std::vector<gate::metric> metrics;        // empty: all that the runs have
   std::vector<std::string> left_out;        // of those

@@ -72,6 +72,7 @@ local::launch launch_of(const gate_run_request& e, const private_job& job,
     what.argv.push_back("--set");
     what.argv.push_back(assignment);
   }
+  what.argv.insert(what.argv.end(), e.arguments.begin(), e.arguments.end());
   what.working_directory = std::filesystem::current_path();
   what.log = log;
   if (!target.variable.empty()) what.environment = {target.variable};

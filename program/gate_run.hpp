@@ -23,7 +23,8 @@ struct gate_run_request {
   std::string url;  // with its password
   std::vector<std::string> set;
   std::filesystem::path runs;         // the parent of the run folder
-  std::function<void()> meanwhile{};  // called a few times a second
+  std::vector<std::string> arguments;  // more of them
+  std::function<void()> meanwhile{};   // called a few times a second
 };
 
 // Waits until the run has ended; passes interrupts on to it. Throws run_failure.

@@ -75,20 +75,18 @@ class journal {
     complete_until_ns_ = complete_until_ns;
   }
 
-  // Appends everything published since the last call to `to`; returns the promise.
+  // Appends everything published since the last call to `to`; returns the promise. The memory of an
+  // empty `to` goes to the next events.
   std::int64_t collect(std::vector<event>& to) {
     std::vector<event> taken;
     std::int64_t complete_until_ns = 0;
+    const bool exchanges = to.empty();
     {
       const std::lock_guard guard(mutex_);
-      taken.swap(published_);
+      published_.swap(exchanges ? to : taken);
       complete_until_ns = complete_until_ns_;
     }
-    if (to.empty()) {
-      to.swap(taken);
-    } else {
-      to.insert(to.end(), taken.begin(), taken.end());
-    }
+    if (!exchanges) to.insert(to.end(), taken.begin(), taken.end());
     return complete_until_ns;
   }
 
