@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "harness/agents/coordinator.hpp"
 #include "harness/base/files.hpp"
+#include "harness/base/redact.hpp"
 #include "harness/config/parsed.hpp"
 #include "harness/config/quantity.hpp"
 #include "program/build_text.hpp"
@@ -35,14 +37,18 @@ bool is_loopback(const std::string& host) {
 class gathered final : public agent_group {
  public:
   gathered(const agent_options& asked, bool quiet)
-      : asked_(asked), quiet_(quiet), coordinator_(clock_, setup_of(asked)) {
+      : asked_(asked), quiet_(quiet), coordinator_(std::in_place, clock_, setup_of(asked)) {
     launch();
     invite();
-    coordinator_.wait(interrupts(), [this] { return why_none_will_come(); });
+    coordinator_->wait(interrupts(), [this] { return why_none_will_come(); });
+  }
+  ~gathered() override {
+    coordinator_.reset();  // dismisses the agents
+    wait_for(launched_);
   }
 
   std::uint64_t participants_for(const config::job& job) const override {
-    const auto links = coordinator_.links();
+    const auto links = coordinator_->links();
     std::uint64_t each = 1'000;
     for (const agents::agent_link* l : links) {
       const double cores = std::floor(l->facts().cores);
@@ -52,7 +58,7 @@ class gathered final : public agent_group {
   }
 
   std::unique_ptr<run::separate_pool> make_pool(const run::process_pool_setup& who) override {
-    return coordinator_.make_pool(who);
+    return coordinator_->make_pool(who);
   }
 
  private:
@@ -72,9 +78,10 @@ class gathered final : public agent_group {
 
   // Each knows where to go, and by whom it was invited.
   void launch() {
-    const std::string join = coordinator_.address(), word = coordinator_.invitation_text();
+    const std::string join = coordinator_->address(), word = coordinator_->invitation_text();
     for (const std::string& host : split(asked_.hosts)) {
       launched_.push_back(std::make_unique<launched>(
+          fmt::format("ssh {}", host),
           std::vector<std::string>{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", host,
                                    fmt::format("{} agent --join {} --name {} --invitation -",
                                                asked_.remote_program, join, host)},
@@ -82,14 +89,14 @@ class gathered final : public agent_group {
     }
     if (asked_.launch.empty()) return;
     launched_.push_back(std::make_unique<launched>(
-        std::vector<std::string>{"sh", "-c", asked_.launch},
+        shown_command(asked_.launch), std::vector<std::string>{"sh", "-c", asked_.launch},
         std::map<std::string, std::string>{{"LOCKMARK_JOIN", join}, {"LOCKMARK_INVITATION", word}},
         ""));
   }
 
   // For agents that others start.
   void invite() const {
-    const std::string word = coordinator_.invitation_text();
+    const std::string word = coordinator_->invitation_text();
     if (!asked_.invitation.empty()) {
       write_whole_file(asked_.invitation, word + "\n");
     }
@@ -97,14 +104,14 @@ class gathered final : public agent_group {
     fmt::print(stderr,
                "lockmark: waiting {} for {} agent{}; on each machine that is to carry load:\n"
                "  lockmark agent --join {} --invitation {}\n",
-               asked_.within, asked_.agents, asked_.agents == 1 ? "" : "s", coordinator_.address(),
+               asked_.within, asked_.agents, asked_.agents == 1 ? "" : "s", coordinator_->address(),
                asked_.invitation.empty() ? "FILE" : asked_.invitation);
     if (asked_.invitation.empty()) fmt::print(stderr, "where FILE has this word:\n  {}\n", word);
   }
 
   std::string why_none_will_come() {
     for (const auto& one : launched_) {
-      if (const auto how = one->ended()) return *how;
+      if (const auto how = one->failed()) return *how;
     }
     return {};
   }
@@ -112,8 +119,8 @@ class gathered final : public agent_group {
   const agent_options asked_;
   const bool quiet_;
   const real_clock clock_;
-  std::vector<std::unique_ptr<launched>> launched_;  // end by themselves once dismissed
-  agents::coordinator coordinator_;
+  std::vector<std::unique_ptr<launched>> launched_;
+  std::optional<agents::coordinator> coordinator_;
 };
 
 bool asks_for_agents(const agent_options& asked) {

@@ -135,6 +135,7 @@ TEST_F(lost_agents, ctrl_c_ends_all_of_them) {
   EXPECT_EQ(c.wait(20s).status, 3);
   EXPECT_EQ(one.wait(20s).status, 0) << one.err();
   EXPECT_EQ(two.wait(20s).status, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "parts"));
   EXPECT_EQ(result()["run"]["status"], "interrupted");
   EXPECT_THAT(left_behind(), IsEmpty());
 }

@@ -191,7 +191,8 @@ TEST_F(agents, a_coordinator_says_what_it_cannot) {
   EXPECT_THAT(says({"--agents", "1", "--listen", "192.0.2.1:7070"}),
               HasSubstr("cannot listen on 192.0.2.1:7070"));
   EXPECT_THAT(says({"--hosts", "a,b"}), HasSubstr("--listen ADDRESS:0"));
-  EXPECT_THAT(says({"--agents", "1", "--launch", "exit 3"}), HasSubstr("ended with exit status 3"));
+  EXPECT_THAT(says({"--agents", "1", "--launch", "sh -c 'exit 3'"}),
+              HasSubstr("; sh *** ended with exit status 3"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <system_error>
@@ -18,7 +19,17 @@ namespace lockmark::cli {
 namespace {
 
 constexpr int end_within_ms = 2'000;
+constexpr int end_by_themselves_ms = 5'000;
 constexpr int look_every_ms = 10;
+
+template <class Condition>
+bool within(int limit_ms, Condition holds) {
+  for (int ms = 0; !holds(); ms += look_every_ms) {
+    if (ms >= limit_ms) return false;
+    poll(nullptr, 0, look_every_ms);
+  }
+  return true;
+}
 
 // Null-terminated, as exec wants it.
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -40,9 +51,9 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
 
 }  // namespace
 
-launched::launched(std::vector<std::string> words,
+launched::launched(std::string name, std::vector<std::string> words,
                    const std::map<std::string, std::string>& environment, const std::string& input)
-    : name_(words.size() > 1 ? fmt::format("{} {}", words.front(), words.back()) : words.front()) {
+    : name_(std::move(name)) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::system_error(errno, std::generic_category(), "no pipe to a launched program");
@@ -70,10 +81,14 @@ launched::launched(std::vector<std::string> words,
   _exit(127);
 }
 
-std::optional<std::string> launched::ended() {
+bool launched::has_ended() {
   int status = 0;
   if (!status_ && waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
-  if (!status_) return std::nullopt;
+  return status_.has_value();
+}
+
+std::optional<std::string> launched::failed() {
+  if (!has_ended() || status_ == 0) return std::nullopt;
   if (WIFEXITED(*status_) && WEXITSTATUS(*status_) == 127) {
     return fmt::format("{} could not be executed", name_);
   }
@@ -81,14 +96,17 @@ std::optional<std::string> launched::ended() {
 }
 
 launched::~launched() {
-  if (ended()) return;
+  if (has_ended()) return;
   kill(-pid_, SIGTERM);
-  for (int ms = 0; ms < end_within_ms && !ended(); ms += look_every_ms) {
-    poll(nullptr, 0, look_every_ms);
-  }
-  if (ended()) return;
+  if (within(end_within_ms, [this] { return has_ended(); })) return;
   kill(-pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+void wait_for(const std::vector<std::unique_ptr<launched>>& all) {
+  within(end_by_themselves_ms, [&] {
+    return std::ranges::all_of(all, [](const auto& one) { return one->has_ended(); });
+  });
 }
 
 }  // namespace lockmark::cli

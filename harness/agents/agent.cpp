@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <optional>
 
 #include "harness/agents/agent_run.hpp"
@@ -155,9 +156,27 @@ class agent {
   duration unheard_{};
 };
 
+// The folder of its parts goes with the agent if it came with it and nothing was kept.
+class folder_of_parts {
+ public:
+  explicit folder_of_parts(std::filesystem::path where)
+      : path_(std::move(where)), was_there_(std::filesystem::exists(path_)) {}
+  folder_of_parts(const folder_of_parts&) = delete;
+  folder_of_parts& operator=(const folder_of_parts&) = delete;
+  ~folder_of_parts() {
+    std::error_code ignored;
+    if (!was_there_) std::filesystem::remove(path_, ignored);
+  }
+
+ private:
+  const std::filesystem::path path_;
+  const bool was_there_;
+};
+
 }  // namespace
 
 void be_agent(const real_clock& clock, const agent_setup& s) {
+  const folder_of_parts parts(s.keep);
   loop l{clock};
   agent one(l, clock, s);
   run_to_end(l, one.live());

@@ -26,6 +26,10 @@ std::string random_session() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
+double seconds(duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
 // No byte earlier than another one tells how much of a guess was right.
 bool same_token(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
@@ -229,11 +233,13 @@ void coordinator::wait(const std::atomic<int>& interrupts,
     if (interrupts.load() > 0) throw usage_error("interrupted before the agents had joined");
     const std::string why = why_none();
     if (!why.empty() || clock_.now() > by) {
-      const std::string refusal = service_->last_refusal();
-      throw usage_error("--agents: {} of {} agents joined {} within {:.0f} s{}{}{}{}",
-                        links().size(), setup_.agents, address(),
-                        std::chrono::duration<double>(setup_.within).count(),
-                        refusal.empty() ? "" : "; ", refusal, why.empty() ? "" : "; ", why);
+      std::string sentence = fmt::format("--agents: {} of {} agents joined {}", links().size(),
+                                         setup_.agents, address());
+      if (why.empty()) sentence += fmt::format(" within {:.0f} s", seconds(setup_.within));
+      for (const std::string& more : {service_->last_refusal(), why}) {
+        if (!more.empty()) sentence += "; " + more;
+      }
+      throw usage_error(sentence);
     }
     if (const std::string now = service_->last_refusal(); now != said) setup_.tell(said = now);
     block_until(clock_.now() + 20ms);
