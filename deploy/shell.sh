@@ -39,6 +39,10 @@ interop_packages=(
   maven:mvn default-jdk-headless:javac nodejs:node npm:npm golang-go:go
   python3-kazoo ca-certificates
 )
+# What starts agents on other machines.
+launcher_packages=(
+  openssh-server openssh-client openmpi-bin slurmctld slurmd slurm-client munge
+)
 # A clang with libFuzzer, which g++ has not. A newer one on PATH is preferred to it.
 fuzz_packages=(clang-19 libclang-rt-19-dev)
 
@@ -96,11 +100,12 @@ install_without_services() {
   "${apt[@]}" install --yes --no-install-recommends "$@" || return 1
   # Nor at the next boot, where systemd is the one that boots. Only for what was installed just now.
   local service
-  for service in redis-server etcd postgresql pgbouncer prometheus prometheus-pushgateway; do
+  for service in redis-server etcd postgresql pgbouncer prometheus prometheus-pushgateway \
+    openssh-server:ssh munge slurmctld slurmd; do
     case " $* " in
-      *" $service "*)
+      *" ${service%:*} "*)
         if [ -d /run/systemd/system ]; then
-          "${sudo[@]}" systemctl disable "$service" || return 1
+          "${sudo[@]}" systemctl disable "${service#*:}" || return 1
         fi
         ;;
     esac

@@ -33,7 +33,7 @@ class keeper {
   void start();
   void ask_for_detours();
   void start_server(server& which);
-  void wait_until_ready(const server& which) { wait_for_answer(which, which.spec.ready); }
+  void wait_until_ready(const server& which);
   void wait_until_joined();
   void wait_for_answer(const server& which, const probe& ask);
   void run_command(const command& what);

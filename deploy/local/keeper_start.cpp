@@ -93,6 +93,10 @@ std::vector<std::string> keeper::environment_of(const server& which) const {
   return all;
 }
 
+void keeper::wait_until_ready(const server& which) {
+  if (which.spec.ready.judge != nullptr) wait_for_answer(which, which.spec.ready);
+}
+
 // Not while one of them is down: the others may be unable to join without it.
 void keeper::wait_until_joined() {
   for (const server& each : servers_) {

@@ -45,7 +45,7 @@ struct server_spec {
   // Paths removed for a restart without data, relative to its folder. None: it cannot restart
   // without.
   std::vector<std::string> data;
-  probe ready;
+  probe ready;  // without a judge it is not waited for: after_start has to
   // Also probed whenever all servers run, once after_start has: whether the server has the state
   // that the topology requires, such as membership in a complete cluster. Not probed without a
   // judge.
