@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <optional>
 
 #include "harness/agents/coordinator.hpp"
@@ -70,6 +73,10 @@ class gathered final : public agent_group {
     if (!within) throw usage_error("--agents-within: {}", within.error().sentence);
     s.within = *within;
     s.build = build_text();
+    if (!asked.identity.empty()) {
+      s.who = agents::read_identity(text_of("--identity", asked.identity),
+                                    fmt::format("--identity: {}", asked.identity));
+    }
     s.tell = [quiet = quiet_](const std::string& sentence) {
       if (!quiet) fmt::print(stderr, "lockmark: {}\n", sentence);
     };
@@ -106,7 +113,13 @@ class gathered final : public agent_group {
                "  lockmark agent --join {} --invitation {}\n",
                asked_.within, asked_.agents, asked_.agents == 1 ? "" : "s", coordinator_->address(),
                asked_.invitation.empty() ? "FILE" : asked_.invitation);
-    if (asked_.invitation.empty()) fmt::print(stderr, "where FILE has this word:\n  {}\n", word);
+    if (!asked_.invitation.empty()) return;
+    // A word that was made ahead is kept somewhere, and what is printed may be, too.
+    if (!asked_.identity.empty()) {
+      fmt::print(stderr, "where FILE is the invitation that was made with the identity\n");
+    } else {
+      fmt::print(stderr, "where FILE has this word:\n  {}\n", word);
+    }
   }
 
   std::string why_none_will_come() {
@@ -125,7 +138,7 @@ class gathered final : public agent_group {
 
 bool asks_for_agents(const agent_options& asked) {
   return asked.agents != 0 || !asked.hosts.empty() || !asked.launch.empty() ||
-         !asked.listen.empty();
+         !asked.listen.empty() || !asked.identity.empty();
 }
 
 void check(agent_options& asked) {
@@ -136,7 +149,8 @@ void check(agent_options& asked) {
   }
   if (hosts > 0) asked.agents = hosts;
   if (asked.agents == 0) {
-    throw usage_error("--launch and --listen need --agents N: how many agents to wait for");
+    throw usage_error(
+        "--launch, --listen and --identity need --agents N: how many agents to wait for");
   }
   if (!asked.listen.empty() && asked.listen.rfind(':') == std::string::npos) {
     throw usage_error("--listen: expected ADDRESS:PORT, as 10.0.0.5:7070 or 10.0.0.5:0, not '{}'",
@@ -166,6 +180,8 @@ void declare_agents(CLI::App& app, agent_options& to) {
   declare(app, "--agents-within", to.within, "TIME", "how long to wait for all of them");
   declare(app, "--invitation", to.invitation, "FILE",
           "also writes the invitation, which lets agents in, to this file");
+  declare(app, "--identity", to.identity, "FILE",
+          "what lockmark invitation made for the coordinator; if not given, made for this command");
   declare(app, "--remote-program", to.remote_program, "PROGRAM", "lockmark on those hosts");
 }
 
@@ -190,7 +206,16 @@ std::vector<std::string> agent_arguments(const agent_options& asked) {
   add("--hosts", checked.hosts);
   add("--launch", checked.launch);
   add("--listen", checked.listen);
+  add("--identity", checked.identity);
   return all;
+}
+
+std::string text_of(const std::string& option, const std::string& file) {
+  const std::ifstream opened(file);
+  if (!opened) {
+    throw usage_error("{}: {}: cannot be read ({})", option, file, std::strerror(errno));
+  }
+  return readable_text(file);
 }
 
 std::unique_ptr<agent_group> gather_agents(const agent_options& asked, bool quiet) {

@@ -18,6 +18,7 @@ struct agent_options {
   std::string listen;
   std::string within = "60s";
   std::string invitation;  // a file to write it to
+  std::string identity;    // a file to read it from
   std::string hosts;       // a,b,c
   std::string launch;
   std::string remote_program = "lockmark";
@@ -29,6 +30,9 @@ void declare_agents(CLI::App& app, agent_options& to);
 // empty: none are asked for. Throws usage_error for what gather_agents would refuse, and for agents
 // that nobody would start anew.
 std::vector<std::string> agent_arguments(const agent_options& asked);
+
+// The text of an option's file. Throws usage_error, with both, if it cannot be opened.
+std::string text_of(const std::string& option, const std::string& file);
 
 // The agents of a command, from when they joined until the command ends.
 class agent_group {

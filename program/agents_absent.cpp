@@ -1,5 +1,5 @@
-// In place of agents.cpp, command_agent.cpp and command_merge.cpp, where lockmark is built without
-// LOCKMARK_AGENTS, and so without gRPC.
+// In place of agents.cpp, command_agent.cpp, command_invitation.cpp and command_merge.cpp, where
+// lockmark is built without LOCKMARK_AGENTS, and so without gRPC.
 #include "harness/base/errors.hpp"
 #include "program/agents.hpp"
 #include "program/commands.hpp"
@@ -27,6 +27,10 @@ std::unique_ptr<agent_group> gather_agents(const agent_options&, bool) {
 }
 
 command_action agent_command(CLI::App& app, const context&) {
+  return absent(app);
+}
+
+command_action invitation_command(CLI::App& app, const context&) {
   return absent(app);
 }
 

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "harness/agents/agent.hpp"
-#include "harness/base/files.hpp"
 #include "harness/config/quantity.hpp"
+#include "program/agents.hpp"
 #include "program/build_text.hpp"
 #include "program/commands.hpp"
 #include "program/declare.hpp"
@@ -33,7 +33,7 @@ std::string invitation_text(const std::string& file) {
     std::getline(std::cin, line);
     return line;
   }
-  if (!file.empty()) return readable_text(file);
+  if (!file.empty()) return text_of("--invitation", file);
   const char* const word = std::getenv("LOCKMARK_INVITATION");
   if (word != nullptr) return word;
   throw usage_error(

@@ -21,6 +21,7 @@ using command_action = std::function<int()>;
 command_action list_command(CLI::App& app, const context& c);
 command_action run_command(CLI::App& app, const context& c);
 command_action agent_command(CLI::App& app, const context& c);
+command_action invitation_command(CLI::App& app, const context& c);
 command_action merge_command(CLI::App& app, const context& c);
 command_action table_command(CLI::App& app, const context& c);
 command_action report_command(CLI::App& app, const context& c);

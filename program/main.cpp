@@ -37,6 +37,7 @@ constexpr row commands[] = {
     {"list", "locks, their features, and the topologies they run on", list_command},
     {"run", "run one job", run_command},
     {"agent", "carry a part of the load of a lockmark elsewhere", agent_command},
+    {"invitation", "make an invitation for agents ahead of their coordinator", invitation_command},
     {"merge", "make a run of what agents kept of it", merge_command},
     {"table", "run every lock and print the comparison table", table_command},
     {"report", "print what run folders hold", report_command},

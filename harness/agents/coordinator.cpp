@@ -42,13 +42,12 @@ bool same_token(const std::string& a, const std::string& b) {
 
 class coordinator::service final : public wire::Coordinator::Service {
  public:
-  service(const real_clock& clock, const coordinator_setup& s)
-      : clock_(clock), setup_(s), who_(make_identity()) {}
+  service(const real_clock& clock, const coordinator_setup& s) : clock_(clock), setup_(s) {}
 
   void listen() {
     silence_grpc();
     grpc::SslServerCredentialsOptions tls;
-    tls.pem_key_cert_pairs.push_back({who_.key, who_.guests.certificate});
+    tls.pem_key_cert_pairs.push_back({setup_.who.key, setup_.who.guests.certificate});
     grpc::ServerBuilder builder;
     builder.AddListeningPort(setup_.listen, grpc::SslServerCredentials(tls), &port_);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -68,7 +67,6 @@ class coordinator::service final : public wire::Coordinator::Service {
   }
 
   int port() const { return port_; }
-  const identity& who() const { return who_; }
   std::vector<agent_link*> links() const {
     const std::lock_guard guard(mutex_);
     std::vector<agent_link*> all;
@@ -152,7 +150,8 @@ class coordinator::service final : public wire::Coordinator::Service {
   }
 
   std::string reason_against(const wire::Hello& hello, agent_link*& link) {
-    if (!same_token(hello.token(), who_.guests.token)) return "its token is not that of this run";
+    if (!same_token(hello.token(), setup_.who.guests.token))
+      return "its token is not that of this run";
     if (hello.protocol() != protocol || hello.build() != setup_.build) {
       return fmt::format("it is {}, and this is {}; all machines need the same build",
                          hello.build(), setup_.build);
@@ -191,7 +190,6 @@ class coordinator::service final : public wire::Coordinator::Service {
 
   const real_clock& clock_;
   const coordinator_setup& setup_;
-  const identity who_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
   mutable std::mutex mutex_;
@@ -214,7 +212,7 @@ std::string coordinator::address() const {
 }
 
 std::string coordinator::invitation_text() const {
-  return to_text(service_->who().guests);
+  return to_text(setup_.who.guests);
 }
 
 std::vector<agent_link*> coordinator::links() const {

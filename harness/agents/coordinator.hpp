@@ -19,6 +19,7 @@ struct coordinator_setup {
   std::uint32_t agents = 1;            // how many to wait for
   duration within = std::chrono::seconds{60};
   std::string build;  // agents must be of the same
+  identity who = make_identity();
   // What happened to an agent, a sentence; on the thread that calls the coordinator.
   std::function<void(const std::string&)> tell = [](const std::string&) {};
 };

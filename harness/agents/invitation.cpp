@@ -19,7 +19,6 @@ constexpr std::string_view prefix = "lockmark-invitation-1.";
 constexpr std::string_view pem_begin = "-----BEGIN CERTIFICATE-----\n";
 constexpr std::string_view pem_end = "-----END CERTIFICATE-----\n";
 constexpr std::size_t pem_width = 64;
-constexpr long a_month_s = 31L * 24 * 3600;
 constexpr long an_hour_s = 3600;  // clocks of other machines may be slow
 
 template <auto Free>
@@ -52,13 +51,13 @@ void extend(X509* certificate, int what, const char* value) {
   need(made != nullptr && X509_add_ext(certificate, made.get(), -1) == 1);
 }
 
-certificate_ptr certify(EVP_PKEY* key) {
+certificate_ptr certify(EVP_PKEY* key, long valid_s) {
   certificate_ptr made(X509_new());
   need(made != nullptr);
   X509_set_version(made.get(), 2);
   ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
   X509_gmtime_adj(X509_getm_notBefore(made.get()), -an_hour_s);
-  X509_gmtime_adj(X509_getm_notAfter(made.get()), a_month_s);
+  X509_gmtime_adj(X509_getm_notAfter(made.get()), valid_s);
   X509_set_pubkey(made.get(), key);
   X509_NAME* const name = X509_get_subject_name(made.get());
   X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
@@ -97,18 +96,42 @@ std::string pem_of(std::string_view body) {
   return pem.append(pem_end);
 }
 
-bool is_certificate(const std::string& pem) {
-  const bio_ptr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  const certificate_ptr read(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-  return read != nullptr;
+bio_ptr reader_of(const std::string& pem) {
+  return bio_ptr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+}
+
+// Null: it is none.
+certificate_ptr certificate_of(const std::string& pem) {
+  return certificate_ptr(PEM_read_bio_X509(reader_of(pem).get(), nullptr, nullptr, nullptr));
+}
+key_ptr key_of(const std::string& pem) {
+  return key_ptr(PEM_read_bio_PrivateKey(reader_of(pem).get(), nullptr, nullptr, nullptr));
+}
+
+std::string printed(const ASN1_TIME* moment) {
+  const bio_ptr bio(BIO_new(BIO_s_mem()));
+  need(ASN1_TIME_print(bio.get(), moment) == 1);
+  return text_in(bio);
+}
+
+void expect_valid(const X509& certificate, std::string_view where) {
+  const ASN1_TIME* const end = X509_get0_notAfter(&certificate);
+  if (X509_cmp_current_time(end) > 0) return;
+  throw usage_error("{}: it was valid until {}; lockmark invitation makes a new one", where,
+                    printed(end));
+}
+
+std::string_view without_end_of_line(std::string_view text) {
+  const auto last = text.find_last_not_of(" \r\n");
+  return text.substr(0, last == text.npos ? 0 : last + 1);
 }
 
 }  // namespace
 
-identity make_identity() {
+identity make_identity(long valid_s) {
   const key_ptr key(EVP_EC_gen("P-256"));
   need(key != nullptr);
-  const certificate_ptr certificate = certify(key.get());
+  const certificate_ptr certificate = certify(key.get(), valid_s);
   const bio_ptr public_part(BIO_new(BIO_s_mem())), secret_part(BIO_new(BIO_s_mem()));
   need(PEM_write_bio_X509(public_part.get(), certificate.get()) == 1);
   need(PEM_write_bio_PrivateKey(secret_part.get(), key.get(), nullptr, nullptr, 0, nullptr,
@@ -120,19 +143,42 @@ std::string to_text(const invitation& i) {
   return std::string(prefix) + i.token + "." + body_of(i.certificate);
 }
 
-invitation read_invitation(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-  const auto refuse = [] {
+std::string to_text(const identity& who) {
+  return to_text(who.guests) + "\n" + who.key;
+}
+
+invitation read_invitation(std::string_view text, std::string_view where) {
+  const auto refuse = [&] {
     return usage_error(
-        "--invitation: this is not an invitation of a coordinator: one word that begins with "
-        "lockmark-invitation-1, as lockmark run --agents prints it");
+        "{}: this is not an invitation of a coordinator: one word that begins with "
+        "lockmark-invitation-1, as lockmark run --agents prints it",
+        where);
   };
+  text = without_end_of_line(text);
   if (!text.starts_with(prefix)) throw refuse();
   text.remove_prefix(prefix.size());
   const auto dot = text.find('.');
   if (dot == text.npos || dot == 0) throw refuse();
   invitation read{std::string(text.substr(0, dot)), pem_of(text.substr(dot + 1))};
-  if (!is_certificate(read.certificate)) throw refuse();
+  const certificate_ptr certificate = certificate_of(read.certificate);
+  if (certificate == nullptr) throw refuse();
+  expect_valid(*certificate, where);
+  return read;
+}
+
+identity read_identity(std::string_view text, std::string_view where) {
+  const auto refuse = [&] {
+    return usage_error(
+        "{}: this is not the identity of a coordinator: an invitation and the private key of its "
+        "certificate, as lockmark invitation makes it",
+        where);
+  };
+  const auto line = text.find('\n');
+  if (line == text.npos || !text.starts_with(prefix)) throw refuse();
+  identity read{read_invitation(text.substr(0, line), where), std::string(text.substr(line + 1))};
+  const key_ptr key = key_of(read.key);
+  const certificate_ptr certificate = certificate_of(read.guests.certificate);
+  if (key == nullptr || X509_check_private_key(certificate.get(), key.get()) != 1) throw refuse();
   return read;
 }
 

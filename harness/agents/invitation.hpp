@@ -1,7 +1,8 @@
 // What an agent needs to be let in: a token that says that it may join, and the certificate by
-// which it knows its coordinator. Made anew for each command, so that none outlives it.
+// which it knows its coordinator. Made anew for each command, so that none outlives it; or ahead of
+// it, where the secrets of another system carry them: then the coordinator reads its own half.
 //
-// As text it is one word, for files, environments and secrets of other systems.
+// As text an invitation is one word, for files, environments and secrets of other systems.
 #pragma once
 
 #include <string>
@@ -23,12 +24,19 @@ struct identity {
   std::string key;  // PEM, of the certificate
 };
 
-// With a fresh key on P-256 and a token of 128 random bits. Throws std::runtime_error where OpenSSL
-// cannot.
-identity make_identity();
+inline constexpr long a_month_s = 31L * 24 * 3600;
+
+// With a fresh key on P-256 and a token of 128 random bits, valid for so long. Throws
+// std::runtime_error where OpenSSL cannot.
+identity make_identity(long valid_s = a_month_s);
 
 std::string to_text(const invitation& i);
-// Throws usage_error for a text that is not an invitation; the text is not quoted.
-invitation read_invitation(std::string_view text);
+// The invitation, and below it the key as PEM.
+std::string to_text(const identity& who);
+
+// Throw usage_error for a text that is none, or no longer valid; the text is not quoted. `where` is
+// how the sentence begins: an option, and a file.
+invitation read_invitation(std::string_view text, std::string_view where = "--invitation");
+identity read_identity(std::string_view text, std::string_view where = "--identity");
 
 }  // namespace lockmark::agents
