@@ -37,7 +37,7 @@ test_packages=(
 # newer node, go or java may be there.
 interop_packages=(
   maven:mvn default-jdk-headless:javac nodejs:node npm:npm golang-go:go
-  python3-kazoo ca-certificates
+  python3-kazoo python3-pip ca-certificates
 )
 # What starts agents on other machines.
 launcher_packages=(
