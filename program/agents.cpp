@@ -37,6 +37,22 @@ bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "127.0.0.1" || host == "::1" || host.starts_with("127.");
 }
 
+std::string this_program() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// What a host does with the invitation, a line, and the program that follows it. The quotes are
+// those of the shell that the user has there, of whatever kind.
+std::string brought_program(const std::string& arguments) {
+  return fmt::format(
+      "sh -c 'read -r invitation && umask 077 && folder=$(mktemp -d) && "
+      "trap \"rm -rf $folder\" EXIT && cat >\"$folder/lockmark\" && "
+      "chmod 700 \"$folder/lockmark\" && "
+      "printf \"%s\\n\" \"$invitation\" | \"$folder/lockmark\" {}'",
+      arguments);
+}
+
 class gathered final : public agent_group {
  public:
   gathered(const agent_options& asked, bool quiet)
@@ -86,13 +102,17 @@ class gathered final : public agent_group {
   // Each knows where to go, and by whom it was invited.
   void launch() {
     const std::string join = coordinator_->address(), word = coordinator_->invitation_text();
+    const std::string input = word + "\n" + (asked_.send_binary ? this_program() : "");
     for (const std::string& host : split(asked_.hosts)) {
+      const std::string arguments =
+          fmt::format("agent --join {} --name {} --invitation -", join, host);
       launched_.push_back(std::make_unique<launched>(
           fmt::format("ssh {}", host),
           std::vector<std::string>{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", host,
-                                   fmt::format("{} agent --join {} --name {} --invitation -",
-                                               asked_.remote_program, join, host)},
-          std::map<std::string, std::string>{}, word + "\n"));
+                                   asked_.send_binary
+                                       ? brought_program(arguments)
+                                       : fmt::format("{} {}", asked_.remote_program, arguments)},
+          std::map<std::string, std::string>{}, input));
     }
     if (asked_.launch.empty()) return;
     launched_.push_back(std::make_unique<launched>(
@@ -124,6 +144,12 @@ class gathered final : public agent_group {
 
   std::string why_none_will_come() {
     for (const auto& one : launched_) {
+      if (!asked_.hosts.empty() && !asked_.send_binary && one->found_no_program()) {
+        return fmt::format(
+            "a host has no {} on its PATH; --remote-program says where it is, --send-binary brings "
+            "it along",
+            asked_.remote_program);
+      }
       if (const auto how = one->failed()) return *how;
     }
     return {};
@@ -148,6 +174,7 @@ void check(agent_options& asked) {
     throw usage_error("--agents {}: there are {} in --hosts", asked.agents, hosts);
   }
   if (hosts > 0) asked.agents = hosts;
+  if (asked.send_binary && hosts == 0) throw usage_error("--send-binary: to what --hosts?");
   if (asked.agents == 0) {
     throw usage_error(
         "--launch, --listen and --identity need --agents N: how many agents to wait for");
@@ -183,6 +210,9 @@ void declare_agents(CLI::App& app, agent_options& to) {
   declare(app, "--identity", to.identity, "FILE",
           "what lockmark invitation made for the coordinator; if not given, made for this command");
   declare(app, "--remote-program", to.remote_program, "PROGRAM", "lockmark on those hosts");
+  app.add_flag("--send-binary", to.send_binary,
+               "sends this lockmark to --hosts, for as long as the command takes; they need the "
+               "libraries that it needs");
 }
 
 std::vector<std::string> agent_arguments(const agent_options& asked) {
@@ -207,6 +237,7 @@ std::vector<std::string> agent_arguments(const agent_options& asked) {
   add("--launch", checked.launch);
   add("--listen", checked.listen);
   add("--identity", checked.identity);
+  if (checked.send_binary) all.push_back("--send-binary");
   return all;
 }
 

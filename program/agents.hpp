@@ -22,6 +22,7 @@ struct agent_options {
   std::string hosts;       // a,b,c
   std::string launch;
   std::string remote_program = "lockmark";
+  bool send_binary = false;
 };
 
 void declare_agents(CLI::App& app, agent_options& to);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,20 +50,27 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
   return all;
 }
 
+// Whatever its size, nobody has to wait until it is read.
+unique_fd memory_file(const std::string& text) {
+  unique_fd file{memfd_create("lockmark", MFD_CLOEXEC)};
+  std::size_t written = 0;
+  while (file.get() >= 0 && written < text.size()) {
+    const ssize_t n = write(file.get(), text.data() + written, text.size() - written);
+    if (n <= 0) break;
+    written += static_cast<std::size_t>(n);
+  }
+  if (file.get() < 0 || written < text.size() || lseek(file.get(), 0, SEEK_SET) != 0) {
+    throw std::system_error(errno, std::generic_category(), "no memory for what agents are sent");
+  }
+  return file;
+}
+
 }  // namespace
 
 launched::launched(std::string name, std::vector<std::string> words,
                    const std::map<std::string, std::string>& environment, const std::string& input)
     : name_(std::move(name)) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    throw std::system_error(errno, std::generic_category(), "no pipe to a launched program");
-  }
-  const unique_fd out{ends[0]}, in{ends[1]};
-  // The pipe has room for all of it.
-  if (write(in.get(), input.data(), input.size()) != static_cast<ssize_t>(input.size())) {
-    throw std::system_error(errno, std::generic_category(), "no room in a pipe");
-  }
+  const unique_fd in = memory_file(input);
   auto variables = environment_with(environment);
   const auto argv = pointers(words), envp = pointers(variables);
   const pid_t parent = getpid();
@@ -75,7 +83,7 @@ launched::launched(std::string name, std::vector<std::string> words,
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
   restore_signals();
-  dup2(out.get(), STDIN_FILENO);
+  dup2(in.get(), STDIN_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   execvpe(argv[0], argv.data(), envp.data());
   _exit(127);
@@ -87,11 +95,13 @@ bool launched::has_ended() {
   return status_.has_value();
 }
 
+bool launched::found_no_program() {
+  return has_ended() && WIFEXITED(*status_) && WEXITSTATUS(*status_) == 127;
+}
+
 std::optional<std::string> launched::failed() {
   if (!has_ended() || status_ == 0) return std::nullopt;
-  if (WIFEXITED(*status_) && WEXITSTATUS(*status_) == 127) {
-    return fmt::format("{} could not be executed", name_);
-  }
+  if (found_no_program()) return fmt::format("{} could not be executed", name_);
   return fmt::format("{} {}", name_, describe_status(*status_));
 }
 

@@ -14,8 +14,8 @@ namespace lockmark::cli {
 class launched {
  public:
   // `name` is what messages call it. `words` is the program, found by PATH, and its arguments.
-  // `input` is what it reads from stdin, at most 4,096 bytes. Throws std::system_error where the
-  // system has no process left.
+  // `input` is what it reads from stdin. Throws std::system_error where the system has no process
+  // or no memory left.
   launched(std::string name, std::vector<std::string> words,
            const std::map<std::string, std::string>& environment, const std::string& input);
   launched(const launched&) = delete;
@@ -24,6 +24,8 @@ class launched {
   ~launched();
 
   bool has_ended();
+  // As shells say that there is no such program: here, or where this launcher starts it.
+  bool found_no_program();
   // How it failed: "ssh h1 ended with exit status 255"; nothing while it runs, or if it exited 0,
   // as a launcher does that has handed the agents over.
   std::optional<std::string> failed();

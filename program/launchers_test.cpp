@@ -132,6 +132,17 @@ TEST_F(launchers, ssh_starts_agents) {
   expect_a_run_of_three(run_documented(documented("--hosts h1,h2,h3")));
 }
 
+TEST_F(launchers, ssh_brings_lockmark_along) {
+  expect_a_run_of_three(run_documented(documented("--send-binary")));
+}
+
+TEST_F(launchers, a_host_without_lockmark_is_told) {
+  expect_refusal(
+      "lockmark run contended --on URL --listen 10.0.0.5:0 --hosts h1 --remote-program no-lockmark",
+      "a host has no no-lockmark on its PATH; --remote-program says where it is, --send-binary "
+      "brings it along");
+}
+
 // Which itself reaches the hosts by ssh.
 TEST_F(launchers, open_mpi_starts_agents) {
   local::find_program("mpirun", "openmpi-bin");
