@@ -99,13 +99,14 @@ class gathered final : public agent_group {
     return s;
   }
 
-  // Each knows where to go, and by whom it was invited.
+  // Each knows where to go, and by whom it was invited. The coordinator listens already: an agent
+  // that cannot reach it soon never will, or comes too late.
   void launch() {
     const std::string join = coordinator_->address(), word = coordinator_->invitation_text();
     const std::string input = word + "\n" + (asked_.send_binary ? this_program() : "");
     for (const std::string& host : split(asked_.hosts)) {
       const std::string arguments =
-          fmt::format("agent --join {} --name {} --invitation -", join, host);
+          fmt::format("agent --join {} --name {} --within 10s --invitation -", join, host);
       launched_.push_back(std::make_unique<launched>(
           fmt::format("ssh {}", host),
           std::vector<std::string>{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", host,
