@@ -27,10 +27,10 @@ server_packages=(
 # Python runs the adapter that drivers/exec/README.md shows, builds the dashboards, and drives
 # Chromium, which opens HTML reports. Prometheus (with promtool) and its Pushgateway read what
 # lockmark exports. tmux is the terminal in which progress is looked at; xmllint, groff, fish and
-# zsh read what is written for them. mold links the test programs.
+# zsh read what is written for them. mold links the test programs. git is what ./release works on.
 test_packages=(
   libhdrhistogram-java python3 chromium prometheus prometheus-pushgateway
-  tmux libxml2-utils groff-base fish zsh mold
+  tmux libxml2-utils groff-base fish zsh mold git
 )
 # What fetches, builds and runs the real lock clients of deploy/interop and the checkers of
 # deploy/schema, as package:program. Where the program is on PATH, the package is not missing: a

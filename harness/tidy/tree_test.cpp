@@ -24,7 +24,7 @@ bool is_code(const std::filesystem::path& path) {
 // Excludes prose: tables in Markdown have long lines.
 bool is_text(const std::filesystem::path& path) {
   static const std::set<std::string> extensions = {".cpp", ".hpp", ".txt", ".in", ".sh", ".yaml"};
-  static const std::set<std::string> names = {"quickstart", "check"};
+  static const std::set<std::string> names = {"quickstart", "check", "release"};
   return extensions.contains(path.extension()) || names.contains(path.filename());
 }
 
