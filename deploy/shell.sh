@@ -62,6 +62,12 @@ missing_packages() {
   printf '%s' "${missing[*]}"
 }
 
+# download_megabytes NAME...: what apt would download for them; nothing where it cannot say.
+download_megabytes() {
+  LC_ALL=C apt-get --print-uris --yes install --no-install-recommends "$@" 2>/dev/null |
+    awk '/^\x27/ { sum += $3 } END { if (sum > 0) printf "%.0f\n", sum / 1e6 + 0.5 }' || true
+}
+
 # install_packages NAME...: installs them, as root or by sudo. apt's output is shown if it fails.
 install_packages() {
   local sudo=() log

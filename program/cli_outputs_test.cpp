@@ -95,6 +95,18 @@ TEST_F(outputs, junit_of_a_table) {
 }
 
 // A table that never began is an error in the file as well.
+// Buffered, the table would come last, or be torn where the buffer was full.
+TEST_F(outputs, of_stdout_and_stderr_keep_their_order_in_one_file) {
+  const std::string both = file("both");
+  output_of({"bash", "-c",
+             fmt::format("'{}' table --on memory: --locks memory/lock --scenarios one_client "
+                         "--repeats 1 --set stop.duration=100ms --set stop.samples=0 "
+                         "--set warmup=0s --set floor=0s --out '{}' >'{}' 2>&1 || [ $? -eq 3 ]",
+                         lockmark({}).front(), out(), both)},
+            dir_.path());
+  EXPECT_THAT(read_text(both), EndsWith(fmt::format("\ntable and run folders: {}\n", out())));
+}
+
 TEST_F(outputs, junit_of_a_table_that_never_began) {
   const std::string junit = file("junit.xml");
   const ended e = run({"table", "--targets", file("none.yaml"), "--out", out(), "--junit", junit});

@@ -14,6 +14,7 @@
 #include "program/jobs.hpp"
 #include "program/output_file.hpp"
 #include "program/progress.hpp"
+#include "program/terminal.hpp"
 #include "program/trial.hpp"
 
 namespace lockmark::cli {
@@ -120,9 +121,7 @@ bool save_study(const capacity::findings& f, const std::filesystem::path& out) {
 
 int finish(const capacity_options& g, const capacity::findings& f, int status) {
   const bool saved = save_study(f, g.out);
-  fmt::print("{}",
-             g.format == "json" ? capacity::to_json(f).dump(2) + "\n" : capacity::to_markdown(f));
-  std::fflush(stdout);
+  print_result(g.format == "json" ? capacity::to_json(f).dump(2) + "\n" : capacity::to_markdown(f));
   if (!g.quiet) fmt::print(stderr, "report and run folders: {}\n", g.out);
   if (status != 0) return status;
   if (!saved) return 2;

@@ -12,6 +12,7 @@
 #include "program/declare.hpp"
 #include "program/execute.hpp"
 #include "program/output_file.hpp"
+#include "program/terminal.hpp"
 #include "program/trial.hpp"
 #include "workloads/jobs.hpp"
 
@@ -100,7 +101,7 @@ int put_to_the_test(const context& c, const claims_options& g) {
     all.push_back({what, std::move(found), verdict});
     saved = save_claims(g.out, all);
   }
-  fmt::print("{}", g.format == "json" ? claims::to_json(all) : claims::to_markdown(all));
+  print_result(g.format == "json" ? claims::to_json(all) : claims::to_markdown(all));
   fmt::print(stderr, "claims and run folders: {}\n", g.out);
   if (!saved) return 2;
   return interrupts() > 0 ? 3 : 0;

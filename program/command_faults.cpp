@@ -14,6 +14,7 @@
 #include "program/declare.hpp"
 #include "program/execute.hpp"
 #include "program/output_file.hpp"
+#include "program/terminal.hpp"
 #include "program/trial.hpp"
 #include "workloads/fault_catalogue.hpp"
 #include "workloads/jobs.hpp"
@@ -145,8 +146,8 @@ int matrix_maker::make() {
     if (interrupts() == 0) run(t);
   }
   const auto cells = report::fault_cells(runs_);
-  fmt::print("{}", given_.format == "json" ? report::fault_matrix_json(cells)
-                                           : report::fault_matrix_markdown(cells));
+  print_result(given_.format == "json" ? report::fault_matrix_json(cells)
+                                       : report::fault_matrix_markdown(cells));
   fmt::print(stderr, "matrix and run folders: {}\n", out_.string());
   if (failures_ > 0) return 2;
   if (interrupts() > 0) return 3;

@@ -168,7 +168,7 @@ int run(const gate_options& g) {
   if (junit) junit.write(report::junit_xml(gate::outcome_cases(*o)));
   if (!g.history.empty()) append(g.history, gate::history_line(*o));
   if (otava) otava.write(gate::otava_csv(readable_text(g.history), g.history));
-  fmt::print("{}", printed(*o, g.format));
+  print_result(printed(*o, g.format));
   if (!g.quiet) fmt::print(stderr, "session and run folders: {}\n", plan.out.string());
   return gate::exit_status(*o);
 }

@@ -68,7 +68,7 @@ int table_maker::make() {
   if (interrupts() > 0) remember(3);
   save();
   if (junit_) junit_.write(report::junit_xml(cases()));
-  fmt::print("{}", format(given_.format));
+  print_result(format(given_.format));
   save_html();
   if (!given_.quiet) fmt::print(stderr, "table and run folders: {}\n", out_.string());
   return status_;

@@ -1,5 +1,6 @@
 #include "program/terminal.hpp"
 
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -29,6 +30,11 @@ screen screen_of(std::FILE* stream) {
 report::style style_of(const screen& s) {
   if (!s.colours) return {};
   return {"\033[32m", "\033[33m", "\033[31m", "\033[0m"};
+}
+
+void print_result(std::string_view text) {
+  fmt::print("{}", text);
+  std::fflush(stdout);
 }
 
 std::size_t width_of(std::FILE* stream) {

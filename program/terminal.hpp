@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <string_view>
 
 #include "harness/report/style.hpp"
 
@@ -20,6 +21,9 @@ screen screen_of(std::FILE* stream);
 
 // Red, yellow and green, or nothing.
 report::style style_of(const screen& s);
+
+// To stdout, at once: in a file that both go to, what stderr says next then stands below.
+void print_result(std::string_view text);
 
 // Columns of the terminal; 200 for a pipe, where width does not matter.
 std::size_t width_of(std::FILE* stream);
