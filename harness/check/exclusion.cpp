@@ -16,7 +16,10 @@ exclusion::exclusion(std::size_t keys, const clock_errors* clocks, std::uint32_t
 
 void exclusion::granted(const event& e) {
   key_state& state = keys_[e.key];
-  if (state.last_client != none && state.last_client != e.client) ++transfers_;
+  if (state.last_client != none && state.last_client != e.client) {
+    ++transfers_;
+    log_.handed_over(e.key);
+  }
   state.last_client = e.client;
   const hold entered{
       .client = e.client, .token = e.token, .granted_ns = e.at_ns, .shared = e.shared};
@@ -58,14 +61,16 @@ void exclusion::released(const event& e) {
   key_state& state = keys_[e.key];
   const auto mine = hold_of(state, e.client);
   if (mine == state.open.end()) return;
-  close(state, static_cast<std::size_t>(mine - state.open.begin()), e.at_ns, false);
+  close(e.key, static_cast<std::size_t>(mine - state.open.begin()), e.at_ns, false);
 }
 
-void exclusion::close(key_state& state, std::size_t place, std::int64_t at_ns, bool at_end) {
+void exclusion::close(std::uint32_t key, std::size_t place, std::int64_t at_ns, bool at_end) {
+  key_state& state = keys_[key];
   hold ended = state.open[place];
   ended.release_sent_ns = std::min(at_ns, ended.promised_ns);
   ended.open_at_end = at_end && ended.release_sent_ns == at_ns;
   state.open.erase(state.open.begin() + static_cast<std::ptrdiff_t>(place));
+  log_.ended(key, ended);
   if (state.pairs.empty()) return;
 
   const auto is_ended = [&](const hold& h) {
@@ -97,14 +102,16 @@ void exclusion::settle(violation v) {
   if (v.certain && overlaps_.size() < most_overlaps) {
     overlaps_.push_back({v.second.granted_ns, v.first.client, v.second.client});
   }
+  if (v.certain) log_.violated(v);
   // Between hosts, holds that follow each other closely often seem to overlap a little.
   const bool is_noise = !v.certain && v.clock_error_ns > 0;
   if (!is_noise && examples_.size() < keep_) examples_.push_back(v);
 }
 
 void exclusion::finish(std::int64_t end_ns) {
-  for (key_state& state : keys_) {
-    while (!state.open.empty()) close(state, state.open.size() - 1, end_ns, true);
+  for (std::uint32_t key = 0; key < keys_.size(); ++key) {
+    const std::vector<hold>& open = keys_[key].open;
+    while (!open.empty()) close(key, open.size() - 1, end_ns, true);
   }
 }
 

@@ -12,32 +12,14 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "harness/check/clock_errors.hpp"
 #include "harness/check/history.hpp"
+#include "harness/check/hold.hpp"
+#include "harness/check/hold_log.hpp"
 
 namespace lockmark::check {
-
-struct hold {
-  std::uint32_t client = 0;
-  std::uint64_t token = 0;
-  std::int64_t granted_ns = 0;
-  std::int64_t release_sent_ns = 0;  // or the end of the run, or what was promised
-  bool open_at_end = false;          // never released
-  bool shared = false;               // by a reader
-  std::int64_t promised_ns = std::numeric_limits<std::int64_t>::max();
-};
-
-struct violation {
-  std::uint32_t key = 0;
-  hold first;   // granted earlier
-  hold second;  // granted while `first` was held
-  std::int64_t overlap_ns = 0;
-  std::int64_t clock_error_ns = 0;  // between the two holders
-  bool certain = false;             // longer than that
-};
 
 // A certain violation in short: when, and between which clients.
 struct overlap {
@@ -57,6 +39,8 @@ class exclusion {
   void granted(const event& e);
   void promised(const event& e);
   void released(const event& e);
+  // The measured window begins: for the log.
+  void window_begins(std::int64_t at_ns) { log_.begin(at_ns); }
   // Ends every open hold.
   void finish(std::int64_t end_ns);
 
@@ -67,6 +51,7 @@ class exclusion {
   const std::vector<violation>& examples() const { return examples_; }
   // The first 10,000 certain ones, in order of their ends.
   const std::vector<overlap>& overlaps() const { return overlaps_; }
+  const hold_log& log() const { return log_; }
 
  private:
   struct key_state {
@@ -78,7 +63,7 @@ class exclusion {
 
   static std::vector<hold>::iterator hold_of(key_state& state, std::uint32_t client);
   void find_overlaps(key_state& state, const hold& entered, std::uint32_t key) const;
-  void close(key_state& state, std::size_t place, std::int64_t at_ns, bool at_end);
+  void close(std::uint32_t key, std::size_t place, std::int64_t at_ns, bool at_end);
   void settle(violation v);
 
   std::vector<key_state> keys_;
@@ -90,6 +75,7 @@ class exclusion {
   std::uint64_t transfers_ = 0;
   std::vector<violation> examples_;
   std::vector<overlap> overlaps_;
+  hold_log log_;
 };
 
 }  // namespace lockmark::check

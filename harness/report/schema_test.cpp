@@ -121,7 +121,9 @@ validator run_schema() {
 // All keys set, with a violation, a floor and server counters.
 TEST(run_schema, accepts_a_complete_run) {
   run::sample_run s;
-  s.r.found.violations = {run::sample_violation(s.r)};
+  const check::violation v = run::sample_violation(s.r);
+  s.r.found.violations = {v};
+  s.r.found.violation_holds = {v.key, {v.first, v.second}, {{0, 1}}};
   EXPECT_THAT(run_schema().complaints(run::to_json(s.r)), IsEmpty());
 }
 

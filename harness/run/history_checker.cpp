@@ -40,6 +40,7 @@ void history_checker::cross_edges(std::int64_t at_ns) {
     in_window_ = true;
     idle_before_window_ns_ = handoffs_.idle_while_wanted_ns(start_ns);
     last_grant_ns_ = start_ns;
+    exclusion_.window_begins(start_ns);
   }
   if (in_window_ && at_ns >= end_ns) {
     in_window_ = false;
@@ -215,6 +216,8 @@ findings history_checker::result() const {
   f.possible_violations = exclusion_.possible();
   f.violations = exclusion_.examples();
   f.overlaps = exclusion_.overlaps();
+  f.first_holds = exclusion_.log().first();
+  f.violation_holds = exclusion_.log().at_violation();
   f.stale_tokens = tokens_.stale();
   f.lost_updates = updates_.found();
   f.transfers = exclusion_.transfers();

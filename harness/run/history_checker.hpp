@@ -34,6 +34,8 @@ struct findings {
   std::uint64_t possible_violations = 0;
   std::vector<check::violation> violations;  // the first ones in full
   std::vector<check::overlap> overlaps;      // the first 10,000 certain ones
+  check::holds_of_key first_holds;           // of the window, of one key
+  check::holds_of_key violation_holds;       // around the first violation, unless among those
   // All grants, including those before the window, and the keys wanted in vain; if requested.
   std::vector<check::grant_stamp> grant_stamps;
   std::vector<check::unserved_key> unserved;

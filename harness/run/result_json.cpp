@@ -253,6 +253,24 @@ json hold_json(const result& r, const check::hold& h) {
           {"open_at_end", h.open_at_end}};
 }
 
+// In columns: two hundred objects would be most of the file.
+json holds_json(const result& r, const char* which, const check::holds_of_key& of) {
+  json j{{"which", which}, {"key", of.key}};
+  for (const char* column : {"client", "granted_ns", "release_sent_ns", "overlaps"}) {
+    j[column] = json::array();
+  }
+  for (const check::hold& h : of.holds) {
+    j["client"].push_back(h.client);
+    j["granted_ns"].push_back(h.granted_ns - r.window_start_ns);
+    j["release_sent_ns"].push_back(h.release_sent_ns - r.window_start_ns);
+  }
+  for (const auto& [from_ns, to_ns] : of.overlaps) {
+    j["overlaps"].push_back(
+        {{"from_ns", from_ns - r.window_start_ns}, {"to_ns", to_ns - r.window_start_ns}});
+  }
+  return j;
+}
+
 json guard_json(const result& r) {
   if (!r.found.guard) return json();
   const check::guard_counts& g = *r.found.guard;
@@ -285,6 +303,12 @@ json safety_section(const result& r) {
       {"longest_ns", r.found.longest_orphaned_ns > 0 ? json(r.found.longest_orphaned_ns) : json()}};
   j["guard"] = guard_json(r);
   j["examples"] = std::move(examples);
+  j["holds"] = json::array();
+  const auto add_holds = [&](const char* which, const check::holds_of_key& of) {
+    if (!of.holds.empty()) j["holds"].push_back(holds_json(r, which, of));
+  };
+  add_holds("first", r.found.first_holds);
+  add_holds("violation", r.found.violation_holds);
   return j;
 }
 
@@ -317,7 +341,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.8";
+  j["schema_version"] = "1.9";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);

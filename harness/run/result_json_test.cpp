@@ -32,7 +32,7 @@ json quantile(const json& content, const char* which, double q) {
 // Counts, rates and shares of the whole.
 TEST(result_json, counts_and_rates) {
   const json j = to_json(sample_run{}.r);
-  EXPECT_EQ(j["schema_version"], "1.8");
+  EXPECT_EQ(j["schema_version"], "1.9");
   EXPECT_EQ(j["samples"], 5'020);
   EXPECT_EQ(j["counts"]["granted"], 4'769);
   EXPECT_EQ(j["counts"]["refused_deadline"], 251);
@@ -140,6 +140,24 @@ TEST(result_json, violations_name_both_holders) {
   EXPECT_EQ(v["second"]["client"], 6);
   EXPECT_EQ(v["second"]["granted_ns"], 120'000'000);
   EXPECT_EQ(v["second"]["release_sent_ns"], 155'000'000);
+}
+
+// In columns, with times since the window began; without holds there is no picture.
+TEST(result_json, holds_for_pictures) {
+  sample_run s;
+  EXPECT_TRUE(to_json(s.r)["safety"]["holds"].empty());
+  const check::violation v = sample_violation(s.r);
+  s.r.found.first_holds = {
+      3, {v.first, v.second}, {{v.second.granted_ns, v.first.release_sent_ns}}};
+  const json all = to_json(s.r)["safety"]["holds"];
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]["which"], "first");
+  EXPECT_EQ(all[0]["key"], 3);
+  EXPECT_EQ(all[0]["client"], json({1, 6}));
+  EXPECT_EQ(all[0]["granted_ns"], json({100'000'000, 120'000'000}));
+  EXPECT_EQ(all[0]["release_sent_ns"], json({140'000'000, 155'000'000}));
+  EXPECT_EQ(all[0]["overlaps"][0]["from_ns"], 120'000'000);
+  EXPECT_EQ(all[0]["overlaps"][0]["to_ns"], 140'000'000);
 }
 
 // Without a guarded resource the section is null; with one, two holders show.

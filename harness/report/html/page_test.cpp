@@ -118,10 +118,11 @@ TEST_F(pages, show_two_holders_before_anything_else) {
   const std::string text = visible_part(of(folders_.whole("first", violated_run())));
   EXPECT_LT(text.find("THE LOCK DID NOT HOLD"), text.find("<h2>"));
   EXPECT_THAT(text, Not(HasSubstr("The lock held")));
+  EXPECT_THAT(text, AllOf(HasSubstr("Who held key 0 when"), HasSubstr("(overlaps: 1)")));
   EXPECT_THAT(text, AllOf(HasSubstr("Violations: 7"), HasSubstr("two holders for 20.000 ms"),
                           HasSubstr("instance 0 client 1: 100.000 to 140.000 ms, token 41"),
                           HasSubstr("instance 1 client 2: 120.000 to 155.000 ms, token 42"),
-                          HasSubstr("margin-left:36.36%;width:63.64%")));
+                          HasSubstr("left:36.36%;width:63.64%")));
 }
 
 TEST_F(pages, do_not_say_that_an_untested_lock_held) {

@@ -199,6 +199,7 @@ json run_data(const subject& s, bool full, chart_sheet& sheet) {
   add_verdict(s, data);
   add_figures(s, data);
   add_safety(s, data);
+  data["lanes"] = hold_lanes(s, full);
   if (!full) return data;
   add_charts(s, sheet, data);
   data["counters"] = server_counters(s);

@@ -118,7 +118,10 @@ std::vector<fs::path> sample_folders::twelve() const {
 run::sample_run violated_run() {
   run::sample_run s;
   s.r.found.certain_violations = 7;
-  s.r.found.violations.assign(3, run::sample_violation(s.r));
+  const check::violation v = run::sample_violation(s.r);
+  s.r.found.violations.assign(3, v);
+  s.r.found.first_holds = {
+      v.key, {v.first, v.second}, {{v.second.granted_ns, v.first.release_sent_ns}}};
   return s;
 }
 
