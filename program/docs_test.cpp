@@ -8,6 +8,7 @@
 #include <cctype>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "deploy/local/cluster.hpp"
@@ -158,6 +159,39 @@ TEST(links, lead_somewhere) {
   const std::vector<std::string> all = linked_pages();
   EXPECT_THAT(all, testing::IsSupersetOf({"README.md", "harness/DESIGN.md", "docs/limits.md"}));
   for (const std::string& page : all) expect_links_lead_somewhere(page);
+}
+
+// The files of the pictures that the page shows, as paths in the project.
+std::vector<std::string> pictures_of(const std::string& page) {
+  std::vector<std::string> all;
+  const std::string text = read_text(root / page);
+  static const std::regex picture(R"(!\[[^\]]+\]\(([^)]+)\))");
+  for (std::sregex_iterator each(text.begin(), text.end(), picture), end; each != end; ++each) {
+    all.push_back((fs::path(page).parent_path() / (*each)[1].str()).lexically_normal());
+  }
+  return all;
+}
+
+// Whatever a page shows, one command makes anew; and nothing is kept that no page shows.
+TEST(pictures, are_made_by_one_command_and_shown) {
+  const std::string script = read_text(root / "docs/pictures/make");
+  std::set<std::string> shown;
+  for (const std::string& page : linked_pages()) {
+    for (const std::string& picture : pictures_of(page)) {
+      shown.insert(picture);
+      const std::string name = fs::path(picture).filename();
+      EXPECT_EQ(picture, "docs/pictures/" + name) << page;
+      EXPECT_THAT(script, testing::HasSubstr(" " + name + " ")) << page;
+    }
+  }
+  std::set<std::string> kept;
+  for (const auto& each : fs::directory_iterator(root / "docs/pictures")) {
+    if (each.path().extension() != ".png") continue;
+    kept.insert(each.path().lexically_relative(root));
+    EXPECT_LE(each.file_size(), 200'000U) << each.path();
+  }
+  EXPECT_EQ(shown, kept);
+  EXPECT_TRUE(shown.contains("docs/pictures/report.png"));
 }
 
 // The rows of its table of locks, which are figures.

@@ -55,7 +55,7 @@ install(FILES ${lm_made}/completion.fish DESTINATION share/fish/vendor_completio
 # Documents, and what Prometheus and Grafana read.
 set(lm_doc share/doc/lockmark)
 install(FILES README.md README.zh.md ${lm_made}/changelog.gz DESTINATION ${lm_doc})
-install(DIRECTORY docs DESTINATION ${lm_doc} FILES_MATCHING PATTERN *.md)
+install(DIRECTORY docs DESTINATION ${lm_doc} FILES_MATCHING PATTERN *.md PATTERN *.png)
 install(DIRECTORY dashboards/ DESTINATION share/lockmark/dashboards FILES_MATCHING
   PATTERN *.json PATTERN METRICS.md PATTERN source EXCLUDE)
 install(DIRECTORY deploy/prometheus DESTINATION share/lockmark

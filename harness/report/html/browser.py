@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Opens pages in a headless Chromium without network and says what it saw, as JSON.
 
-  browser.py [--views NAME,...] [--pictures FOLDER] PAGE...
+  browser.py [--views NAME,...] [--pictures FOLDER [--part SELECTOR] [--height N]] PAGE...
 
---pictures takes one of each view, of the first 12,000 pixels, for people to look at.
+--pictures takes one of each view, of the first 12,000 pixels, for people to look at; with --part
+of the first element that it selects, with --height of no more than so many pixels.
 
 Each page is opened wide and narrow, light and dark, and once without scripts. Of each view:
 errors and warnings of the console, requests besides the page's own file, how wide the content is,
@@ -163,7 +164,19 @@ def requests(events, page):
     return [url for url in urls if url != page and not url.startswith('data:')]
 
 
-def look_at(browser, page, view, picture):
+def clip_of(browser, session, part, most):
+    """The rectangle of the element."""
+    found = browser.evaluate(session, f"""(() => {{
+      const r = document.querySelector({json.dumps(part)})?.getBoundingClientRect();
+      return r && JSON.stringify([r.x, r.y + scrollY, r.width, r.height]);
+    }})()""")
+    if not found:
+        sys.exit(f'browser.py: the page has no {part}')
+    x, y, width, height = json.loads(found)
+    return {'x': x, 'y': y, 'width': width, 'height': min(height, most), 'scale': 1}
+
+
+def look_at(browser, page, view, picture, part, most):
     width, scheme, scripts = VIEWS[view]
     browser.events = []
     target = browser.call('Target.createTarget', url='about:blank')['targetId']
@@ -190,10 +203,8 @@ def look_at(browser, page, view, picture):
         if scripts:
             browser.evaluate(session, "document.querySelectorAll('details.numbers')"
                                       ".forEach((d) => { d.open = false; })")
-        height = min(browser.evaluate(session, 'document.documentElement.scrollHeight'), 12000)
-        clip = {'x': 0, 'y': 0, 'width': width, 'height': height, 'scale': 1}
         shot = browser.call('Page.captureScreenshot', session, captureBeyondViewport=True,
-                            clip=clip)
+                            clip=clip_of(browser, session, part, most))
         pathlib.Path(picture).write_bytes(base64.b64decode(shot['data']))
     events = list(browser.events)
     browser.call('Target.closeTarget', targetId=target)
@@ -204,6 +215,8 @@ def look_at(browser, page, view, picture):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument('--pictures', type=pathlib.Path)
+    arguments.add_argument('--part', default='html')
+    arguments.add_argument('--height', type=int, default=12000)
     arguments.add_argument('--views', default=','.join(VIEWS))
     arguments.add_argument('pages', nargs='+', type=pathlib.Path)
     given = arguments.parse_args()
@@ -216,7 +229,7 @@ def main():
                 for view in given.views.split(','):
                     picture = given.pictures and given.pictures / f'{page.stem}-{view}.png'
                     found[page.name][view] = look_at(
-                        browser, page.resolve().as_uri(), view, picture)
+                        browser, page.resolve().as_uri(), view, picture, given.part, given.height)
         finally:
             browser.close()
     print(json.dumps(found, indent=1))

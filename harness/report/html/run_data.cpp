@@ -56,6 +56,11 @@ json quantile_rows(const subject& s) {
   return rows;
 }
 
+// The class of a word in a table.
+std::string shade_of(std::string_view verdict) {
+  return verdict == "held" ? "ok" : verdict == "broken" ? "alarm" : "doubt";
+}
+
 void add_verdict(const subject& s, json& data) {
   const row& r = s.in_table;
   const std::string verdict = verdict_of(s);
@@ -187,6 +192,10 @@ json run_data(const subject& s, bool full, chart_sheet& sheet) {
             {"safety_class", r.safety_class},
             {"held", held_word(s)},
             {"figures", figures_word(s)},
+            {"shade_of_held", shade_of(verdict_of(s))},
+            {"shade_of_figures", !r.valid  ? "alarm"
+                                 : r.bound ? "doubt"
+                                           : "ok"},
             {"complete", r.complete},
             {"valid", r.valid},
             {"bound", r.bound},
