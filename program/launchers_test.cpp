@@ -20,6 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -82,7 +83,7 @@ class launchers : public testing::Test {
 
   // The lock held, on all three, and nothing stays on any of them.
   void expect_a_run_of_three(const ended& e) {
-    EXPECT_EQ(e.status, 0) << e.out << e.err;
+    EXPECT_THAT(e.status, AnyOf(0, 3)) << e.out << e.err;  // a busy machine's figures are not valid
     EXPECT_THAT(names_in(work_), ElementsAre("runs"));
     const auto r = read_json(only_folder(work_ / "runs") / "run.json");
     EXPECT_EQ(r["run"]["status"], "complete");
