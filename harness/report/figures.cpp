@@ -183,7 +183,7 @@ constexpr std::array registry{
            .in = unit::number,
            .is = better::more,
            .path = "/fairness/jain_windowed",
-           .column = {"fairness", "公平性", "", 10},
+           .column = {"fairness", "公平性", "fair", 10},
            .csv = "fairness",
            .json = "/fairness",
            .tile = {"Fairness", "Jain in short windows; 1 is even"},

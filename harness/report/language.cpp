@@ -52,6 +52,10 @@ constexpr std::array phrases{
     phrase{"A row is the median of its runs, with the lowest and the highest. Equal ranks: no row "
            "is faster beyond these intervals.",
            "每行为多次运行的中位数，括号内为最低与最高值。名次相同：区间重叠，无法分出快慢。"},
+    phrase{"A row is the median of its runs.", "每行为多次运行的中位数。"},
+    phrase{"A row is the median of its runs. Equal ranks: no row is faster beyond the runs' "
+           "differences.",
+           "每行为多次运行的中位数。名次相同：各次运行的差异之内无法分出快慢。"},
 };
 // clang-format on
 

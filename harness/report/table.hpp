@@ -27,8 +27,9 @@ std::string table_csv(const std::vector<row>& rows);
 // An array of objects; the keys are the contract of `lockmark table --format json`.
 std::string table_json(const std::vector<row>& rows);
 
-// Aligned text under a heading per scenario. Columns that do not fit are left out, the least
-// important first, and named; lock, speed and validity always stay. `wide`: all stay.
+// Aligned text under a heading per scenario. Columns that do not fit are left out and named: first
+// what is the same in every row, then the least important; lock, speed and validity always stay.
+// Fairness is worth more than the intervals of the speed. `wide`: all stay.
 std::string table_terminal(const std::vector<row>& rows, std::size_t width,
                            language in = language::english, const style& look = {},
                            bool wide = false);

@@ -212,6 +212,21 @@ TEST(table, narrow_terminal) {
   }
 }
 
+// What is the same in every row says nothing of the locks, and gives way to what differs.
+TEST(table, narrow_terminal_keeps_what_differs) {
+  row other = measured_row();
+  other.lock = "mysql/optimistic_version";
+  other["fairness"] = {0.98};
+  other["tps"] = {1111};
+  const std::string text = table_terminal({measured_row(), other}, 80);
+  EXPECT_THAT(lines_of(text)[1], AllOf(HasSubstr("  fair  "), Not(HasSubstr("viol."))));
+  EXPECT_THAT(text, HasSubstr("The same in every row: success 99.98 %, "));
+  EXPECT_THAT(text, HasSubstr("viol. 0."));
+  row broken = other;
+  broken["violations"] = {7};
+  EXPECT_THAT(lines_of(table_terminal({broken, broken}, 80))[1], HasSubstr("viol."));
+}
+
 // One heading per scenario.
 TEST(table, terminal_groups_scenarios) {
   row other = measured_row();
@@ -286,6 +301,17 @@ TEST(ranking, tells_rows_apart_by_their_intervals) {
   EXPECT_THAT(ranks, ElementsAre(1, 1, 1, 4, std::nullopt));
   EXPECT_TRUE(rows.back().bound);
   EXPECT_FALSE(ranked({measured_row(), measured_row()})[0].rank.has_value());
+}
+
+// The intervals of the speed are given up before the fairness, and no longer spoken of.
+TEST(ranking, on_a_narrow_terminal_stands_for_the_intervals) {
+  std::vector<row> rows = ranked({repeated(18000, 19000, 19100), repeated(16000, 17000, 18100)});
+  rows[0]["fairness"] = {0.97};
+  rows[0].lock = "mysql/optimistic_version";
+  const std::string wide = table_terminal(rows, 200), narrow = table_terminal(rows, 80);
+  EXPECT_THAT(wide, AllOf(HasSubstr("19000 (18000–19100)"), HasSubstr("with the lowest and")));
+  EXPECT_THAT(narrow, AllOf(HasSubstr("  19000  "), HasSubstr(" fair "), Not(HasSubstr("18000")),
+                            Not(HasSubstr("with the lowest and"))));
 }
 
 // At a given rate all grant the same, and the waits tell who is faster.
