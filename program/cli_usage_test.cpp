@@ -130,6 +130,23 @@ TEST_F(usage, helps) {
   EXPECT_THAT(run({"help", "run"}).out, AllOf(HasSubstr("--duration"), HasSubstr("--on")));
 }
 
+// Concepts are explained, under whatever spelling; of a mistyped one the nearest is said.
+TEST_F(usage, explains_concepts) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"help", "exit-status"},
+                                                {"help", "Exit", "status"},
+                                                {"help", "exit_status"}}) {
+    const ended e = run(words);
+    EXPECT_EQ(e.status, 0) << e.err;
+    EXPECT_THAT(e.out, AllOf(HasSubstr("\ngate:      0 PASS;"), HasSubstr("2 is wrong usage")));
+  }
+  for (const char* name : {"closed-loop", "hand-off", "bounds", "safety"}) {
+    EXPECT_THAT(run({"--help"}).out, HasSubstr(name));
+    EXPECT_THAT(run({"help", "--help"}).out, HasSubstr(name));
+    EXPECT_EQ(run({"help", name}).status, 0) << name;
+  }
+  expect_error(run({"help", "handof"}), HasSubstr("did you mean hand-off?"));
+}
+
 // For whoever has to know what they run: the build, and every library with its licence.
 TEST_F(usage, tells_what_it_is_made_of) {
   const std::string version = run({"--version"}).out;

@@ -12,6 +12,7 @@
 #include "harness/config/job.hpp"
 #include "harness/config/scheme.hpp"
 #include "harness/run/build_info.hpp"
+#include "program/topics.hpp"
 #include "workloads/jobs.hpp"
 
 namespace lockmark::cli {
@@ -32,8 +33,12 @@ json list_of(const word_list& all) {
 }
 
 // The words known of each kind of value.
-std::map<std::string, word_list> vocabulary_of(const catalogue& known) {
+std::map<std::string, word_list> vocabulary_of(const CLI::App& app, const catalogue& known) {
   std::map<std::string, word_list> all;
+  for (const topic& t : topics()) all["TOPIC"].emplace_back(t.name);
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    all["TOPIC"].push_back(sub->get_name());
+  }
   for (const lock_kind& lock : known.locks()) all["LOCK"].emplace_back(lock.name);
   for (const auto& [name, text] : workloads::shipped_jobs()) all["JOB"].push_back(name);
   for (const local::topology& t : local::topologies()) {
@@ -182,6 +187,13 @@ void add_names(json& all, const catalogue& known) {
     all["locks"].push_back(
         {{"name", lock.name}, {"help", lock.summary}, {"topologies", lock.topologies}});
   }
+  for (const topic& t : topics()) {
+    json paragraphs = json::array();
+    for (const std::string& line : paragraphs_of(t)) {
+      if (!line.empty()) paragraphs.push_back({{"text", line}});
+    }
+    all["topics"].push_back({{"name", t.name}, {"help", t.title}, {"paragraphs", paragraphs}});
+  }
   for (const workload_kind& w : known.workloads()) {
     all["workloads"].push_back({{"name", w.name}, {"help", w.summary}});
   }
@@ -203,7 +215,7 @@ word_list listed(std::string_view text) {
 }
 
 json describe(const CLI::App& app, const catalogue& known) {
-  const auto vocabulary = vocabulary_of(known);
+  const auto vocabulary = vocabulary_of(app, known);
   json all{{"program", app.get_name()},
            {"summary", app.get_description()},
            {"footer", app.get_footer()},

@@ -10,6 +10,7 @@
 //                 and as `values` the words among what is allowed
 //   vocabulary    words that are known of a kind of value: value ("LOCK"), function, words, job
 //   jobs, locks, workloads, topologies  name, help; of a lock also its topologies
+//   topics        of `help`: name, help, paragraphs with their text
 //
 // An option has
 //   names         name ("--set"), bare ("set"), long; none: an argument

@@ -95,6 +95,7 @@ TEST_F(command_line_test, knows_the_keys_of_a_job) {
 TEST_F(command_line_test, knows_names) {
   EXPECT_THAT(vocabulary("JOB"), Contains("contended"));
   EXPECT_THAT(vocabulary("LOCK"), Contains("zookeeper/sequential"));
+  EXPECT_THAT(vocabulary("TOPIC"), AllOf(Contains("hand-off"), Contains("try")));
   EXPECT_THAT(vocabulary("TOPOLOGY"), Contains("redis-sentinel"));
   EXPECT_THAT(vocabulary("TARGET"), AllOf(Contains("memory:"), Contains("local:mysql-galera")));
 }

@@ -35,6 +35,7 @@ command_action up_command(CLI::App& app, const context& c);
 command_action down_command(CLI::App& app, const context& c);
 command_action status_command(CLI::App& app, const context& c);
 command_action completion_command(CLI::App& app, const context& c);
+command_action help_command(CLI::App& app, const context& c);
 command_action man_command(CLI::App& app, const context& c);
 
 }  // namespace lockmark::cli

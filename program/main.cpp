@@ -50,6 +50,7 @@ constexpr row commands[] = {
     {"down", "stop local servers that `up` started", down_command},
     {"status", "show local servers that `up` started", status_command},
     {"completion", "print a completion script for a shell", completion_command},
+    {"help", "explain a command, or a concept such as hand-off", help_command},
     {"man", "print the manual page: lockmark man | man -l -", man_command},
 };
 
@@ -83,10 +84,12 @@ const row* command_of(const std::vector<std::string>& words) {
   return found == std::end(commands) ? nullptr : found;
 }
 
-// lockmark help [COMMAND], and lockmark alone, show what --help does.
+// lockmark help [COMMAND], and lockmark alone, show what --help does; lockmark help TOPIC is a
+// command.
 std::vector<std::string> with_help_as_option(std::vector<std::string> words) {
   if (words.size() == 1) words.emplace_back("--help");
-  if (words[1] == "help") {
+  if (words.size() == 2 && words[1] == "help") words[1] = "--help";
+  if (words[1] == "help" && command_of({words[0], words[2]}) != nullptr) {
     words.erase(words.begin() + 1);
     words.emplace_back("--help");
   }
@@ -128,6 +131,7 @@ int run(const std::vector<std::string>& given) {
   app.footer(
       "Exit status of run, table and capacity: 0 held; 1 the lock failed; 2 wrong usage or no\n"
       "server; 3 inconclusive or INVALID. The others: see their --help.\n"
+      "Concepts: lockmark help closed-loop, hand-off, bounds, safety or exit-status.\n"
       "A first look, on a Redis that lockmark starts itself:\n"
       "  lockmark run contended --on local:redis");
   const catalogue known;
