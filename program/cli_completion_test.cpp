@@ -90,6 +90,9 @@ TEST_F(self_description, bash_completes_values) {
               IsSupersetOf({"text", "md", "json", "csv", "junit"}));
   EXPECT_THAT(bash_offers("lockmark report x --format=c"), ElementsAre("csv"));
   EXPECT_THAT(bash_offers("lockmark up redis-s"), ElementsAre("redis-sentinel"));
+  EXPECT_THAT(bash_offers("lockmark job expl"), ElementsAre("explain"));
+  EXPECT_THAT(bash_offers("lockmark job show unc"), ElementsAre("uncontended"));
+  EXPECT_THAT(bash_offers("lockmark help hand"), ElementsAre("hand-off"));
   EXPECT_THAT(bash_offers("lockmark run unc"), ElementsAre("uncontended"));
   EXPECT_THAT(bash_offers("lockmark table --locks zookeeper/r"), ElementsAre("zookeeper/read"));
   EXPECT_THAT(bash_offers("lockmark table --scenarios contended,unc"),

@@ -147,6 +147,21 @@ TEST_F(usage, explains_concepts) {
   expect_error(run({"help", "handof"}), HasSubstr("did you mean hand-off?"));
 }
 
+// A job can be looked at, taken as a file to begin with, and explained, without a server.
+TEST_F(usage, shows_and_explains_jobs) {
+  EXPECT_THAT(run({"job", "list"}).out, HasSubstr("\nherd  "));
+  const std::string shown = run({"job", "show", "contended"}).out;
+  EXPECT_THAT(shown, testing::StartsWith("# What does a lock cost"));
+  const std::string file = (dir_ / "my.yaml").string();
+  std::ofstream(file) << shown;
+  EXPECT_THAT(run({"job", "show", file, "--hold", "7ms"}).out,
+              AllOf(HasSubstr("hold: 7ms\n"), HasSubstr("warmup: 1s\n")));
+  const ended e = run({"job", "explain", "contended", "--clients", "8"});
+  EXPECT_THAT(e.out, HasSubstr("8 clients (4 instances of 2)"));
+  EXPECT_EQ(run({"run", "contended", "--clients", "8", "--explain"}).out, e.out);
+  expect_error(run({"job", "show"}), HasSubstr("which job? See lockmark job list"));
+}
+
 // For whoever has to know what they run: the build, and every library with its licence.
 TEST_F(usage, tells_what_it_is_made_of) {
   const std::string version = run({"--version"}).out;

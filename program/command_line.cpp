@@ -12,6 +12,7 @@
 #include "harness/config/job.hpp"
 #include "harness/config/scheme.hpp"
 #include "harness/run/build_info.hpp"
+#include "program/jobs.hpp"
 #include "program/topics.hpp"
 #include "workloads/jobs.hpp"
 
@@ -166,22 +167,10 @@ json keys_of(const catalogue& known) {
   return keys;
 }
 
-// The first sentence of a job's opening comment states its purpose.
-std::string idea_of(std::string_view yaml) {
-  std::string text;
-  for (const std::string& line : split(yaml, "\n")) {
-    if (!line.starts_with("# ")) break;
-    text += fmt::format("{}{}", text.empty() ? "" : " ", line.substr(2));
-    const auto end = text.find_first_of("?.");
-    if (end != text.npos) return text.substr(0, end + 1);
-  }
-  return text;
-}
-
 // What can be named on the command line, with its meaning.
 void add_names(json& all, const catalogue& known) {
   for (const auto& [name, yaml] : workloads::shipped_jobs()) {
-    all["jobs"].push_back({{"name", name}, {"help", idea_of(yaml)}});
+    all["jobs"].push_back({{"name", name}, {"help", idea_of(std::string(yaml))}});
   }
   for (const lock_kind& lock : known.locks()) {
     all["locks"].push_back(

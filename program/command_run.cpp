@@ -12,6 +12,7 @@
 #include "program/commands.hpp"
 #include "program/declare.hpp"
 #include "program/execute.hpp"
+#include "program/explain.hpp"
 #include "program/jobs.hpp"
 #include "program/limits.hpp"
 #include "program/output_file.hpp"
@@ -32,6 +33,7 @@ struct run_options {
   std::string junit;
   std::string format = "text";
   limit_texts limits;
+  bool explain = false;
   bool history = false;
   bool quiet = false;
   watching watched;
@@ -74,7 +76,7 @@ executed measure(const context& c, const run_options& g, const named_job& job,
 }
 
 // What a terminal shows, or run.json, beside which nothing else may stand on stdout.
-void print_result(const executed& done, bool is_data) {
+void print_run(const executed& done, bool is_data) {
   if (is_data) {
     fmt::print("{}\n", done.written.content.dump(2));
   } else {
@@ -104,6 +106,10 @@ bool breaks_limits(const std::vector<gate::threshold>& limits, const executed& d
 int run(const context& c, const run_options& g) {
   interrupts();
   const named_job job = find_job(g.job, g.given, g.set);
+  if (g.explain) {
+    print_result(explained(job, idea_of(find_job_text(g.job).yaml)));
+    return 0;
+  }
   if (g.target.empty() && job.job.lock.empty()) {
     throw usage_error(
         "--on: say where to run: a URL such as redis://host:port, local:redis, local:zookeeper, "
@@ -122,7 +128,7 @@ int run(const context& c, const run_options& g) {
     throw;
   }
   const bool is_data = g.format == "json";
-  print_result(*done, is_data);
+  print_run(*done, is_data);
   report::test_case said = report::test_case_of(done->written);
   bool broken = false;
   try {
@@ -151,6 +157,8 @@ command_action run_command(CLI::App& app, const context& c) {
       ->envname("LOCKMARK_TARGET");
   declare_short(app, g->given);
   declare_set(app, g->set, "overrides the job, and what is above; may be given more than once");
+  app.add_flag("--explain", g->explain,
+               "only says what the job does and how long it takes; runs nothing");
   declare(app, "--out", g->out, "DIR", "the run folder appears in this folder");
   declare_format(app, g->format, "text, or json: what run.json holds", {"text", "json"});
   declare(app, "--junit", g->junit, "FILE", "also writes the verdict as JUnit XML");

@@ -19,6 +19,7 @@ struct context {
 using command_action = std::function<int()>;
 
 command_action list_command(CLI::App& app, const context& c);
+command_action job_command(CLI::App& app, const context& c);
 command_action run_command(CLI::App& app, const context& c);
 command_action agent_command(CLI::App& app, const context& c);
 command_action invitation_command(CLI::App& app, const context& c);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "harness/base/errors.hpp"
 #include "workloads/jobs.hpp"
@@ -25,6 +26,17 @@ job_text find_job_text(const std::string& path_or_name) {
                       path_or_name, shipped_job_names());
   }
   return {path_or_name, path_or_name + ".yaml", std::string(shipped->second)};
+}
+
+std::string idea_of(const std::string& yaml) {
+  std::istringstream lines(yaml);
+  std::string text;
+  for (std::string line; std::getline(lines, line) && line.starts_with("# ");) {
+    text += fmt::format("{}{}", text.empty() ? "" : " ", line.substr(2));
+    const auto end = text.find_first_of("?.");
+    if (end != text.npos) return text.substr(0, end + 1);
+  }
+  return text;
 }
 
 std::string shipped_job_names() {

@@ -26,6 +26,9 @@ struct job_text {
 // The same, not yet read. Throws usage_error and config_error.
 job_text find_job_text(const std::string& path_or_name);
 
+// The first sentence of a job's opening comment, which states its purpose; empty without one.
+std::string idea_of(const std::string& yaml);
+
 // "contended, uncontended, ..."
 std::string shipped_job_names();
 

@@ -36,6 +36,7 @@ constexpr row commands[] = {
     {"try", "a tour: a lock is broken before your eyes, and then held", try_command},
     {"list", "locks, their features, and the topologies they run on", list_command},
     {"run", "run one job", run_command},
+    {"job", "list the jobs, show one, or explain what it does", job_command},
     {"agent", "carry a part of the load of a lockmark elsewhere", agent_command},
     {"invitation", "make an invitation for agents ahead of their coordinator", invitation_command},
     {"merge", "make a run of what agents kept of it", merge_command},

@@ -18,6 +18,8 @@ struct short_options {
   std::string hold;
   std::string keys;
   std::string wait;
+
+  bool operator==(const short_options&) const = default;
 };
 
 void declare_short(CLI::App& app, short_options& to);
