@@ -60,6 +60,19 @@ std::vector<std::string> commands_of(const std::string& page) {
   return all;
 }
 
+// What opens its blocks: "```sh", "```" and so on.
+std::vector<std::string> fences_of(const std::string& page) {
+  std::vector<std::string> all;
+  std::istringstream in(read_text(root / page));
+  bool is_open = false;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("```")) continue;
+    is_open = !is_open;
+    if (is_open) all.push_back(line);
+  }
+  return all;
+}
+
 // What a whole check, and nobody's test, does.
 bool is_of_the_clone(const std::string& line) {
   return line.starts_with("./") || line.starts_with("export PATH=");
@@ -202,6 +215,19 @@ std::vector<std::string> rows_of_locks(const std::string& page) {
     if (line.starts_with("| `")) all.push_back(line);
   }
   return all;
+}
+
+// A command, and then what it prints. One has no command, one a table of what came out.
+TEST(pages, begin_with_a_command_and_show_what_it_prints) {
+  for (const std::string& page : pages()) {
+    if (page == "docs/limits.md" || page == "docs/plan-capacity.md" || page == "README.md")
+      continue;
+    const std::vector<std::string> all = fences_of(page);
+    const auto first = std::ranges::find(all, "```sh");
+    ASSERT_LT(first - all.begin(), 2) << page;
+    ASSERT_GT(all.end() - first, 1) << page;
+    EXPECT_EQ(*(first + 1), "```") << page;
+  }
 }
 
 TEST(readme, is_short) {
