@@ -68,6 +68,27 @@ TEST_F(lost_agents, an_agent_that_is_killed_is_lost_and_the_run_goes_on) {
   EXPECT_THAT(e.out, HasSubstr("agent two was lost"));
 }
 
+// On an agent's machine as on this one.
+TEST_F(lost_agents, a_participant_that_is_killed_ends_nothing_else) {
+  program c = coordinator(2, {"--duration", "6s", "--set", "participants=4"});
+  program one = agent(c, "one"), two = agent(c, "two");
+  ASSERT_TRUE(c.says("measuring", 2)) << c.err();
+  const auto participants = children_of(two.pid());
+  ASSERT_EQ(participants.size(), 2U);
+  kill(participants.front(), SIGKILL);
+  const ended e = c.wait(30s);
+  EXPECT_THAT(e.status, AnyOf(0, 3)) << e.out << e.err;
+  const auto r = result();
+  EXPECT_EQ(r["run"]["status"], "complete");
+  EXPECT_EQ(r["verdict"]["violations"], 0);
+  EXPECT_EQ(marks("participant_died").size(), 1U);
+  EXPECT_THAT(marks("host_lost"), IsEmpty());
+  EXPECT_EQ(host("two")["lost"], false);
+  EXPECT_THAT(e.out, HasSubstr("was killed by signal 9"));
+  EXPECT_EQ(one.wait(20s).status, 0);
+  EXPECT_EQ(two.wait(20s).status, 0);
+}
+
 // Stopped for five seconds with its participants, as a host that stands still.
 TEST_F(lost_agents, an_agent_that_stands_still_spoils_the_figures_and_goes_on) {
   program c = coordinator(2, {"--duration", "9s", "--set", "give_up_after=30s"});

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "harness/agents/agent.hpp"
 #include "program/agents_fixture.hpp"
 
 namespace lockmark::cli {
@@ -146,6 +147,44 @@ TEST_F(agents, whoever_has_another_invitation_is_refused) {
   EXPECT_EQ(e.status, 2);
   EXPECT_THAT(e.err, HasSubstr("0 of 1 agents joined"));
   EXPECT_THAT(e.err, HasSubstr("forger was refused"));
+}
+
+// As an agent of another build says hello.
+TEST_F(agents, another_version_is_refused) {
+  program c = coordinator(1, {"--agents-within", "3s"});
+  lockmark::agents::agent_setup other;
+  other.join = address_of(c);
+  other.guests = lockmark::agents::read_invitation(read_text(dir_ / "invitation"));
+  other.name = "old";
+  other.build = "lockmark 0.0.1 (0123456789ab)";
+  other.within = 10s;
+  std::string why;
+  try {
+    be_agent(real_clock{}, other);
+  } catch (const usage_error& e) {
+    why = e.what();
+  }
+  EXPECT_THAT(why, HasSubstr("it is lockmark 0.0.1 (0123456789ab), and this is lockmark "));
+  EXPECT_THAT(why, HasSubstr("all machines need the same build"));
+  const ended e = c.wait(20s);
+  EXPECT_EQ(e.status, 2);
+  EXPECT_THAT(e.err, HasSubstr("0 of 1 agents joined"));
+  EXPECT_THAT(e.err, HasSubstr("old was refused: it is lockmark 0.0.1"));
+}
+
+// Whoever does not speak TLS is hung up on, and the others come in.
+TEST_F(agents, who_speaks_without_tls_is_hung_up_on) {
+  program c = coordinator(1);
+  const std::string join = address_of(c);
+  const std::string said =
+      output_of({"timeout", "10", "bash", "-c",
+                 fmt::format("exec 3<>/dev/tcp/127.0.0.1/{}; printf 'PRI * HTTP/2.0\\r\\n\\r\\n' "
+                             ">&3; cat <&3 >/dev/null; echo closed",
+                             join.substr(join.rfind(':') + 1))},
+                dir_.path());
+  EXPECT_THAT(said, HasSubstr("closed"));
+  const program one = agent(c, "one");
+  EXPECT_THAT(c.wait(60s).status, AnyOf(0, 3)) << c.err();
 }
 
 TEST_F(agents, one_name_joins_once) {
