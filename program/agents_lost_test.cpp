@@ -21,6 +21,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
+// An agent and what it has started.
+std::vector<pid_t> processes_of(const program& agent) {
+  auto all = children_of(agent.pid());
+  all.push_back(agent.pid());
+  return all;
+}
+
 class lost_agents : public agents_fixture {
  protected:
   // What the agents kept makes a run.
@@ -94,8 +101,7 @@ TEST_F(lost_agents, an_agent_that_stands_still_spoils_the_figures_and_goes_on) {
   program c = coordinator(2, {"--duration", "9s", "--set", "give_up_after=30s"});
   program one = agent(c, "one"), two = agent(c, "two");
   ASSERT_TRUE(c.says("measuring", 2)) << c.err();
-  auto all = children_of(two.pid());
-  all.push_back(two.pid());
+  const auto all = processes_of(two);
   for (const pid_t p : all) kill(p, SIGSTOP);
   poll(nullptr, 0, 5'000);
   for (const pid_t p : all) kill(p, SIGCONT);
@@ -115,8 +121,7 @@ TEST_F(lost_agents, an_agent_that_never_wakes_is_given_up) {
   program c = coordinator(2, {"--duration", "14s", "--set", "give_up_after=30s"});
   program one = agent(c, "one"), two = agent(c, "two");
   ASSERT_TRUE(c.says("measuring", 2)) << c.err();
-  auto all = children_of(two.pid());
-  all.push_back(two.pid());
+  const auto all = processes_of(two);
   for (const pid_t p : all) kill(p, SIGSTOP);
   const ended e = c.wait(60s);
   EXPECT_THAT(e.err, HasSubstr("agent two is lost"));
