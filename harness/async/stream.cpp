@@ -108,12 +108,15 @@ task<std::error_code> stream::write_all(std::string_view bytes, time_point deadl
   bytes.remove_prefix(write_now(bytes, error));
   if (bytes.empty() || error) co_return error;
   writing_.start(deadline);
-  while (!bytes.empty() && !error) {
+  // The deadline may come while a part that was written at once waits to be told of: it then finds
+  // nothing to cancel.
+  while (!bytes.empty() && !error && !writing_.rang()) {
     const std::size_t written = co_await socket_.async_write_some(
         asio::buffer(bytes), asio::redirect_error(use_task, error));
     bytes.remove_prefix(written);
   }
   writing_.stop();
+  if (!bytes.empty() && !error) co_return std::make_error_code(std::errc::timed_out);
   co_return writing_.explain(error);
 }
 

@@ -62,6 +62,7 @@ class stream {
     explicit alarm(stream& s) : stream_(s) {}
     void start(time_point deadline);
     void stop() { stream_.loop_.remove_timer(*this); }
+    bool rang() const { return rang_; }
     // The error that the caller of an operation gets when it ended with `error`.
     std::error_code explain(std::error_code error) const;
 
