@@ -125,13 +125,15 @@ task<void> run_controller::open() {
   pool_.start();
   tick_at_ = loop_.now();
   const time_point since = tick_at_;
-  time_point last_login = since;
+  awake_time without_login(since);
   for (std::int64_t connected = 0; !pool_.all_ready();) {
     if (const auto why = pool_.failure()) throw_with_count(why, loop_.now() - since);
     if (interrupts() > 0) co_return;  // a measurement without a window reports it
     const std::int64_t now_connected = collector_->sum(&gauges::connected);
-    if (std::exchange(connected, now_connected) != now_connected) last_login = loop_.now();
-    if (loop_.now() > last_login + first_contact_within + calls_.patience()) {
+    if (std::exchange(connected, now_connected) != now_connected) {
+      without_login.restart(loop_.now());
+    }
+    if (without_login.passed(loop_.now()) > first_contact_within + calls_.patience()) {
       throw stuck_call(calls_.sentence("open"));
     }
     co_await next_tick();
@@ -331,12 +333,13 @@ task<void> run_controller::drain(result& r) {
   if (window_.end_ns.load() == window::never) co_await end_window(r);
   const time_point since = loop_.now();
   const duration patience = job_.wait + job_.command_timeout;
+  awake_time draining(since);
   bool hurried = false;
   while (!pool_.all_quiet() || !faults_.over()) {
     co_await next_tick();
     mark_faults(r);
     run_tick(phase::draining, since);
-    const duration waited = loop_.now() - since;
+    const duration waited = draining.passed(loop_.now());
     if (!hurried && (waited > patience || interrupts() > 1 || pool_.failure())) {
       pool_.hurry();
       hurried = true;

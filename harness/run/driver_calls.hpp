@@ -44,7 +44,9 @@ class driver_calls {
     auto mine = std::make_shared<pending<T>>(loop_);
     ++under_way_;
     calls_.spawn(carry<T>(mine, std::move(call)));
-    const bool ended = co_await mine->ended.wait_until(by + patience_);
+    bool ended = co_await mine->ended.wait_until(by + patience_ / 2);
+    // From now: after a pause of the whole process the call has to have its time, too.
+    if (!ended) ended = co_await mine->ended.wait_until(loop_.now() + patience_ / 2);
     if (!ended) throw stuck_call(sentence(what));
     if (mine->failure) std::rethrow_exception(mine->failure);
     if constexpr (!std::is_void_v<T>) co_return std::move(*mine->value);

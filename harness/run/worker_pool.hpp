@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/check/clock_errors.hpp"
+#include "harness/run/awake_time.hpp"
 #include "harness/run/worker.hpp"
 
 namespace lockmark::run {
@@ -36,20 +37,20 @@ class pool_member {
 class closing_progress {
  public:
   closing_progress(std::vector<pool_member*> all, time_point now)
-      : all_(std::move(all)), changed_at_(now) {}
+      : all_(std::move(all)), unchanged_(now) {}
 
   // How long no session has closed.
   duration idle(time_point now) {
     std::int64_t connected = 0;
     for (const pool_member* m : all_) connected += m->gauges().connected.load();
-    if (std::exchange(connected_, connected) != connected) changed_at_ = now;
-    return now - changed_at_;
+    if (std::exchange(connected_, connected) != connected) unchanged_.restart(now);
+    return unchanged_.passed(now);
   }
 
  private:
   const std::vector<pool_member*> all_;
   std::int64_t connected_ = 0;
-  time_point changed_at_;
+  awake_time unchanged_;
 };
 
 class worker_pool {
