@@ -29,9 +29,9 @@ struct agent_command_options {
 
 std::string invitation_text(const std::string& file) {
   if (file == "-") {
-    std::string line;
-    std::getline(std::cin, line);
-    return line;
+    std::string typed;
+    std::getline(std::cin, typed);
+    return typed;
   }
   if (!file.empty()) return text_of("--invitation", file);
   const char* const word = std::getenv("LOCKMARK_INVITATION");

@@ -7,9 +7,12 @@
 #include <random>
 
 #include "harness/base/files.hpp"
+#include "harness/report/closing.hpp"
 #include "harness/report/html/page.hpp"
 #include "harness/report/table.hpp"
+#include "harness/report/text.hpp"
 #include "program/jobs.hpp"
+#include "program/next_step.hpp"
 #include "program/progress.hpp"
 #include "program/terminal.hpp"
 #include "program/trial.hpp"
@@ -70,6 +73,7 @@ int table_maker::make() {
   if (junit_) junit_.write(report::junit_xml(cases()));
   print_result(format(given_.format));
   save_html();
+  if (given_.format == "text") print_next();
   if (!given_.quiet) fmt::print(stderr, "table and run folders: {}\n", out_.string());
   return status_;
 }
@@ -292,9 +296,24 @@ void table_maker::save_html() const {
       .write(report::html::page(runs, report::html::order::as_given));
 }
 
+// On one line if they fit.
+void table_maker::print_next() const {
+  const auto in = given_.language == "zh" ? language::chinese : language::english;
+  const std::string report = text_of({"closing_report", {(out_ / "report.html").string()}}, in);
+  std::string next = next_command(context_, rows(), out_);
+  if (!next.empty()) {
+    next = text_of({"closing_next", {next}}, in);
+    const bool fits = next.size() + 4 + report.size() <= width_of(stdout);
+    next += fits ? "    " : "\n";
+  }
+  print_result(fmt::format("{}{}\n", next, report));
+}
+
 std::string table_maker::whole_page(language in) const {
   const std::vector<report::row> all = rows();
-  const std::string table = report::table_markdown(all, in);
+  const std::string closing = report::closing_text(all, in);
+  const std::string table =
+      report::table_markdown(all, in) + (closing.empty() ? "" : "\n" + closing + "\n");
   return given_.full ? fmt::format("{}\n{}", table, report::overview_markdown(all, in)) : table;
 }
 
@@ -303,8 +322,14 @@ std::string table_maker::format(const std::string& how) const {
   if (how == "md") return whole_page(words);
   if (how == "csv") return report::table_csv(rows());
   if (how == "json") return report::table_json(rows());
-  return report::table_terminal(rows(), width_of(stdout), words, style_of(screen_of(stdout)),
-                                given_.wide);
+  const std::vector<report::row> all = rows();
+  const std::size_t width = width_of(stdout);
+  std::string text =
+      report::table_terminal(all, width, words, style_of(screen_of(stdout)), given_.wide) + "\n";
+  for (const std::string& line : report::wrapped(report::closing_text(all, words), width)) {
+    text += line + "\n";
+  }
+  return text;
 }
 
 }  // namespace lockmark::cli

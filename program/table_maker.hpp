@@ -75,6 +75,7 @@ class table_maker {
   void remember(int status);
   void save();
   void save_html() const;
+  void print_next() const;
   std::string format(const std::string& how) const;
   std::string whole_page(language in) const;
 

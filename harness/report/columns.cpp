@@ -64,6 +64,22 @@ bool has_ranks(const std::vector<row>& rows) {
   return std::ranges::any_of(rows, [](const row& r) { return r.rank.has_value(); });
 }
 
+bool of_paused_holder(const row& r) {
+  return r.scenario == "holder_paused" && r.complete && r["violations"].value.has_value();
+}
+
+// What the fault showed of the row's lock, which says more than its class.
+std::string paused_holder_text(const std::vector<row>& rows, const row& of, language in) {
+  const auto its = std::ranges::find_if(rows, [&](const row& r) {
+    return of_paused_holder(r) && r.topology == of.topology &&
+           name_with_options(r) == name_with_options(of);
+  });
+  const std::string promised = translated(of.safety_class, in);
+  if (its == rows.end() || its->untested) return promised;
+  const bool two = *(*its)["violations"].value > 0;
+  return fmt::format("{} ({})", translated(two ? "two holders" : "safe", in), promised);
+}
+
 }  // namespace
 
 std::vector<column> columns(const std::vector<row>& rows, language in, intervals with) {
@@ -81,7 +97,7 @@ std::vector<column> columns(const std::vector<row>& rows, language in, intervals
   }
   add_figures(all, rows, false, in, with);
   all.push_back(
-      {head("safety"), 8, true, [in](const row& r) { return translated(r.safety_class, in); }});
+      {head("safety"), 11, true, [in](const row& r) { return translated(r.safety_class, in); }});
   all.push_back({head("durability"), 2, true,
                  [in](const row& r) { return translated(or_dash(r.durability), in); }});
   add_figures(all, rows, true, in, with);
@@ -94,6 +110,12 @@ std::vector<column> columns_for_terminal(const std::vector<row>& rows, language 
                                          intervals with) {
   std::vector<column> all = columns(rows, in, with);
   std::erase_if(all, [in](const column& c) { return c.head == translated("scenario", in); });
+  const auto safety =
+      std::ranges::find(all, translated("safety", in), [](const column& c) { return c.head; });
+  if (std::ranges::any_of(rows, of_paused_holder)) {
+    safety->head = translated("holder paused", in);
+    safety->text = [&rows, in](const row& r) { return paused_holder_text(rows, r, in); };
+  }
   for (column& c : all) {
     const bool is_short = c.of != nullptr && !c.of->column.narrow.empty();
     if (is_short && in == language::english) c.head = c.of->column.narrow;

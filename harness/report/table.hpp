@@ -29,7 +29,8 @@ std::string table_json(const std::vector<row>& rows);
 
 // Aligned text under a heading per scenario. Columns that do not fit are left out and named: first
 // what is the same in every row, then the least important; lock, speed and validity always stay.
-// Fairness is worth more than the intervals of the speed. `wide`: all stay.
+// Fairness and safety are worth more than the intervals of the speed, and than p50. If a fault
+// paused a holder in some row, safety is what that showed. `wide`: all stay.
 std::string table_terminal(const std::vector<row>& rows, std::size_t width,
                            language in = language::english, const style& look = {},
                            bool wide = false);

@@ -11,6 +11,12 @@
 namespace lockmark::report {
 namespace {
 
+// A table without p50 and p99 is none.
+bool may_go(const column& c) {
+  if (c.of == nullptr) return c.keep < always_shown;
+  return (c.of->of_verdict || c.of->q == 0) && c.of->name != "tps";
+}
+
 // Cells of a table for the terminal, and the column widths they need.
 struct grid {
   std::vector<column> shown;
@@ -30,29 +36,40 @@ struct grid {
     shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(c));
     for (auto& line : cells) line.erase(line.begin() + static_cast<std::ptrdiff_t>(c));
   }
-  // Removes the least important column and returns its head; nothing if all are needed.
-  std::string leave_one_out() {
+  // Removes the least important column below `worth` and returns its head; nothing if there is
+  // none.
+  std::string leave_one_out(int worth) {
     const auto least = std::ranges::min_element(shown, {}, &column::keep);
-    if (least == shown.end() || least->keep == always_shown) return {};
+    if (least == shown.end() || least->keep >= worth) return {};
     const std::string head = least->head;
     remove(static_cast<std::size_t>(least - shown.begin()));
     return head;
   }
-  // Removes a figure that is the same in every row, and no alarm; returns its head and what it is.
+  // Removes a column that is the same in every row, and no alarm; returns its head and what it is.
   std::string leave_out_what_is_the_same(const std::vector<row>& rows) {
     for (std::size_t c = 0; c < shown.size() && rows.size() > 1; ++c) {
       const bool is_same =
           std::ranges::all_of(cells, [&](const auto& line) { return line[c] == cells.front()[c]; });
       const bool alarms = shade_of(shown[c], rows.front()) != tone::plain;
-      const figure* const of = shown[c].of;
-      // A table without p50 and p99 is none.
-      const bool may_go = of != nullptr && (of->of_verdict || of->q == 0) && of->name != "tps";
-      if (!may_go || !is_same || alarms) continue;
+      if (!may_go(shown[c]) || !is_same || alarms) continue;
       std::string said = fmt::format("{} {}", shown[c].head, cells.front()[c]);
       remove(c);
       return said;
     }
     return {};
+  }
+  // "<= 18.4 us" as "<=18.4us".
+  void take_blanks_from_figures() {
+    for (std::size_t c = 0; c < shown.size(); ++c) {
+      if (shown[c].of == nullptr) continue;
+      for (auto& line : cells) std::erase(line[c], ' ');
+    }
+  }
+  // "yes [3]" as "[3]".
+  void leave_only_marks(const std::string& of) {
+    for (auto& line : cells) {
+      if (line.back().starts_with(of + " [")) line.back().erase(0, of.size() + 1);
+    }
   }
   // `paint(c, cell)`: the padded cell with its emphasis.
   template <class Cell, class Paint>
@@ -73,16 +90,20 @@ std::string paragraph(std::string_view text, std::size_t width) {
   return lines;
 }
 
+// Columns from here on stay if the blanks within their figures can go instead.
+constexpr int worth_more_than_blanks = 9;
+
 // What of a table fits into the width, and what does not.
 struct fitted {
   grid shown;
   std::vector<std::string> left_out;
   std::vector<std::string> same;  // in every row
+  bool is_dense = false;          // there was no room for the blanks within figures
 };
 
 fitted fit(const std::vector<row>& rows, std::size_t width, language in, intervals with,
            footnotes& notes) {
-  fitted f{{columns_for_terminal(rows, in, with), {}}, {}, {}};
+  fitted f{{columns_for_terminal(rows, in, with), {}}, {}, {}, false};
   for (const row& r : rows) {
     std::vector<std::string>& cells = f.shown.cells.emplace_back();
     for (const column& c : f.shown.shown) cells.push_back(c.text(r));
@@ -94,15 +115,12 @@ fitted fit(const std::vector<row>& rows, std::size_t width, language in, interva
     }
   };
   drop(f.same, [&] { return f.shown.leave_out_what_is_the_same(rows); });
-  drop(f.left_out, [&] { return f.shown.leave_one_out(); });
+  drop(f.left_out, [&] { return f.shown.leave_one_out(worth_more_than_blanks); });
+  f.is_dense = f.shown.width() > width;
+  if (f.is_dense) f.shown.take_blanks_from_figures();
+  drop(f.left_out, [&] { return f.shown.leave_one_out(always_shown); });
+  if (f.shown.width() > width) f.shown.leave_only_marks(translated("yes", in));
   return f;
-}
-
-bool lacks_fairness(const fitted& f) {
-  return std::ranges::none_of(
-             f.shown.shown,
-             [](const column& c) { return c.of != nullptr && c.of->name == "fairness"; }) &&
-         !f.left_out.empty();
 }
 
 }  // namespace
@@ -113,7 +131,7 @@ std::string table_terminal(const std::vector<row>& rows, std::size_t width, lang
   const std::size_t room = wide ? std::numeric_limits<std::size_t>::max() : width;
   intervals with = intervals::of_speed;
   fitted f = fit(rows, room, in, with, notes);
-  if (lacks_fairness(f)) f = fit(rows, room, in, with = intervals::none, notes);
+  if (f.is_dense) f = fit(rows, room, in, with = intervals::none, notes);
   const grid& g = f.shown;
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -204,8 +204,8 @@ TEST(table, narrow_terminal) {
     const std::string text = table_terminal(all_kinds(), width);
     for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
     for (const char* kept :
-         {"lock", "TPS", "p50", "p99", "viol.", "valid", "INVALID", "incomplete"}) {
-      EXPECT_THAT(text, HasSubstr(kept)) << width;
+         {"lock", "TPS", "p99", "fair", "safety", "viol.", "valid", "INVALID", "incomplete"}) {
+      EXPECT_THAT(text.substr(0, text.find("Acquire times")), HasSubstr(kept)) << width;
     }
     EXPECT_THAT(text, HasSubstr("Not shown for lack of width, but with --wide: implementation"))
         << width;
@@ -218,13 +218,31 @@ TEST(table, narrow_terminal_keeps_what_differs) {
   other.lock = "mysql/optimistic_version";
   other["fairness"] = {0.98};
   other["tps"] = {1111};
+  other.safety_class = "none";
   const std::string text = table_terminal({measured_row(), other}, 80);
-  EXPECT_THAT(lines_of(text)[1], AllOf(HasSubstr("  fair  "), Not(HasSubstr("viol."))));
-  EXPECT_THAT(text, HasSubstr("The same in every row: success 99.98 %, "));
-  EXPECT_THAT(text, HasSubstr("viol. 0."));
+  EXPECT_THAT(lines_of(text)[1], AllOf(HasSubstr("  fair  "), HasSubstr("  safety  "),
+                                       Not(HasSubstr("implementation"))));
+  EXPECT_THAT(text, HasSubstr("The same in every row: cluster mode redis, implementation"));
+  EXPECT_THAT(lines_of(table_terminal({measured_row(), other}, 70))[1],
+              AllOf(HasSubstr("  safety  "), Not(HasSubstr("viol."))));
   row broken = other;
   broken["violations"] = {7};
   EXPECT_THAT(lines_of(table_terminal({broken, broken}, 80))[1], HasSubstr("viol."));
+}
+
+// What a fault showed of a lock stands in the place of its class, in the rows of every scenario.
+TEST(table, tells_on_a_terminal_who_survives_a_pause) {
+  row two = measured_row(), one = measured_row(), unpaused = measured_row();
+  two.lock = "redis/setnx";
+  unpaused.lock = "etcd/mutex";
+  row paused_two = two, paused_one = one;
+  paused_two.scenario = paused_one.scenario = "holder_paused";
+  paused_two["violations"] = {1};
+  const auto lines = lines_of(table_terminal({one, two, unpaused, paused_one, paused_two}, 80));
+  EXPECT_THAT(lines[1], HasSubstr("holder paused"));
+  EXPECT_THAT(lines[2], HasSubstr("safe (best-effort)"));
+  EXPECT_THAT(lines[3], HasSubstr("two holders (best-effort)"));
+  EXPECT_THAT(lines[4], AllOf(HasSubstr("  best-effort"), Not(HasSubstr("safe"))));
 }
 
 // One heading per scenario.
