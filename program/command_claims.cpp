@@ -11,6 +11,7 @@
 #include "program/commands.hpp"
 #include "program/declare.hpp"
 #include "program/execute.hpp"
+#include "program/next_step.hpp"
 #include "program/output_file.hpp"
 #include "program/terminal.hpp"
 #include "program/trial.hpp"
@@ -30,7 +31,7 @@ struct claims_options {
   bool quick = false;
   bool full = false;
   bool list = false;
-  std::string format = "md";
+  std::string format;
   std::string out = "runs/claims";
   bool quiet = false;
 
@@ -87,6 +88,13 @@ bool save_claims(const std::filesystem::path& out, const std::vector<claims::tes
   return save(out / "claims.json", claims::to_json(all)) && page;
 }
 
+std::string shown(const context& c, const std::string& format,
+                  const std::vector<claims::tested>& all) {
+  if (format == "json") return claims::to_json(all);
+  if (format == "md") return claims::to_markdown(all);
+  return claims::to_text(all, width_of(stdout), own_name(c));
+}
+
 int put_to_the_test(const context& c, const claims_options& g) {
   std::vector<claims::tested> all;
   bool saved = true;
@@ -101,7 +109,7 @@ int put_to_the_test(const context& c, const claims_options& g) {
     all.push_back({what, std::move(found), verdict});
     saved = save_claims(g.out, all);
   }
-  print_result(g.format == "json" ? claims::to_json(all) : claims::to_markdown(all));
+  print_result(shown(c, page_format(g.format), all));
   fmt::print(stderr, "claims and run folders: {}\n", g.out);
   if (!saved) return 2;
   return interrupts() > 0 ? 3 : 0;
@@ -123,7 +131,7 @@ command_action claims_command(CLI::App& app, const context& c) {
   app.add_flag("--full", g->full, "five runs a side, twenty of each fault; some three hours")
       ->excludes(quick);
   app.add_flag("--list", g->list, "only say what is claimed and predicted");
-  declare_format(app, g->format, "md or json", {"md", "json"});
+  declare_page_format(app, g->format);
   declare(app, "--out", g->out, "DIR", "claims.md, claims.json and the run folders appear in here");
   app.add_flag("--quiet", g->quiet, "no progress");
   app.footer(

@@ -28,7 +28,7 @@ struct faults_options {
   std::string topologies = "*";
   std::uint64_t repeat = 1;
   std::vector<std::string> set;
-  std::string format = "md";
+  std::string format;
   std::string out = "runs/faults";
   bool quiet = false;
 };
@@ -135,6 +135,12 @@ class matrix_maker {
   int failures_ = 0;
 };
 
+std::string shown(const std::string& format, const std::vector<report::fault_cell>& cells) {
+  if (format == "json") return report::fault_matrix_json(cells);
+  if (format == "md") return report::fault_matrix_markdown(cells);
+  return report::fault_matrix_text(cells, width_of(stdout), style_of(screen_of(stdout)));
+}
+
 int matrix_maker::make() {
   const auto trials = plan(context_.known, given_);
   if (trials.empty()) {
@@ -146,8 +152,7 @@ int matrix_maker::make() {
     if (interrupts() == 0) run(t);
   }
   const auto cells = report::fault_cells(runs_);
-  print_result(given_.format == "json" ? report::fault_matrix_json(cells)
-                                       : report::fault_matrix_markdown(cells));
+  print_result(shown(page_format(given_.format), cells));
   fmt::print(stderr, "matrix and run folders: {}\n", out_.string());
   if (failures_ > 0) return 2;
   if (interrupts() > 0) return 3;
@@ -189,7 +194,7 @@ command_action faults_command(CLI::App& app, const context& c) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   declare_set(app, g->set, "overrides every job");
-  declare_format(app, g->format, "md or json", {"md", "json"});
+  declare_page_format(app, g->format);
   declare(app, "--out", g->out, "DIR", "faults.md, faults.json and the run folders appear in here");
   app.add_flag("--quiet", g->quiet, "no progress");
   app.footer(

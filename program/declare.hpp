@@ -32,4 +32,11 @@ inline void declare_format(CLI::App& app, std::string& to, const std::string& he
   app.add_option("--format", to, help)->check(CLI::IsMember(all))->capture_default_str();
 }
 
+// --format of a page that is read on a terminal and kept in files.
+inline void declare_page_format(CLI::App& app, std::string& to) {
+  app.add_option("--format", to,
+                 "text (the default on a terminal), md (the default elsewhere) or json")
+      ->check(CLI::IsMember({"text", "md", "json"}));
+}
+
 }  // namespace lockmark::cli

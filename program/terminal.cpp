@@ -37,6 +37,11 @@ void print_result(std::string_view text) {
   std::fflush(stdout);
 }
 
+std::string page_format(const std::string& asked) {
+  if (!asked.empty()) return asked;
+  return isatty(STDOUT_FILENO) == 1 ? "text" : "md";
+}
+
 std::size_t width_of(std::FILE* stream) {
   winsize size{};
   if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return without_terminal;

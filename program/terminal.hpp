@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 #include "harness/report/style.hpp"
@@ -24,6 +25,9 @@ report::style style_of(const screen& s);
 
 // To stdout, at once: in a file that both go to, what stderr says next then stands below.
 void print_result(std::string_view text);
+
+// What was asked for, or else text on a terminal and Markdown in a file or a pipe.
+std::string page_format(const std::string& asked);
 
 // Columns of the terminal; 200 for a pipe, where width does not matter.
 std::size_t width_of(std::FILE* stream);

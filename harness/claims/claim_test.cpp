@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/errors.hpp"
+#include "harness/claims/report.hpp"
 #include "workloads/jobs.hpp"
 
 namespace lockmark::claims {
@@ -178,6 +179,19 @@ TEST(claims_table, has_all_thirteen_each_with_a_prediction_and_its_condition) {
     EXPECT_EQ(judge(c, evidence({})).is, answer::inconclusive) << c.id;
   }
   EXPECT_EQ(last, 13);
+}
+
+// For a terminal: no markup, no line beyond the width, and the command as the user types it.
+TEST(claims_report, on_a_terminal) {
+  for (const claim& c : read_claims(workloads::shipped_claims(), "claims.yaml")) {
+    const std::vector<tested> all{{c, evidence({}), judge(c, evidence({}))}};
+    const std::string text = to_text(all, 80, "./lockmark");
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("**")));
+    EXPECT_THAT(text, testing::EndsWith("Again: ./lockmark claims " + c.id + "\n"));
+    EXPECT_THAT(text, testing::HasSubstr("inconclusive by 0 runs of each experiment: "));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  }
 }
 
 }  // namespace

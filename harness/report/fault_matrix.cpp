@@ -78,6 +78,17 @@ std::string recovery_text(const fault_cell& cell) {
   return duration_text(**std::max_element(all.begin(), all.end()));
 }
 
+// "**2/3 violated**, 1.5 s": a cell of the matrix.
+std::string cell_markdown(const fault_cell& cell) {
+  std::string text = cell.violated > 0 ? fmt::format("**{}/{} violated**", cell.violated, cell.runs)
+                     : cell.untested == cell.runs ? "not tested"
+                                                  : "safe";
+  const std::string recovery = recovery_text(cell);
+  if (!recovery.empty()) text += fmt::format(", {}", recovery);
+  if (cell.incomplete > 0) text += fmt::format(", {} incomplete", cell.incomplete);
+  return text;
+}
+
 std::string row_name(const fault_cell& c) {
   return fmt::format("{} | {}", c.lock, c.topology);
 }
@@ -97,7 +108,7 @@ std::string matrix(const std::vector<fault_cell>& cells) {
       const auto cell = std::find_if(cells.begin(), cells.end(), [&](const fault_cell& c) {
         return row_name(c) == row && c.scenario == column;
       });
-      text += fmt::format(" {} |", cell == cells.end() ? "-" : verdict_text(*cell));
+      text += fmt::format(" {} |", cell == cells.end() ? "-" : cell_markdown(*cell));
     }
     text += "\n";
   }
@@ -153,16 +164,6 @@ std::vector<fault_cell> fault_cells(const std::vector<recorded_run>& runs) {
     });
   }
   return cells;
-}
-
-std::string verdict_text(const fault_cell& cell) {
-  std::string text = cell.violated > 0 ? fmt::format("**{}/{} violated**", cell.violated, cell.runs)
-                     : cell.untested == cell.runs ? "not tested"
-                                                  : "safe";
-  const std::string recovery = recovery_text(cell);
-  if (!recovery.empty()) text += fmt::format(", {}", recovery);
-  if (cell.incomplete > 0) text += fmt::format(", {} incomplete", cell.incomplete);
-  return text;
 }
 
 std::string fault_matrix_markdown(const std::vector<fault_cell>& cells) {

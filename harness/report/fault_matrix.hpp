@@ -3,12 +3,14 @@
 // Reads the faults in run.json and sums over the repetitions; computes nothing else.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/report/read.hpp"
+#include "harness/report/style.hpp"
 
 namespace lockmark::report {
 
@@ -36,12 +38,16 @@ struct fault_cell {
 // In the order of the runs. Throws usage_error if a run.json is incomplete.
 std::vector<fault_cell> fault_cells(const std::vector<recorded_run>& runs);
 
-// "safe", "2/3 violated", with the longest recovery: "safe, 1.5 s", "safe, never".
+// "safe in 1 of 1 run; next grant 1.5 s after the fault", "violated in 2 of 3 runs; not granted
+// again": for people, with the longest recovery.
 std::string verdict_text(const fault_cell& cell);
 
 // One matrix per backend, with a row per lock and topology, then a table per scenario with theory
 // beside measurement.
 std::string fault_matrix_markdown(const std::vector<fault_cell>& cells);
+// The same for a terminal: a paragraph per scenario and lock, every figure with its name.
+std::string fault_matrix_text(const std::vector<fault_cell>& cells, std::size_t width,
+                              const style& look = {});
 std::string fault_matrix_json(const std::vector<fault_cell>& cells);
 
 }  // namespace lockmark::report

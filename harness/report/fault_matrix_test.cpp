@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "harness/base/errors.hpp"
 
 namespace lockmark::report {
@@ -41,8 +43,11 @@ TEST(fault_matrix, adds_up_repetitions) {
   EXPECT_EQ(cells[0].violations, 3U);
   EXPECT_EQ(cells[0].among_others, 1U);
   EXPECT_EQ(cells[0].agreeing, 1U);
-  EXPECT_EQ(verdict_text(cells[0]), "**1/2 violated**, 1.6 s");
-  EXPECT_EQ(verdict_text(cells[1]), "safe, 1.5 s");
+  EXPECT_EQ(verdict_text(cells[0]),
+            "violated in 1 of 2 runs; next grant at most 1.6 s after the fault");
+  EXPECT_EQ(verdict_text(cells[1]), "safe in 1 of 1 run; next grant 1.5 s after the fault");
+  EXPECT_THAT(fault_matrix_markdown(cells),
+              HasSubstr("| redis/lua | redis | **1/2 violated**, 1.6 s | safe, 1.5 s |"));
 }
 
 // A run that ended too soon says nothing of the theory, for or against it.
@@ -54,10 +59,30 @@ TEST(fault_matrix, tells_what_was_not_observed) {
   EXPECT_THAT(fault_matrix_markdown(cells), HasSubstr("| 1 of 2, 1 not observed |"));
 }
 
+// No markup, no line beyond the width, and each figure with its name.
+TEST(fault_matrix, on_a_terminal) {
+  const auto cells = fault_cells({run_of("redis/lua", "holder_paused", 3, 1'600'000'000),
+                                  run_of("redis/setnx", "holder_paused", 0, nullptr, nullptr)});
+  EXPECT_EQ(fault_matrix_text(cells, 78),
+            "holder_paused\n"
+            "  redis/lua on redis: violated in 1 of 1 run; next grant 1.6 s after the fault\n"
+            "    3 holds of the key by two clients at once, 1 of them without the client\n"
+            "    that the fault hit; 3 writes to the resource came too late, which it\n"
+            "    cannot refuse, because this lock has no fencing token\n"
+            "    predicted next grant: 1.5 s: the rest of the lease of 2 s; 1 of 1 run\n"
+            "    agrees\n"
+            "  redis/setnx on redis: safe in 1 of 1 run; not granted again\n"
+            "    predicted next grant: 1.5 s: the rest of the lease of 2 s; 0 of 1 run\n"
+            "    agrees, 1 ended too early to tell\n");
+  std::istringstream lines(fault_matrix_text(cells, 40));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 40U) << line;
+}
+
 TEST(fault_matrix, says_never_where_one_run_never_recovered) {
   const auto cells = fault_cells({run_of("redis/setnx", "holder_killed", 0, nullptr),
                                   run_of("redis/setnx", "holder_killed", 0, 1'000'000)});
-  EXPECT_EQ(verdict_text(cells[0]), "safe, never");
+  EXPECT_EQ(verdict_text(cells[0]), "safe in 2 of 2 runs; not granted again");
+  EXPECT_THAT(fault_matrix_markdown(cells), HasSubstr("safe, never"));
 }
 
 TEST(fault_matrix, has_a_dash_where_a_scenario_is_not_for_a_lock) {
