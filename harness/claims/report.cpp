@@ -102,7 +102,7 @@ std::string to_text(const std::vector<tested>& all, std::size_t width, const std
       add_figures(figures, x.label, t.found);
       add(2, fmt::format("{}: {} on {}, job {}{}{}", x.label, x.lock, x.topology, x.job,
                          x.set.empty() ? "" : " ", fmt::join(x.set, " ")));
-      add(4, fmt::format("violated in {} runs; {} grants, {} of attempts granted, acquire p50 {}, "
+      add(4, fmt::format("runs violated: {}; {} grants, {} of attempts granted, acquire p50 {}, "
                          "p99 {}",
                          figures["violated"].get<std::string>(), figures["tps"].get<std::string>(),
                          figures["success_rate"].get<std::string>(),

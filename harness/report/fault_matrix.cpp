@@ -34,13 +34,17 @@ std::string theory_of(const json& predicted) {
 
 void add_run(fault_cell& cell, const json& content) {
   ++cell.runs;
-  if (!content.at("run").at("complete").get<bool>()) ++cell.incomplete;
+  const bool complete = content.at("run").at("complete").get<bool>();
+  if (!complete) ++cell.incomplete;
   const json& verdict = content.at("verdict");
-  if (verdict.contains("held") && verdict.at("held").is_null()) ++cell.untested;
+  const bool untested = verdict.contains("held") && verdict.at("held").is_null();
+  if (untested) ++cell.untested;
   const json& violations = verdict.at("violations");
   if (!violations.is_null() && violations > 0) {
     ++cell.violated;
     cell.violations += whole_count(violations);
+  } else if (complete && !untested) {
+    ++cell.safe;
   }
   if (content.at("safety").contains("guard") && !content.at("safety").at("guard").is_null()) {
     const json& guard = content.at("safety").at("guard");
@@ -81,8 +85,8 @@ std::string recovery_text(const fault_cell& cell) {
 // "**2/3 violated**, 1.5 s": a cell of the matrix.
 std::string cell_markdown(const fault_cell& cell) {
   std::string text = cell.violated > 0 ? fmt::format("**{}/{} violated**", cell.violated, cell.runs)
-                     : cell.untested == cell.runs ? "not tested"
-                                                  : "safe";
+                     : cell.safe > 0   ? "safe"
+                                       : not_safe_text(cell);
   const std::string recovery = recovery_text(cell);
   if (!recovery.empty()) text += fmt::format(", {}", recovery);
   if (cell.incomplete > 0) text += fmt::format(", {} incomplete", cell.incomplete);
@@ -164,6 +168,10 @@ std::vector<fault_cell> fault_cells(const std::vector<recorded_run>& runs) {
     });
   }
   return cells;
+}
+
+std::string not_safe_text(const fault_cell& cell) {
+  return cell.untested == cell.runs ? "not tested" : "not tested to the end";
 }
 
 std::string fault_matrix_markdown(const std::vector<fault_cell>& cells) {

@@ -23,6 +23,7 @@ struct fault_cell {
   std::uint64_t violated = 0;        // runs with two holders at once
   std::uint64_t incomplete = 0;      // runs that could not be finished
   std::uint64_t untested = 0;        // runs in which no client was granted or refused the lock
+  std::uint64_t safe = 0;            // runs that were finished, and tested it, and found nothing
   std::uint64_t violations = 0;      // total over all runs
   std::uint64_t among_others = 0;    // of these, not involving the hold that a fault hit
   std::uint64_t stale_accesses = 0;  // by the guard: accesses that a fence would have refused
@@ -41,6 +42,9 @@ std::vector<fault_cell> fault_cells(const std::vector<recorded_run>& runs);
 // "safe in 1 of 1 run; next grant 1.5 s after the fault", "violated in 2 of 3 runs; not granted
 // again": for people, with the longest recovery.
 std::string verdict_text(const fault_cell& cell);
+
+// Why a lock without a violation is not called safe. REQUIRES: no run was safe.
+std::string not_safe_text(const fault_cell& cell);
 
 // One matrix per backend, with a row per lock and topology, then a table per scenario with theory
 // beside measurement.

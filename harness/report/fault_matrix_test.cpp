@@ -78,6 +78,18 @@ TEST(fault_matrix, on_a_terminal) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 40U) << line;
 }
 
+// A run may be both: it says nothing of the lock, once.
+TEST(fault_matrix, calls_no_run_safe_that_was_cut_short_or_tested_nothing) {
+  std::vector<recorded_run> runs(3, run_of("redis/lua", "holder_paused", 0, 1'500'000'000));
+  for (const std::size_t cut : {0, 1}) runs[cut].content["run"]["complete"] = false;
+  for (const std::size_t idle : {1, 2}) runs[idle].content["verdict"]["held"] = nullptr;
+  const auto cells = fault_cells(runs);
+  EXPECT_EQ(verdict_text(cells[0]),
+            "not tested to the end; next grant at most 1.5 s after the fault; 2 runs incomplete");
+  EXPECT_THAT(fault_matrix_markdown(cells),
+              HasSubstr("| not tested to the end, 1.5 s, 2 incomplete |"));
+}
+
 TEST(fault_matrix, says_never_where_one_run_never_recovered) {
   const auto cells = fault_cells({run_of("redis/setnx", "holder_killed", 0, nullptr),
                                   run_of("redis/setnx", "holder_killed", 0, 1'000'000)});

@@ -19,9 +19,8 @@ std::string counted(std::uint64_t n, std::string_view what) {
 std::string held_text(const fault_cell& c) {
   if (c.violated > 0)
     return fmt::format("violated in {} of {}", c.violated, counted(c.runs, "run"));
-  if (c.untested == c.runs) return "not tested";
-  return fmt::format("safe in {} of {}", c.runs - c.untested - c.incomplete,
-                     counted(c.runs, "run"));
+  if (c.safe > 0) return fmt::format("safe in {} of {}", c.safe, counted(c.runs, "run"));
+  return not_safe_text(c);
 }
 
 // The longest of several.
@@ -38,7 +37,7 @@ std::string next_grant_text(const fault_cell& c) {
 
 tone shade_of(const fault_cell& c) {
   if (c.violated > 0) return tone::bad;
-  return c.untested == c.runs || c.incomplete > 0 ? tone::doubtful : tone::good;
+  return c.safe < c.runs ? tone::doubtful : tone::good;
 }
 
 // Two at once, of that those without the paused or dead holder, and what a fence would have done.

@@ -7,6 +7,7 @@
 
 #include "drivers/faulty/faulty.hpp"
 #include "harness/run/run_job.hpp"
+#include "harness/run/test_passing.hpp"
 #include "workloads/workloads.hpp"
 
 namespace lockmark::run {
@@ -21,48 +22,34 @@ struct tally {
   int wipes = 0;
 };
 
-class counted_session final : public session {
+class counted_session final : public passing_session {
  public:
   counted_session(std::unique_ptr<session> inside, tally& counts)
-      : inside_(std::move(inside)), counts_(counts) {}
-  task<outcome<grant>> acquire(request r) override { return inside_->acquire(r); }
-  task<outcome<grant>> renew(request r) override { return inside_->renew(r); }
-  task<outcome<nothing>> release(request r) override { return inside_->release(r); }
-  bool alive() const override { return inside_->alive(); }
+      : passing_session(std::move(inside)), counts_(counts) {}
   task<void> close() override {
     ++counts_.closing;
-    return inside_->close();
+    return passing_session::close();
   }
-  traffic sent() const override { return inside_->sent(); }
 
  private:
-  const std::unique_ptr<session> inside_;
   tally& counts_;
 };
 
-class counted_driver final : public driver {
+class counted_driver final : public passing_driver {
  public:
   counted_driver(std::unique_ptr<driver> inside, tally& counts)
-      : inside_(std::move(inside)), counts_(counts) {}
-  task<description> prepare(loop& l, time_point by) override { return inside_->prepare(l, by); }
+      : passing_driver(std::move(inside)), counts_(counts) {}
   task<void> wipe(loop& l, time_point by) override {
     ++counts_.wipes;
-    return inside_->wipe(l, by);
-  }
-  task<server_counters> counters(loop& l, time_point by) override {
-    return inside_->counters(l, by);
-  }
-  task<std::vector<std::uint64_t>> commits(loop& l, time_point by) override {
-    return inside_->commits(l, by);
+    return passing_driver::wipe(l, by);
   }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
-    auto opened = co_await inside_->open(l, std::move(who), by);
+    auto opened = co_await passing_driver::open(l, std::move(who), by);
     ++counts_.opened;
     co_return std::make_unique<counted_session>(std::move(opened), counts_);
   }
 
  private:
-  const std::unique_ptr<driver> inside_;
   tally& counts_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "drivers/memory/memory.hpp"
 #include "harness/run/run_job.hpp"
+#include "harness/run/test_passing.hpp"
 #include "workloads/workloads.hpp"
 
 namespace lockmark::run {
@@ -12,59 +13,46 @@ namespace {
 using namespace std::chrono_literals;
 
 // A lock client in a process of its own: each grant has passed a pipe.
-class piped_session final : public session {
+class piped_session final : public passing_session {
  public:
-  piped_session(std::unique_ptr<session> inner, loop& l, bool silent)
-      : inner_(std::move(inner)), loop_(l), silent_(silent) {}
+  piped_session(std::unique_ptr<session> inside, loop& l, bool silent)
+      : passing_session(std::move(inside)), loop_(l), silent_(silent) {}
 
   task<outcome<grant>> acquire(request r) override {
     co_await loop_.sleep_for(3ms);
-    const auto answer = co_await inner_->acquire(r);
+    const auto answer = co_await passing_session::acquire(r);
     if (!answer.done()) co_return answer;
     grant g = answer.value();
     g.pipe = silent_ ? 0ms : 2ms;
     g.pipe_unknown = silent_;
     co_return g;
   }
-  task<outcome<grant>> renew(request r) override { return inner_->renew(r); }
-  task<outcome<nothing>> release(request r) override { return inner_->release(r); }
-  bool alive() const override { return inner_->alive(); }
-  task<void> close() override { return inner_->close(); }
-  traffic sent() const override { return inner_->sent(); }
 
  private:
-  std::unique_ptr<session> inner_;
   loop& loop_;
   bool silent_;
 };
 
-class talking_driver final : public driver {
+class talking_driver final : public passing_driver {
  public:
-  talking_driver(driver& inner, std::vector<finding> found, bool silent)
-      : inner_(inner), found_(std::move(found)), silent_(silent) {}
+  talking_driver(std::unique_ptr<driver> inside, std::vector<finding> found, bool silent)
+      : passing_driver(std::move(inside)), found_(std::move(found)), silent_(silent) {}
 
-  task<description> prepare(loop& l, time_point by) override { return inner_.prepare(l, by); }
   task<std::vector<finding>> preflight(loop&, demand d, time_point) override {
     asked_ = d;
     co_return found_;
   }
-  task<void> wipe(loop& l, time_point by) override { return inner_.wipe(l, by); }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
     ++opened_;
-    auto inner = co_await inner_.open(l, who, by);
+    auto inner = co_await passing_driver::open(l, who, by);
     std::unique_ptr<session> made = std::make_unique<piped_session>(std::move(inner), l, silent_);
     co_return made;
-  }
-  task<server_counters> counters(loop& l, time_point by) override { return inner_.counters(l, by); }
-  task<std::vector<std::uint64_t>> commits(loop& l, time_point by) override {
-    return inner_.commits(l, by);
   }
 
   demand asked_;
   int opened_ = 0;
 
  private:
-  driver& inner_;
   std::vector<finding> found_;
   bool silent_;
 };
@@ -82,8 +70,8 @@ spoken run_and_listen(std::vector<finding> found, bool silent = false) {
       "load: {loop: closed, instances: 2, clients: 1}\nkeys: own\nhold: 0s\nwait: 1s\n"
       "warmup: 100ms\nstop: {duration: 2s}\n",
       "test.yaml");
-  const auto inner = kind.make({"memory:", {"test", {"k0", "k1"}}, {}});
-  talking_driver behind(*inner, std::move(found), silent);
+  talking_driver behind(kind.make({"memory:", {"test", {"k0", "k1"}}, {}}), std::move(found),
+                        silent);
   const workload_kind workload = workloads::mutex();
   spoken s;
   setup how{.job = job,

@@ -9,6 +9,7 @@
 
 #include "drivers/memory/memory.hpp"
 #include "harness/run/run_job.hpp"
+#include "harness/run/test_passing.hpp"
 #include "workloads/workloads.hpp"
 
 namespace lockmark::run {
@@ -40,47 +41,35 @@ struct slow_door {
   }
 };
 
-class slow_session final : public session {
+class slow_session final : public passing_session {
  public:
   slow_session(loop& l, std::unique_ptr<session> inside, slow_door& door)
-      : loop_(l), inside_(std::move(inside)), door_(door) {}
-  task<outcome<grant>> acquire(request r) override { return inside_->acquire(r); }
-  task<outcome<grant>> renew(request r) override { return inside_->renew(r); }
-  task<outcome<nothing>> release(request r) override { return inside_->release(r); }
-  bool alive() const override { return inside_->alive(); }
+      : passing_session(std::move(inside)), loop_(l), door_(door) {}
   task<void> close() override {
     co_await door_.pass(loop_, door_.leaving_takes);
-    co_await inside_->close();
+    co_await passing_session::close();
     --door_.opened;
   }
-  traffic sent() const override { return inside_->sent(); }
 
  private:
   loop& loop_;
-  const std::unique_ptr<session> inside_;
   slow_door& door_;
 };
 
-class slow_driver final : public driver {
+class slow_driver final : public passing_driver {
  public:
   slow_driver(std::unique_ptr<driver> inside, slow_door& door)
-      : inside_(std::move(inside)), door_(door) {}
+      : passing_driver(std::move(inside)), door_(door) {}
   task<description> prepare(loop& l, time_point by) override {
     if (door_.creates_in_silence) {
       co_await l.sleep_until(by + creating_within);
       throw unanswered_change("the server did not say whether it created the table");
     }
-    co_return co_await inside_->prepare(l, by);
+    co_return co_await passing_driver::prepare(l, by);
   }
   task<void> wipe(loop& l, time_point by) override {
     door_.wiping.push_back(by - l.now());
-    return inside_->wipe(l, by);
-  }
-  task<server_counters> counters(loop& l, time_point by) override {
-    return inside_->counters(l, by);
-  }
-  task<std::vector<std::uint64_t>> commits(loop& l, time_point by) override {
-    return inside_->commits(l, by);
+    return passing_driver::wipe(l, by);
   }
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
     door_.allowed.push_back(by - l.now());
@@ -95,12 +84,11 @@ class slow_driver final : public driver {
       co_await l.sleep_for(1s);
     }
     ++door_.opened;
-    auto inside = co_await inside_->open(l, std::move(who), by);
+    auto inside = co_await passing_driver::open(l, std::move(who), by);
     co_return std::make_unique<slow_session>(l, std::move(inside), door_);
   }
 
  private:
-  const std::unique_ptr<driver> inside_;
   slow_door& door_;
 };
 

@@ -6,6 +6,7 @@
 #include "harness/run/awake_time.hpp"
 #include "harness/run/driver_calls.hpp"
 #include "harness/run/run_job.hpp"
+#include "harness/run/test_passing.hpp"
 #include "workloads/workloads.hpp"
 
 namespace lockmark::run {
@@ -46,49 +47,34 @@ TEST(a_call, has_its_time_after_a_pause) {
 }
 
 // Pauses the process in the first release after `from`.
-class paused_session final : public session {
+class paused_session final : public passing_session {
  public:
   paused_session(loop& l, simulated_clock& clock, std::unique_ptr<session> inside, time_point from)
-      : loop_(l), clock_(clock), inside_(std::move(inside)), from_(from) {}
-  task<outcome<grant>> acquire(request r) override { return inside_->acquire(r); }
-  task<outcome<grant>> renew(request r) override { return inside_->renew(r); }
+      : passing_session(std::move(inside)), loop_(l), clock_(clock), from_(from) {}
   task<outcome<nothing>> release(request r) override {
     if (loop_.now() >= from_) {
       from_ = time_point::max();
       co_await answered_after_a_pause(loop_, clock_, 1h);
     }
-    co_return co_await inside_->release(r);
+    co_return co_await passing_session::release(r);
   }
-  bool alive() const override { return inside_->alive(); }
-  task<void> close() override { return inside_->close(); }
-  traffic sent() const override { return inside_->sent(); }
 
  private:
   loop& loop_;
   simulated_clock& clock_;
-  const std::unique_ptr<session> inside_;
   time_point from_;
 };
 
-class paused_driver final : public driver {
+class paused_driver final : public passing_driver {
  public:
   paused_driver(std::unique_ptr<driver> inside, simulated_clock& clock, time_point from)
-      : inside_(std::move(inside)), clock_(clock), from_(from) {}
-  task<description> prepare(loop& l, time_point by) override { return inside_->prepare(l, by); }
-  task<void> wipe(loop& l, time_point by) override { return inside_->wipe(l, by); }
-  task<server_counters> counters(loop& l, time_point by) override {
-    return inside_->counters(l, by);
-  }
-  task<std::vector<std::uint64_t>> commits(loop& l, time_point by) override {
-    return inside_->commits(l, by);
-  }
+      : passing_driver(std::move(inside)), clock_(clock), from_(from) {}
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
-    auto opened = co_await inside_->open(l, std::move(who), by);
+    auto opened = co_await passing_driver::open(l, std::move(who), by);
     co_return std::make_unique<paused_session>(l, clock_, std::move(opened), from_);
   }
 
  private:
-  const std::unique_ptr<driver> inside_;
   simulated_clock& clock_;
   const time_point from_;
 };

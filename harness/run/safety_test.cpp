@@ -11,6 +11,7 @@
 #include "drivers/memory/memory.hpp"
 #include "harness/run/result_json.hpp"
 #include "harness/run/run_job.hpp"
+#include "harness/run/test_passing.hpp"
 #include "workloads/workloads.hpp"
 
 namespace lockmark::run {
@@ -28,20 +29,19 @@ lock_kind kind_of(std::string_view name) {
 }
 
 // A lock whose server may be gone, or miscount, and whose session may be lost.
-class odd_session final : public session {
+class odd_session final : public passing_session {
  public:
-  odd_session(std::unique_ptr<session> inner, loop& l, time_point gone_from, time_point lost_from)
-      : inner_(std::move(inner)), loop_(l), gone_from_(gone_from), lost_from_(lost_from) {}
+  odd_session(std::unique_ptr<session> inside, loop& l, time_point gone_from, time_point lost_from)
+      : passing_session(std::move(inside)),
+        loop_(l),
+        gone_from_(gone_from),
+        lost_from_(lost_from) {}
   task<outcome<grant>> acquire(request r) override {
     if (loop_.now() >= gone_from_) return nobody_there();
     if (loop_.now() >= lost_from_) lost_from_ = time_point::max();  // a new session
-    return inner_->acquire(r);
+    return passing_session::acquire(r);
   }
-  task<outcome<grant>> renew(request r) override { return inner_->renew(r); }
-  task<outcome<nothing>> release(request r) override { return inner_->release(r); }
-  bool alive() const override { return loop_.now() < lost_from_ && inner_->alive(); }
-  task<void> close() override { return inner_->close(); }
-  traffic sent() const override { return inner_->sent(); }
+  bool alive() const override { return loop_.now() < lost_from_ && passing_session::alive(); }
 
  private:
   static task<outcome<grant>> nobody_there() {
@@ -49,29 +49,26 @@ class odd_session final : public session {
     co_return none;
   }
 
-  std::unique_ptr<session> inner_;
   loop& loop_;
   time_point gone_from_;
   time_point lost_from_;
 };
 
-class odd_driver final : public driver {
+class odd_driver final : public passing_driver {
  public:
-  explicit odd_driver(std::unique_ptr<driver> inner) : inner_(std::move(inner)) {}
-  task<description> prepare(loop& l, time_point by) override { return inner_->prepare(l, by); }
-  task<void> wipe(loop& l, time_point by) override { return inner_->wipe(l, by); }
+  using passing_driver::passing_driver;
   task<std::unique_ptr<session>> open(loop& l, instance who, time_point by) override {
-    auto inner = co_await inner_->open(l, who, by);
+    auto inner = co_await passing_driver::open(l, who, by);
     std::unique_ptr<session> made =
         std::make_unique<odd_session>(std::move(inner), l, gone_from, lost_from);
     co_return made;
   }
   task<server_counters> counters(loop& l, time_point by) override {
     if (l.now() >= counts_nothing_from) throw no_server("nobody answered");
-    return inner_->counters(l, by);
+    return passing_driver::counters(l, by);
   }
   task<std::vector<std::uint64_t>> commits(loop& l, time_point by) override {
-    std::vector<std::uint64_t> counted = co_await inner_->commits(l, by);
+    std::vector<std::uint64_t> counted = co_await passing_driver::commits(l, by);
     for (std::uint64_t& of_key : counted) of_key -= commits_lost;
     co_return counted;
   }
@@ -80,9 +77,6 @@ class odd_driver final : public driver {
   time_point lost_from = time_point::max();
   time_point counts_nothing_from = time_point::max();
   std::uint64_t commits_lost = 0;
-
- private:
-  std::unique_ptr<driver> inner_;
 };
 
 // Eight clients on one key; `holders`: the number that the run is given.
