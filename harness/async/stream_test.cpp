@@ -5,9 +5,7 @@
 #include <asio/basic_socket_acceptor.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
-#include <atomic>
 #include <thread>
-#include <vector>
 
 #include "harness/async/scope.hpp"
 
@@ -129,36 +127,6 @@ TEST_F(stream_test, close_ends_a_read) {
   both.spawn(close_at(l, s, clock.now() + 5ms));
   l.run();
   EXPECT_EQ(e, std::errc::operation_canceled);
-}
-
-// The deadline may come when a part has just been written and the next was not yet tried: nothing
-// is cancelled then.
-TEST_F(stream_test, a_write_ends_at_its_deadline_between_two_parts) {
-  std::error_code e;
-  const std::string much(64U << 20U, 'x');
-  for (int round = 0; round < 10; ++round) {
-    run_to_end(l, connect(l, s, "127.0.0.1", port(), e));
-    ASSERT_FALSE(e) << e.message();
-    auto peer = listener.accept();
-    const time_point deadline = clock.now() + 5ms;
-    std::atomic<bool> over = false;
-    // Reads as fast as it can until the deadline is past, and gives up a writer that is not.
-    std::thread reader([&] {
-      std::vector<char> room(1U << 16U);
-      std::error_code ignored;
-      std::size_t read = 0;
-      while (clock.now() < deadline + 1ms && read < much.size() / 2) {
-        read += peer.read_some(asio::buffer(room), ignored);
-      }
-      const time_point patience = deadline + 10s;
-      while (!over && clock.now() < patience) block_until(clock.now() + 1ms);
-      peer.close(ignored);
-    });
-    run_to_end(l, write(s, much, deadline, e));
-    over = true;
-    reader.join();
-    EXPECT_EQ(e, std::errc::timed_out) << e.message();
-  }
 }
 
 }  // namespace
