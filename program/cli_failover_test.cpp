@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "deploy/local/ask.hpp"
 #include "deploy/local/cluster.hpp"
 #include "harness/config/target.hpp"
 #include "program/test_program.hpp"
@@ -19,14 +20,20 @@ namespace fs = std::filesystem;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-// Grants per interval of the run, from its timeline.
-std::vector<std::uint64_t> grants_by_interval(const fs::path& folder) {
+// Grants per interval of a run, from the whole lines of its timeline.
+std::vector<std::uint64_t> grants_by_interval(const fs::path& timeline) {
   std::vector<std::uint64_t> grants;
-  std::istringstream lines(read_text(folder / "timeline.jsonl"));
-  for (std::string line; std::getline(lines, line);) {
+  std::istringstream lines(read_text(timeline));
+  for (std::string line; std::getline(lines, line) && !lines.eof();) {
     grants.push_back(nlohmann::json::parse(line).at("granted").get<std::uint64_t>());
   }
   return grants;
+}
+
+// Nothing in one interval and something in each of the two after it, or later.
+bool has_come_back(const std::vector<std::uint64_t>& grants) {
+  const auto silent = std::find(grants.rbegin(), grants.rend(), 0u);
+  return silent != grants.rend() && silent - grants.rbegin() >= 2;
 }
 
 struct failover {
@@ -61,35 +68,39 @@ TEST_P(failovers, are_survived_and_measured) {
                       "--on",  servers.target(),
                       "--out", (dir_ / "runs").string(),
                       "--set", fmt::format("lock={}", GetParam().lock),
-                      "--set", "stop.duration=14s",
-                      "--set", "stop.at_most=14s",
+                      "--set", "stop.duration=90s",
+                      "--set", "stop.at_most=90s",
                       "--set", "stop.samples=0",
                       "--set", "floor=0s",
-                      "--set", "give_up_after=12s",
+                      "--set", "give_up_after=60s",
                       "--set", "lease=2s",
                       "--set", "command_timeout=500ms"}),
             dir_.path());
   ASSERT_TRUE(p.says("measuring", 3)) << p.err();
-  servers.kill(master, SIGKILL);
-  const ended e = p.wait(60s);
-  // A grant lost with the master may be granted again: a violation, and allowed here.
-  EXPECT_THAT(e.status, AnyOf(0, 1, 3)) << e.out << e.err;
-  EXPECT_THAT(e.out, HasSubstr("without a grant at the longest"));
   const fs::path folder = only_folder(dir_ / "runs");
+  const auto so_far = [&] { return grants_by_interval(folder / "timeline.jsonl.part"); };
+  const std::size_t before = so_far().size();
+  servers.kill(master, SIGKILL);
+  // A Sentinel's clients are all without a server. Of a Cluster's, a third; a node is voted out
+  // after two seconds.
+  const bool all_wait = GetParam().topology == std::string("redis-sentinel");
+  EXPECT_TRUE(local::eventually(
+      [&] { return all_wait ? has_come_back(so_far()) : so_far().size() >= before + 20; }, 60s))
+      << "the run did not come back: " << p.err();
+  p.signal(SIGINT);
+  const ended e = p.wait(30s);
+  // A grant lost with the master may be granted again: a violation, and allowed here.
+  EXPECT_THAT(e.status, AnyOf(1, 3)) << e.out << e.err;
+  EXPECT_THAT(e.out, HasSubstr("without a grant at the longest"));
   const auto told = read_json(folder / "run.json");
-  EXPECT_EQ(told["run"]["status"], "complete") << e.err;
-  const auto grants = grants_by_interval(folder);
-  ASSERT_GE(grants.size(), 10u);
-  // The last interval may be a remainder of a few milliseconds.
-  EXPECT_GT(grants[grants.size() - 2], 0u) << "the run did not come back";
+  EXPECT_EQ(told["run"]["status"], "interrupted") << e.err;
   const auto& counts = told["counts"];
   EXPECT_GT(counts["doubt_lost"].get<int>() + counts["unavailable"].get<int>() +
                 counts["doubt_deadline"].get<int>() + counts["release_doubt"].get<int>(),
             0)
       << counts;
-  if (GetParam().topology == std::string("redis-sentinel")) {
+  if (all_wait) {
     EXPECT_GT(told["longest_gap"]["length_ns"].get<std::int64_t>(), 1'000'000'000);
-    EXPECT_EQ(std::count(grants.begin(), grants.end(), 0u) > 0, true);
   }
 }
 

@@ -68,7 +68,7 @@ TEST_F(runs_with_faults, are_shown_on_a_tour) {
 // its only server was silent for longer than a run otherwise tolerates.
 TEST_F(runs_with_faults, show_them_where_they_were) {
   const ended e = run_job({"{do: pause, who: master, at: 1s, for: 1s}"}, "local:redis");
-  EXPECT_EQ(e.status, 0) << e.err;
+  EXPECT_THAT(e.status, testing::AnyOf(0, 3)) << e.err;  // 3: this machine stalled
   const auto r = result();
   const auto marks = marks_but_stalls(r);
   ASSERT_EQ(marks.size(), 1U);
@@ -86,7 +86,8 @@ TEST_F(runs_with_faults, bring_killed_servers_back) {
   const ended e = run_job({"{do: kill, who: server 1, at: 500ms, for: 500ms, data: lost}",
                            "{do: cut, who: servers, at: 2s, for: 500ms}"},
                           "local:redis");
-  EXPECT_THAT(e.status, testing::AnyOf(0, 1)) << e.err;  // a lock without data may be granted twice
+  // A lock without data may be granted twice; a machine may stall.
+  EXPECT_THAT(e.status, testing::AnyOf(0, 1, 3)) << e.err;
   const auto r = result();
   const auto marks = marks_but_stalls(r);
   ASSERT_EQ(marks.size(), 2U);
@@ -132,7 +133,7 @@ TEST_F(runs_with_faults, let_commands_hit_servers_of_others) {
                    cli, cli),
        "{do: stall, who: server 1, at: 2500ms, for: 500ms}"},
       servers.target());
-  EXPECT_EQ(e.status, 0) << e.err;
+  EXPECT_THAT(e.status, testing::AnyOf(0, 3)) << e.err;  // 3: this machine stalled
   const auto r = result();
   const auto marks = marks_but_stalls(r);
   ASSERT_EQ(marks.size(), 2U);

@@ -222,10 +222,10 @@ class server_runs : public runs, public testing::WithParamInterface<backend> {
  protected:
   config::target target() const { return *config::parse_target(cluster_.target()); }
   std::string state() const { return state_of(target(), dir_.path()); }
-  std::vector<std::string> endless() const {
+  std::vector<std::string> endless(const char* give_up_after) const {
     return lockmark(with_settings({"run", "contended", "--on", cluster_.target(), "--out", out()},
                                   {"stop.samples=0", "stop.duration=60s", "stop.at_most=60s",
-                                   "warmup=50ms", "floor=0s", "give_up_after=2s"}));
+                                   "warmup=50ms", "floor=0s", give_up_after}));
   }
 
   local::cluster cluster_ = local::cluster::start(GetParam().topology);
@@ -236,7 +236,8 @@ INSTANTIATE_TEST_SUITE_P(on, server_runs, testing::ValuesIn(backends),
 // Ctrl-C during the run: inconclusive, a readable folder, and an unchanged server.
 TEST_P(server_runs, clean_up_after_an_interrupt) {
   const std::string before = state();
-  program p(endless(), dir_.path());
+  // Longer than a busy disk keeps a server that syncs each change.
+  program p(endless("give_up_after=30s"), dir_.path());
   ASSERT_TRUE(p.says("measuring")) << p.err();
   EXPECT_TRUE(local::eventually([&] { return state() != before; })) << "the test sees nothing";
   p.signal(SIGINT);
@@ -250,7 +251,7 @@ TEST_P(server_runs, clean_up_after_an_interrupt) {
 
 // The server is killed during the run: no waiting beyond give_up_after, one sentence, a folder.
 TEST_P(server_runs, end_when_the_server_is_killed) {
-  program p(endless(), dir_.path());
+  program p(endless("give_up_after=2s"), dir_.path());
   ASSERT_TRUE(p.says("measuring")) << p.err();
   cluster_.kill(GetParam().server, SIGKILL);
   const ended e = p.wait(10s);
