@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/base/lists.hpp"
+#include "harness/report/cause.hpp"
 #include "harness/report/formats.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/row.hpp"
@@ -111,6 +112,7 @@ json data_of(const json& content, const row& r) {
   }
   data["examples"] = std::move(examples);
   if (content.contains("marks") && !content.at("marks").empty()) data["marks"][0]["first"] = true;
+  data["cause"] = fault_at_violation(content);
   data["success"] = success_text(content, r);
   data["rate"] = rate_text_of(content, r);
   data["bound"] = r.bound;

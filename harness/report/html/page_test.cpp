@@ -123,6 +123,22 @@ TEST_F(pages, show_two_holders_before_anything_else) {
                           HasSubstr("instance 0 client 1: 100.000 to 140.000 ms, token 41"),
                           HasSubstr("instance 1 client 2: 120.000 to 155.000 ms, token 42"),
                           HasSubstr("left:36.36%;width:63.64%")));
+  EXPECT_THAT(text, HasSubstr("No faults were injected."));
+}
+
+TEST_F(pages, name_the_fault_at_the_violation_in_the_banner) {
+  run::sample_run s = violated_run();
+  run::fault_finding pause;
+  pause.kind = "pause_holder";
+  pause.text = "the holder was paused for 8 s (participant 1)";
+  pause.at_s = 0.05;
+  pause.for_s = 8;
+  s.r.faults = {pause};
+  const std::string text = visible_part(of(folders_.whole("first", s)));
+  const auto said =
+      text.find("at 0.12 s, came while a fault was on (pause_holder): the holder was");
+  EXPECT_LT(text.find("THE LOCK DID NOT HOLD"), said);
+  EXPECT_LT(said, text.find("<h2>"));
 }
 
 TEST_F(pages, do_not_say_that_an_untested_lock_held) {
