@@ -90,7 +90,15 @@ TEST_F(self_description, bash_completes_values) {
               IsSupersetOf({"text", "md", "json", "csv", "junit"}));
   EXPECT_THAT(bash_offers("lockmark report x --format=c"), ElementsAre("csv"));
   EXPECT_THAT(bash_offers("lockmark up redis-s"), ElementsAre("redis-sentinel"));
-  EXPECT_THAT(bash_offers("lockmark job expl"), ElementsAre("explain"));
+  EXPECT_THAT(bash_offers("lockmark job "), ElementsAre("list", "show", "explain"));
+  EXPECT_THAT(bash_offers("lockmark job show "),
+              AllOf(Contains("contended"), Not(Contains("list"))));
+  EXPECT_THAT(bash_offers("lockmark faults holder_p"), ElementsAre("holder_paused"));
+  EXPECT_THAT(bash_offers("lockmark faults holder_paused master_k"), ElementsAre("master_killed"));
+  EXPECT_THAT(bash_offers("lockmark faults all --locks redis/lu"), ElementsAre("redis/lua"));
+  EXPECT_THAT(bash_offers("lockmark faults all --topologies redis-s"),
+              ElementsAre("redis-sentinel"));
+  EXPECT_THAT(bash_offers("lockmark claims 3"), ElementsAre("3a", "3b"));
   EXPECT_THAT(bash_offers("lockmark job show unc"), ElementsAre("uncontended"));
   EXPECT_THAT(bash_offers("lockmark help hand"), ElementsAre("hand-off"));
   EXPECT_THAT(bash_offers("lockmark run unc"), ElementsAre("uncontended"));
@@ -206,13 +214,15 @@ run_contended_--on_local:redis-c local:redis-cluster
 run_contended_--set_load.loop=po load.loop=poisson
 report_x_--format_c csv
 table_--scenarios_contended,unc contended,uncontended
+job_show_unc uncontended
+faults_all_--topologies_redis-s redis-sentinel
 END
 zpty -d shell
 )zsh";
   const std::string script = file_of({"completion", "zsh"});
   const std::string answered =
       output_of({"zsh", "-f", (dir_ / "type.zsh").string(), script}, dir_.path());
-  EXPECT_EQ(lines_of(answered).size(), 6U) << answered;
+  EXPECT_EQ(lines_of(answered).size(), 8U) << answered;
 }
 
 // The manual page has no error known to groff, and documents the commands.

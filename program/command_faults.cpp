@@ -186,9 +186,13 @@ void matrix_maker::save() {
 
 command_action faults_command(CLI::App& app, const context& c) {
   const auto g = std::make_shared<faults_options>();
-  app.add_option("scenarios", g->scenarios, "names or globs, or all; without one, what there is");
-  app.add_option("--locks", g->locks, "only locks that match")->capture_default_str();
+  app.add_option("scenarios", g->scenarios, "names or globs, or all; without one, what there is")
+      ->type_name("SCENARIO");
+  app.add_option("--locks", g->locks, "only locks that match")
+      ->type_name("LOCK")
+      ->capture_default_str();
   app.add_option("--topologies", g->topologies, "only topologies that match")
+      ->type_name("TOPOLOGY")
       ->capture_default_str();
   app.add_option("--repeat", g->repeat, "how often each is tried")
       ->check(CLI::Range(1, 1000))

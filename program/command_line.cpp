@@ -9,11 +9,13 @@
 
 #include "deploy/local/topology.hpp"
 #include "harness/base/lists.hpp"
+#include "harness/claims/claim.hpp"
 #include "harness/config/job.hpp"
 #include "harness/config/scheme.hpp"
 #include "harness/run/build_info.hpp"
 #include "program/jobs.hpp"
 #include "program/topics.hpp"
+#include "workloads/fault_catalogue.hpp"
 #include "workloads/jobs.hpp"
 
 namespace lockmark::cli {
@@ -41,6 +43,13 @@ std::map<std::string, word_list> vocabulary_of(const CLI::App& app, const catalo
     all["TOPIC"].push_back(sub->get_name());
   }
   for (const lock_kind& lock : known.locks()) all["LOCK"].emplace_back(lock.name);
+  for (const auto name : distinct(workloads::fault_catalogue(), &workloads::scenario::name)) {
+    all["SCENARIO"].emplace_back(name);
+  }
+  all["SCENARIO"].emplace_back("all");
+  for (const auto& c : claims::read_claims(workloads::shipped_claims(), "claims.yaml")) {
+    all["CLAIM"].push_back(c.id);
+  }
   for (const auto& [name, text] : workloads::shipped_jobs()) all["JOB"].push_back(name);
   for (const local::topology& t : local::topologies()) {
     all["TOPOLOGY"].push_back(t.name);
@@ -105,8 +114,18 @@ json option_of(const CLI::Option& from, const std::map<std::string, word_list>& 
 
 json options_of(const CLI::App& app, const std::map<std::string, word_list>& vocabulary) {
   json all = json::array();
+  const auto places = std::ranges::count_if(app.get_options(), &CLI::Option::get_positional);
+  int position = 0;
   for (const CLI::Option* o : app.get_options()) {
-    if (!o->get_group().empty()) all.push_back(option_of(*o, vocabulary));
+    if (o->get_group().empty()) continue;
+    json option = option_of(*o, vocabulary);
+    if (o->get_positional()) {
+      ++position;
+      option["position"] = position;
+      option["opens"] = places > 1 && position == 1;
+      option["follows"] = position > 1;
+    }
+    all.push_back(std::move(option));
   }
   return all;
 }

@@ -15,6 +15,7 @@
 // An option has
 //   names         name ("--set"), bare ("set"), long; none: an argument
 //   place         "job": the name of an argument; empty: an option
+//   position      of an argument: 1 or more; of several, the first one opens, the others follow
 //   called        its last name
 //   value         "TARGET"; empty: a flag
 //   words         that the value can be: all there are (choice), or those known of its kind

@@ -97,6 +97,8 @@ TEST_F(command_line_test, knows_names) {
   EXPECT_THAT(vocabulary("LOCK"), Contains("zookeeper/sequential"));
   EXPECT_THAT(vocabulary("TOPIC"), AllOf(Contains("hand-off"), Contains("try")));
   EXPECT_THAT(vocabulary("TOPOLOGY"), Contains("redis-sentinel"));
+  EXPECT_THAT(vocabulary("SCENARIO"), AllOf(Contains("holder_paused"), Contains("all")));
+  EXPECT_THAT(vocabulary("CLAIM"), Contains("3a"));
   EXPECT_THAT(vocabulary("TARGET"), AllOf(Contains("memory:"), Contains("local:mysql-galera")));
 }
 
