@@ -165,10 +165,15 @@ TEST_F(runs, of_a_table_are_made_in_turns_and_gone_on_with) {
   ASSERT_EQ(after.size(), 8u);
   EXPECT_EQ(after[5], measured[5]);
 
-  const ended other = run(dir_.path(), {"table", "--targets", (dir_ / "targets.yaml").string(),
-                                        "--resume", out(), "--set", "hold=1ms"});
-  EXPECT_EQ(other.status, 2);
-  EXPECT_THAT(other.err, HasSubstr("was begun with other settings"));
+  for (const std::vector<std::string>& changed :
+       {std::vector<std::string>{"--set", "hold=1ms"}, {"--hold", "1ms"}}) {
+    std::vector<std::string> words{"table", "--targets", (dir_ / "targets.yaml").string(),
+                                   "--resume", out()};
+    words.insert(words.end(), changed.begin(), changed.end());
+    const ended other = run(dir_.path(), words);
+    EXPECT_EQ(other.status, 2);
+    EXPECT_THAT(other.err, HasSubstr("was begun with other settings"));
+  }
 
   fs::remove_all(fs::path(out()) / after[0].at("run").get<std::string>());
   EXPECT_THAT(table("4", "--resume").status, AnyOf(0, 3));

@@ -26,6 +26,7 @@ command_action table_command(CLI::App& app, const context& c) {
                  "uncontended,faults/holder_killed")
       ->type_name("JOB")
       ->delimiter(',');
+  declare_load(app, g->load);
   declare_set(app, g->set, "overrides every job");
   declare_each(app, "--on", g->targets, "TARGET",
                "instead of servers started here: a URL, local:NAME or memory:; may be given more "

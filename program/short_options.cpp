@@ -70,17 +70,41 @@ std::vector<std::string> settings_of(const short_options& given, const config::j
 
 void declare_short(CLI::App& app, short_options& to) {
   declare(app, "--lock", to.lock, "LOCK", "which lock: --set lock=LOCK");
+  declare_load(app, to);
+  declare(app, "--rate", to.rate, "RATE",
+          "attempts per time, as 500/s, whatever the lock can do: load.rate, and load.loop=open if "
+          "the job's is closed");
+}
+
+void declare_load(CLI::App& app, short_options& to) {
   declare(app, "--duration", to.duration, "TIME",
           "the measurement takes exactly so long after the warm-up: stop.duration and "
           "stop.at_most, without stop.samples and stop.owner_changes");
   declare(app, "--clients", to.clients, "N",
           "simulated threads in all, spread evenly over the job's load.instances");
-  declare(app, "--rate", to.rate, "RATE",
-          "attempts per time, as 500/s, whatever the lock can do: load.rate, and load.loop=open if "
-          "the job's is closed");
   declare(app, "--hold", to.hold, "TIME", "time from grant to release: --set hold=TIME");
   declare(app, "--keys", to.keys, "KEYS", "one, own, uniform(20), ...: --set keys=KEYS");
   declare(app, "--wait", to.wait, "TIME", "acquire timeout: --set wait=TIME");
+}
+
+std::vector<std::string> settings_for(const std::string& path_or_name, const short_options& given) {
+  const job_text found = find_job_text(path_or_name);
+  return settings_of(given, config::draft_job(found.yaml, found.file));
+}
+
+std::vector<std::string> words_of(const short_options& given) {
+  std::vector<std::string> words;
+  const auto add = [&words](std::string_view option, const std::string& value) {
+    if (!value.empty()) words.push_back(fmt::format("{}={}", option, value));
+  };
+  add("--lock", given.lock);
+  add("--duration", given.duration);
+  add("--clients", given.clients);
+  add("--rate", given.rate);
+  add("--hold", given.hold);
+  add("--keys", given.keys);
+  add("--wait", given.wait);
+  return words;
 }
 
 named_job find_job(const std::string& path_or_name, const short_options& given,

@@ -22,7 +22,15 @@ struct short_options {
   bool operator==(const short_options&) const = default;
 };
 
+// All but --lock and --rate, for a table: several locks, some at shares of what they can do.
+void declare_load(CLI::App& app, short_options& to);
 void declare_short(CLI::App& app, short_options& to);
+
+// What these options set in this job. Throws usage_error and config_error.
+std::vector<std::string> settings_for(const std::string& path_or_name, const short_options& given);
+
+// Those that are given, as "--hold=5ms".
+std::vector<std::string> words_of(const short_options& given);
 
 // The job with these options, and then with what --set says. Throws usage_error and config_error.
 named_job find_job(const std::string& path_or_name, const short_options& given,

@@ -172,12 +172,12 @@ std::vector<table_line> lines_on(const catalogue& known, const table_options& g,
 std::vector<std::string> settings_of(const table_options& g, const table_line& l,
                                      std::string_view form, double per_s) {
   std::vector<std::string> set;
-  if (l.scenario == a_death) return g.set;
-  if (g.full) {
+  const bool a_load = l.scenario != a_death;
+  if (a_load && g.full) {
     const bool most = l.lock->name.find("redisson") != std::string_view::npos;
     set = {fmt::format("stop.samples={}", most ? 33'400 : 10'000), "stop.duration=5s",
            "stop.at_most=15s"};
-  } else if (g.scenarios.empty()) {
+  } else if (a_load && g.scenarios.empty()) {
     set = {"stop.samples=400", "stop.duration=1s", "stop.at_most=5s", "warmup=300ms",
            "floor=200ms"};
   }
@@ -185,7 +185,9 @@ std::vector<std::string> settings_of(const table_options& g, const table_line& l
     set.insert(set.end(), {"load.loop=poisson", fmt::format("load.rate={:.3f}/s", l.load * per_s),
                            "stop.samples=2000", "stop.duration=3s"});
   }
-  if (has_participants(g, l, form)) set.emplace_back("participants=4");
+  if (a_load && has_participants(g, l, form)) set.emplace_back("participants=4");
+  const auto load = settings_for(std::string(l.scenario), g.load);
+  set.insert(set.end(), load.begin(), load.end());
   set.insert(set.end(), g.set.begin(), g.set.end());
   return set;
 }

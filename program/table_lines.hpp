@@ -8,6 +8,7 @@
 
 #include "program/agents.hpp"
 #include "program/catalogue.hpp"
+#include "program/short_options.hpp"
 #include "program/watching.hpp"
 
 namespace lockmark::cli {
@@ -19,6 +20,7 @@ struct table_options {
   std::vector<std::string> locks;       // empty: the usual ones, or with --full all
   std::vector<std::string> topologies;  // empty: those of the chosen depth
   std::vector<std::string> scenarios;   // empty: those of the chosen depth
+  short_options load;
   std::vector<std::string> set;
   std::vector<std::string> targets;  // of --on
   std::string targets_file;

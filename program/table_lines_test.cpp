@@ -43,6 +43,28 @@ TEST(table_lines, ask_for_a_share_of_what_the_lock_can_do) {
       << "users have the last word";
 }
 
+TEST(table_lines, take_short_options_over_their_own_settings_and_set_over_both) {
+  const catalogue known;
+  table_options g;
+  g.load.duration = "2s";
+  g.load.clients = "6";
+  g.set = {"load.clients=9"};
+  const table_line l{
+      .lock = &known.lock("redis/lua"), .scenario = "contended", .option = "", .load = 0};
+  const std::vector<std::string> set = settings_of(g, l, "redis", 0);
+  const auto last = [&set](std::string_view key) {
+    std::string found;
+    for (const std::string& each : set) {
+      if (each.starts_with(key)) found = each;
+    }
+    return found;
+  };
+  EXPECT_EQ(last("stop.at_most="), "stop.at_most=2s");
+  EXPECT_EQ(last("stop.samples="), "stop.samples=0");
+  EXPECT_EQ(last("load.instances="), "load.instances=3");
+  EXPECT_EQ(last("load.clients="), "load.clients=9");
+}
+
 // A dead holder is missed where others wait for it.
 TEST(table_lines, of_a_death_are_of_locks_with_one_holder) {
   const catalogue known;

@@ -231,7 +231,8 @@ bool table_maker::is_known(table_row& row, std::uint64_t repetition) {
 
 // The table must be the same one: its rows are compared.
 void table_maker::resume() {
-  const std::vector<std::string> settings = given_.set;
+  std::vector<std::string> settings = words_of(given_.load);
+  settings.insert(settings.end(), given_.set.begin(), given_.set.end());
   const nlohmann::json fresh{
       {"full", given_.full}, {"set", settings}, {"runs", nlohmann::json::array()}};
   index_ = fresh;
@@ -244,8 +245,9 @@ void table_maker::resume() {
                       index_name);
   }
   if (index_["full"] != fresh["full"] || index_["set"] != fresh["set"]) {
-    throw usage_error("--resume: the table in {} was begun with other settings (--full or --set)",
-                      given_.resume);
+    throw usage_error(
+        "--resume: the table in {} was begun with other settings (--full, --set or load)",
+        given_.resume);
   }
 }
 
