@@ -15,6 +15,7 @@
 #include "program/commands.hpp"
 #include "program/declare.hpp"
 #include "program/execute.hpp"
+#include "program/next_step.hpp"
 #include "program/output_file.hpp"
 #include "program/terminal.hpp"
 #include "program/trial.hpp"
@@ -81,7 +82,7 @@ report::recorded_run play(const context& c, const try_options& g, const scene& s
   const auto& examples = run.content.at("safety").at("examples");
   fmt::print("\n{}", report::hold_bars(examples, text_width()));
   if (!examples.empty()) fmt::print("(X: two at once)\n");
-  fmt::print("{}\n", report::verdict_sentence(run));
+  print_wrapped(report::verdict_sentence(run));
   print_wrapped(examples.empty() ? s.not_seen : s.seen);
   std::fflush(stdout);
   return run;
@@ -100,12 +101,11 @@ int tour(const context& c, const try_options& g) {
   const std::filesystem::path page = std::filesystem::path(g.out) / "report.html";
   if (!save(page, report::html::page(folders))) return 2;
   fmt::print(
-      "\nThe whole report: {}\nNext:\n"
-      "  lockmark run contended --on redis://YOUR-HOST:6379   the lock's cost, on a server of "
-      "yours\n"
-      "  lockmark faults holder_paused --locks 'redis/*'      the same accident, to every Redis "
-      "lock\n",
-      page.string());
+      "\nThe whole report: {}\n"
+      "Next, the lock's cost on a server of yours, and the same accident to every Redis lock:\n"
+      "  {name} run contended --on redis://YOUR-HOST:6379\n"
+      "  {name} faults holder_paused --locks 'redis/*'\n",
+      page.string(), fmt::arg("name", own_name(c)));
   return 0;
 }
 
