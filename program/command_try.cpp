@@ -99,7 +99,7 @@ int tour(const context& c, const try_options& g) {
     folders.emplace_back(std::filesystem::path(g.out) / play(c, g, s).name);
   }
   const std::filesystem::path page = std::filesystem::path(g.out) / "report.html";
-  if (!save(page, report::html::page(folders))) return 2;
+  if (!save(page, report::html::page(folders, report::html::order::as_given))) return 2;
   fmt::print(
       "\nThe whole report: {}\n"
       "Next, the lock's cost on a server of yours, and the same accident to every Redis lock:\n"

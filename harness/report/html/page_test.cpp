@@ -262,6 +262,16 @@ TEST_F(pages, give_runs_names_that_differ) {
                                             "redis [release=del], third"));
 }
 
+TEST_F(pages, name_runs_by_settings_that_differ) {
+  run::sample_run careless, careful;
+  careful.r.job.holder = config::holder_kind::careful;
+  careful.r.job.seed = careless.r.job.seed + 1;
+  const std::string text =
+      visible_part(page({folders_.whole("first", careless), folders_.whole("second", careful)}));
+  EXPECT_THAT(between(text, "\">redis/lua on ", "</a>"),
+              testing::UnorderedElementsAre("redis, holder: careless", "redis, holder: careful"));
+}
+
 // A schema of older minors, without marks, shares and gaps.
 TEST_F(pages, of_older_runs_leave_out_what_they_lack) {
   const fs::path folder = folders_.whole("first", faulty_run());

@@ -69,6 +69,7 @@ void add_verdict(const subject& s, json& data) {
   data["verdict_is"][verdict] = true;
   if (r.untested) data["untested"] = text_of(*r.untested);
   const double below = real_of(s.at({"verdict", "exposure", "violation_share_below_95"}));
+  data["only_one"] = s.at({"verdict", "violations"}) == 1;
   data["cause"] = verdict == "broken" ? fault_at_violation(s.run.content) : "";
   data["too_few"] = below > 0.5;
   const bool rare = below > 0 && below <= 0.5;

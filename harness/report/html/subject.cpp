@@ -78,12 +78,55 @@ std::string options_of(const row& r) {
   return at == std::string::npos ? "" : r.implementation.substr(at);
 }
 
+// As lockmark prints it: two levels, a line each.
+std::vector<std::string> settings_in(const fs::path& folder) {
+  std::vector<std::string> all;
+  std::ifstream job = open_in(folder, "job.yaml");
+  std::string above;
+  for (std::string line; std::getline(job, line);) {
+    if (line.ends_with(':')) {
+      above = line.substr(0, line.size() - 1) + '.';
+    } else if (line.starts_with("  ")) {
+      all.push_back(above + line.substr(2));
+    } else if (!line.starts_with("seed: ")) {
+      all.push_back(line);
+    }
+  }
+  return all;
+}
+
+std::string plain_name(const row& r) {
+  return r.topology.empty() ? r.lock : fmt::format("{} on {}", r.lock, r.topology);
+}
+
+// ", holder: careful": what other runs that would be named alike have not set; if that is short.
+std::string differing_settings(const subject& s, const std::vector<subject>& all) {
+  const auto alike = [&s](const subject& other) {
+    return other.in_table.scenario == s.in_table.scenario &&
+           plain_name(other.in_table) == plain_name(s.in_table);
+  };
+  std::string text;
+  int count = 0;
+  for (const std::string& setting : s.settings) {
+    const auto lacks = [&](const subject& other) {
+      return alike(other) && !other.settings.empty() &&
+             std::ranges::find(other.settings, setting) == other.settings.end();
+    };
+    const bool is_said = setting.starts_with("options.") || setting.starts_with("faults.");
+    if (is_said || std::ranges::none_of(all, lacks)) continue;
+    text += ", " + setting;
+    ++count;
+  }
+  return count <= 3 ? text : "";
+}
+
 // Longer and longer names, until no other run of the page has the same.
-std::vector<std::string> names_of(const subject& s) {
+std::vector<std::string> names_of(const subject& s, const std::vector<subject>& all) {
   const row& r = s.in_table;
   std::vector<std::string> names;
-  names.push_back(r.topology.empty() ? r.lock : fmt::format("{} on {}", r.lock, r.topology));
+  names.push_back(plain_name(r));
   names.push_back(names.back() + options_of(r));
+  names.push_back(names.back() + differing_settings(s, all));
   names.push_back(fmt::format("{}, {}", names.back(), r.run));
   names.push_back(fmt::format("{} ({})", names.back(), s.id));
   return names;
@@ -105,6 +148,7 @@ subject read_subject(const fs::path& path, std::size_t stretches) {
   s.run = read_run(path);
   s.in_table = row_of(s.run);
   const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+  s.settings = settings_in(folder);
   read_timeline_of(folder, stretches, s);
   read_latency_of(folder, s);
   return s;
@@ -116,11 +160,11 @@ void name_apart(std::vector<subject>& subjects) {
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     subject& s = subjects[i];
     s.id = fmt::format("r{}", i);
-    const auto names = names_of(s);
+    const auto names = names_of(s, subjects);
     for (std::size_t n = 0; n < names.size(); ++n) ++times[{s.in_table.scenario, n, names[n]}];
   }
   for (subject& s : subjects) {
-    const auto names = names_of(s);
+    const auto names = names_of(s, subjects);
     std::size_t n = 0;
     while (n + 1 < names.size() && times[{s.in_table.scenario, n, names[n]}] > 1) ++n;
     s.label = names[n];

@@ -16,6 +16,7 @@ struct subject {
   row in_table;
   std::string id;     // "r0": unique in the page, fit for an id
   std::string label;  // "LOCK on TOPOLOGY": unique among the page's runs of its scenario
+  std::vector<std::string> settings;  // lines of job.yaml, "load.clients: 4"; none without it
   std::vector<stretch> stretches;
   std::vector<double> edges_s;  // of the stretches
   std::vector<moment> moments;  // one per stretch; none without latency.hlog
@@ -34,7 +35,7 @@ struct subject {
 subject read_subject(const std::filesystem::path& path, std::size_t stretches);
 
 // Gives the subjects their ids, and labels that differ within a scenario: lock and topology, then
-// as much of the options and the folder's name as needed.
+// as much of the options, the settings that differ, and the folder's name as needed.
 void name_apart(std::vector<subject>& subjects);
 
 // "held", "broken" or "unknown".
