@@ -112,7 +112,8 @@ TEST_F(self_description, bash_completes_values) {
   EXPECT_THAT(bash_offers("lockmark run contended --set load.lo"), ElementsAre("load.loop="));
   EXPECT_THAT(bash_offers("lockmark run contended --set load.loop=p"),
               ElementsAre("poisson", "partly_open"));
-  EXPECT_THAT(bash_offers("lockmark run contended --set lock=redis/lu"), ElementsAre("redis/lua"));
+  EXPECT_THAT(bash_offers("lockmark run contended --set lock=redis/lu"),
+              ElementsAre("redis/lua", "redis/lua_reentrant"));
   EXPECT_THAT(bash_offers("lockmark run contended --set hold=1m"), IsEmpty());
 }
 
@@ -141,7 +142,7 @@ TEST_F(self_description, bash_completes_what_help_says) {
 // A bash that passes only the broken words.
 TEST_F(self_description, bash_joins_broken_words) {
   EXPECT_THAT(bash_offers_for("lockmark run contended --set lock = redis/lu"),
-              ElementsAre("redis/lua"));
+              ElementsAre("redis/lua", "redis/lua_reentrant"));
   EXPECT_THAT(bash_offers_for("lockmark run contended --on local : redis-c"),
               ElementsAre("redis-cluster"));
   EXPECT_THAT(bash_offers_for("lockmark run contended --on memory : --his"),

@@ -32,6 +32,7 @@ std::vector<std::string> locks_asked_for() {
       "redis/getset",
       "redis/set_nx_px",
       "redis/lua",
+      "redis/lua_reentrant",
       "redis/redisson",
       "redis/redisson_spin",
       "redis/redisson_fair",

@@ -8,7 +8,9 @@
 // between looking and deleting, in which the lease may end and another owner come.
 //
 // redis/lua: the lock of most small libraries. SETNX and PEXPIRE in one script take it. With the
-// option `watchdog`, holds are renewed every third of their lease in the background.
+// option `watchdog`, holds are renewed every third of their lease in the background. With
+// `script=loaded`, each step is three commands, as in a class that is often copied: SCRIPT LOAD,
+// SCRIPT EXISTS, and EVAL with the whole text.
 //
 // redis/sharded: redis/set_nx_px in several deployments that know nothing of each other. The key's
 // hash says in which one it lives. More deployments carry more keys, but never one key better: if a
@@ -54,13 +56,28 @@ std::optional<std::int64_t> replicas_in(std::string_view text) {
   return count && *count >= 0 && *count <= most ? count : std::nullopt;
 }
 
+bool is_script_way(std::string_view value) {
+  return value == "cached" || value == "loaded";
+}
+
+bool loads_in(const option_values& options) {
+  const auto chosen = options.find("script");
+  return chosen != options.end() && chosen->second == "loaded";
+}
+
 class owner_session final : public lock_session {
  public:
   owner_session(loop& l, run_data& run, const instance& who)
       : lock_session(l, run, who),
         way_(release_in(run.options)),
         replicas_(replicas_wanted(run.options)),
-        has_take_script_(run.scripts.size() > first_other_script) {
+        has_take_script_(run.scripts.size() > first_other_script),
+        loads_(loads_in(run.options)) {
+    if (loads_ && run.places[0].how == target::form::cluster) {
+      throw usage_error(
+          "options.script: SCRIPT LOAD and SCRIPT EXISTS name no key by which a Cluster would send "
+          "them to the lock's node; use script=cached");
+    }
     if (!watched(run.options)) return;
     watchdog_ = std::make_unique<watchdog>(
         l, servers_of(0), sent_, who.clients, 1,
@@ -121,7 +138,18 @@ class owner_session final : public lock_session {
     co_return !said.is(reply::kind::error);
   }
 
-  task<outcome<grant>> take(request r) { return replicas_ > 0 ? take_confirmed(r) : take_alone(r); }
+  task<outcome<grant>> take(request r) {
+    if (loads_) return take_loaded(r);
+    return replicas_ > 0 ? take_confirmed(r) : take_alone(r);
+  }
+
+  task<outcome<grant>> take_loaded(request r) {
+    const auto ready = co_await load(home(r), r, first_other_script);
+    if (ready.in_doubt()) co_return refusal::unavailable;  // what was asked takes nothing
+    if (!ready.done()) co_return ready.without_value<grant>();
+    auto taking = replicas_ > 0 ? take_confirmed(r) : take_alone(r);
+    co_return co_await std::move(taking);
+  }
 
   task<outcome<grant>> take_watched(request r) {
     const outcome<grant> ending = co_await take(r);
@@ -150,7 +178,7 @@ class owner_session final : public lock_session {
   task<outcome<reply>> ask(const request& r) {
     const std::int64_t lease = milliseconds(r.lease);
     if (!has_take_script_) return home(r).command(r, "SET", key(r), owner(r), "NX", "PX", lease);
-    return home(r).evaluate(r, run_.scripts[first_other_script], 1, key(r), owner(r), lease);
+    return evaluate(home(r), r, first_other_script, key(r), owner(r), lease);
   }
 
   task<outcome<replicated_reply>> ask_confirmed(const request& r) {
@@ -163,13 +191,44 @@ class owner_session final : public lock_session {
   }
 
   task<outcome<reply>> extend(connection& c, const request& r, time_limit until) {
-    return c.evaluate(until, run_.scripts[extend_if_owner], 1, key(r), owner(r),
-                      milliseconds(r.lease));
+    if (loads_) return extend_loaded(c, r, until);
+    return evaluate(c, until, extend_if_owner, key(r), owner(r), milliseconds(r.lease));
+  }
+
+  task<outcome<reply>> extend_loaded(connection& c, request r, time_limit until) {
+    const auto ready = co_await load(c, until, extend_if_owner);
+    if (!ready.done()) co_return ready.without_value<reply>();
+    const std::int64_t lease = milliseconds(r.lease);
+    co_return co_await evaluate(c, until, extend_if_owner, key(r), owner(r), lease);
+  }
+
+  // Runs a script with one key: by its name, or with its whole text.
+  template <class... Arguments>
+  task<outcome<reply>> evaluate(connection& c, time_limit until, std::size_t which,
+                                const Arguments&... arguments) {
+    const script& s = run_.scripts[which];
+    if (loads_) return c.command(until, "EVAL", s.text, 1, arguments...);
+    return c.evaluate(until, s, 1, arguments...);
+  }
+
+  // The first two commands of a step.
+  task<outcome<nothing>> load(connection& c, time_limit until, std::size_t which) {
+    const script& s = run_.scripts[which];
+    const auto loaded = co_await c.command(until, "SCRIPT", "LOAD", s.text);
+    if (!loaded.done()) co_return loaded.without_value<nothing>();
+    const auto known = co_await c.command(until, "SCRIPT", "EXISTS", s.sha1);
+    if (!known.done()) co_return known.without_value<nothing>();
+    const std::vector<reply>& there = known.value().parts;
+    if (there.size() != 1 || there[0].number != 1) co_return refusal::unavailable;
+    co_return nothing{};
   }
 
   task<outcome<nothing>> delete_mine(request r) {
-    const auto said =
-        co_await home(r).evaluate(r, run_.scripts[delete_if_owner], 1, key(r), owner(r));
+    if (loads_) {
+      const auto ready = co_await load(home(r), r, delete_if_owner);
+      if (!ready.done()) co_return ready;
+    }
+    const auto said = co_await evaluate(home(r), r, delete_if_owner, key(r), owner(r));
     co_return done_if(said, 1, nothing{}, refusal::not_owner);
   }
 
@@ -196,6 +255,7 @@ class owner_session final : public lock_session {
   const release_by way_;
   const std::int64_t replicas_;           // that have to confirm a lock; 0: none
   const bool has_take_script_;            // false: SET NX PX
+  const bool loads_;                      // each script before it is run
   std::vector<bool> deletes_by_delifeq_;  // by place, if the release is one command
   std::unique_ptr<watchdog> watchdog_;    // null: without
 };
@@ -263,7 +323,15 @@ lock_kind lua() {
       .topologies = one_deployment,
       .algorithm = "two scripts, as most small Redis lock libraries have them",
       .cost = {2, 2},
-      .options = {watchdog_option(), wait_replicas_option()},
+      .options = {{.name = "script",
+                   .values = "cached, loaded",
+                   .preset = "cached",
+                   .help =
+                       "how to run a script: by its name alone, EVALSHA; or, in three commands, "
+                       "SCRIPT LOAD, SCRIPT EXISTS and EVAL, which no Cluster can route",
+                   .accepts = is_script_way},
+                  watchdog_option(),
+                  wait_replicas_option()},
       .make = make_driver_of<by_script>,
   };
 }

@@ -51,6 +51,14 @@ void add(const lock_kind& kind, const std::string& topology, const local::cluste
     s.release_checks_owner = s.label != "del";
     conformance::add(s);
   }
+  if (kind.name == "redis/lua" && topology == "redis") {
+    s.label = "loaded";
+    s.options["script"] = "loaded";
+    s.first_request_takes = false;  // SCRIPT LOAD
+    conformance::add(s);
+    s.options.erase("script");
+    s.first_request_takes = true;
+  }
   const bool can_be_watched = kind.name == "redis/lua" || kind.name == "redis/redisson";
   if (!can_be_watched || topology == "redis-sentinel") return;
   s.label = label(topology, "watchdog");

@@ -83,6 +83,10 @@ const std::map<std::string_view, costs>& expected() {
       {"redis/sharded", {string_by_script, 2, 2}},
       {"redis/redlock", {string_by_script, 2, 2}},
       {"redis/lua", {{{"evalsha", 2}, {"setnx", 1}, {"pexpire", 1}, {"get", 1}, {"del", 1}}, 2, 2}},
+      {"redis/lua_reentrant",
+       {{{"evalsha", 2}, {"exists", 1}, {"hexists", 1}, {"hincrby", 2}, {"pexpire", 1}, {"del", 1}},
+        2,
+        2}},
       {"redis/redisson", {rlock, 3, 2}},
       {"redis/redisson_spin", {without(rlock, "publish"), 3, 2}},
       {"redis/redisson_fenced", {and_also(rlock, {{"incr", 1}}), 3, 2}},
@@ -107,6 +111,61 @@ TEST_F(redis_costs, are_those_of_the_algorithm) {
     EXPECT_EQ(of_one.commands, right.commands);
     EXPECT_EQ(of_one.round_trips, right.round_trips);
   }
+}
+
+const lock_kind* find(std::string_view name) {
+  static const auto all = kinds();
+  return &*std::ranges::find(all, name, &lock_kind::name);
+}
+
+// The options that make a lock what is often copied cost what that costs.
+TEST_F(redis_costs, are_those_of_the_algorithm_with_options) {
+  struct variant {
+    std::string_view lock;
+    option_values options;
+    costs right;
+  };
+  const std::vector<variant> all{
+      {"redis/setnx", {{"grant", "exists"}}, {{{"setnx", 1}, {"exists", 1}, {"del", 1}}, 3, 3}},
+      {"redis/lua",
+       {{"script", "loaded"}},
+       {{{"script|load", 2},
+         {"script|exists", 2},
+         {"eval", 2},
+         {"setnx", 1},
+         {"pexpire", 1},
+         {"get", 1},
+         {"del", 1}},
+        6,
+        6}},
+  };
+  for (const variant& v : all) {
+    SCOPED_TRACE(v.lock);
+    costs of_one;
+    const auto d = driver_for(*find(v.lock), url(), v.options);
+    run_to_end(l, count_cycles(l, *d, of_one));
+    EXPECT_EQ(of_one.seen, v.right.seen);
+    EXPECT_EQ(of_one.commands, v.right.commands);
+    EXPECT_EQ(of_one.round_trips, v.right.round_trips);
+  }
+}
+
+// A Cluster would send SCRIPT LOAD to the node of a key that is called LOAD.
+TEST(lua_loaded, is_none_for_a_cluster) {
+  real_clock clock;
+  loop l{clock};
+  const auto d =
+      driver_for(*find("redis/lua"), "redis+cluster://127.0.0.1:1", {{"script", "loaded"}});
+  std::string said;
+  run_to_end(l, [](loop& on, driver& asked, std::string& why) -> task<void> {
+    try {
+      const instance who{.id = "inst"};
+      co_await asked.open(on, who, on.now() + 1s);
+    } catch (const usage_error& wrong) {
+      why = wrong.what();
+    }
+  }(l, *d, said));
+  EXPECT_NE(said.find("SCRIPT LOAD"), said.npos) << said;
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ constexpr shape shapes[] = {
     {"GETSET", kind::text, kind::nil},
     {"SETNX", kind::integer, kind::integer},
     {"DEL", kind::integer, kind::integer},
+    {"EXISTS", kind::integer, kind::integer},
+    {"SCRIPT", kind::text, kind::text, true},  // LOAD and EXISTS
     {"DELIFEQ", kind::integer, kind::integer},
     {"DELEX", kind::integer, kind::integer},
     {"EXPIRE", kind::integer, kind::integer},
