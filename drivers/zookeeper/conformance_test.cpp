@@ -18,6 +18,17 @@ int main(int argc, char** argv) {
       s.session_grace = std::chrono::seconds(2);
       if (kind.name == "zookeeper/read") s.writer = lockmark::zookeeper::write();
       lockmark::conformance::add(s);
+      if (std::string_view{LOCKMARK_TOPOLOGY} != "zookeeper") continue;
+      if (kind.name == "zookeeper/sequential") {
+        s.label = "exists";
+        s.options["watch"] = "exists";
+        lockmark::conformance::add(s);
+      }
+      if (kind.name == "zookeeper/write") {
+        s.label = "downgraded";
+        s.options["hold"] = "downgraded";
+        lockmark::conformance::add(s);
+      }
     }
   };
   constexpr int at_once = 2;  // beside up to five JVMs

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "drivers/conformance/proxy.hpp"
+#include "drivers/zookeeper/paths.hpp"
 #include "drivers/zookeeper/test_world.hpp"
 
 namespace lockmark::zookeeper {
@@ -10,6 +11,7 @@ namespace {
 
 using conformance::proxy;
 using conformance::proxy_mode;
+using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::MatchesRegex;
@@ -230,6 +232,91 @@ TEST(read_write, layout_is_curators) {
     EXPECT_THAT(nodes, SizeIs(2));
     for (const std::string& node : nodes) EXPECT_THAT(node, MatchesRegex(named("__READ__")));
     co_await reader->close();
+  });
+}
+
+// Two writers stand behind another client's node. Once that has gone, the first downgrades before
+// it is granted; true if the second is then granted as well, beside its read lock.
+task<bool> meets_a_downgraded_writer(world& w) {
+  const std::string path = w.key_path() + "/_c_x-__WRIT__";
+  const auto ahead =
+      co_await w.look->create(path, "", node_kind::ephemeral_sequential, w.in(seconds(5)));
+  const auto a = co_await w.open();
+  const auto b = co_await w.open();
+  outcome<grant> first = refusal::busy;
+  outcome<grant> second = refusal::busy;
+  scope waiters{w.here};
+  waiters.spawn(acquire_into(w.ask(seconds(10)), *a, &first));
+  EXPECT_TRUE(co_await w.queue_of(2));
+  waiters.spawn(acquire_into(w.ask(seconds(3)), *b, &second));
+  EXPECT_TRUE(co_await w.queue_of(3));
+  co_await w.here.sleep_for(milliseconds(300));  // both watch
+  co_await w.look->remove(ahead.text, w.in(seconds(5)));
+  co_await waiters.join();
+  EXPECT_TRUE(first.done());
+  const bool beside = second.done();
+  const auto nodes = co_await w.queue();
+  EXPECT_THAT(nodes, Each(MatchesRegex(named("__READ__"))));
+  EXPECT_THAT(nodes, SizeIs(beside ? 2 : 1));
+  const auto released = co_await a->release(w.ask(seconds(5)));
+  EXPECT_TRUE(released.done());
+  if (beside) co_await b->release(w.ask(seconds(5)));
+  co_await a->close();
+  co_await b->close();
+  co_return beside;
+}
+
+// The read lock stands where the write lock stood: writers behind it go on waiting.
+TEST(read_write, downgraded_writer_keeps_the_next_one_out) {
+  world{write(), server_target(), 1, {{"hold", "downgraded"}}}.run([](world& w) -> task<void> {
+    const bool beside = co_await meets_a_downgraded_writer(w);
+    EXPECT_FALSE(beside);
+  });
+}
+
+// CURATOR-621: up to 5.4 it stood behind them, and the next writer came in.
+TEST(read_write, downgraded_writer_of_5_4_lets_the_next_one_in) {
+  world{write(), server_target(), 1, {{"hold", "downgraded_5.4"}}}.run([](world& w) -> task<void> {
+    const bool beside = co_await meets_a_downgraded_writer(w);
+    EXPECT_TRUE(beside) << "the documented defect is gone";
+  });
+}
+
+// What is held once a writer has downgraded, readers share; the six requests are Curator's.
+TEST(read_write, downgraded_writer_lets_readers_in) {
+  world{write(), server_target(), 1, {{"hold", "downgraded"}}}.run([](world& w) -> task<void> {
+    const auto a = co_await w.open();
+    const traffic before = a->sent();
+    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    EXPECT_TRUE(held.done());
+    const std::string reader = w.key_path() + "/_c_x-__READ__";
+    const auto beside =
+        co_await w.look->create(reader, "", node_kind::ephemeral_sequential, w.in(seconds(5)));
+    const auto nodes = co_await w.queue();
+    const auto its_place = reader_queue.find(nodes, base_name(beside.text));
+    EXPECT_TRUE(its_place.listed);
+    EXPECT_FALSE(its_place.behind.has_value());
+    const auto released = co_await a->release(w.ask(seconds(5)));
+    EXPECT_TRUE(released.done());
+    EXPECT_EQ(a->sent().round_trips - before.round_trips, 6U);
+    co_await w.look->remove(beside.text, w.in(seconds(5)));
+    co_await a->close();
+  });
+}
+
+// A waiter asks exists of the node before it, in place of its data, and is woken all the same.
+TEST(sequential, watches_by_exists) {
+  world{sequential(), server_target(), 1, {{"watch", "exists"}}}.run([](world& w) -> task<void> {
+    const auto a = co_await w.open();
+    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    EXPECT_TRUE(held.done());
+    line all{w};
+    co_await all.add(3);
+    const auto released = co_await a->release(w.ask(seconds(5)));
+    EXPECT_TRUE(released.done());
+    co_await all.end();
+    EXPECT_EQ(all.woken, 3U);  // one each
+    co_await a->close();
   });
 }
 

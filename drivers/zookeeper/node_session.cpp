@@ -60,7 +60,8 @@ task<outcome<grant>> node_session::renew(request r) {
   co_return held->granted;
 }
 
-task<outcome<grant>> node_session::enter(const queue_kind& queue, node& mine, limits until) {
+task<outcome<grant>> node_session::enter(const queue_kind& queue, node& mine, limits until,
+                                         reading watch) {
   const auto created = co_await nodes_.create(mine, queue.lock_name, until);
   if (!created.done()) co_return created.without_value<grant>();
   std::vector<node> place_taken{mine};
@@ -73,9 +74,9 @@ task<outcome<grant>> node_session::enter(const queue_kind& queue, node& mine, li
       const place here = queue.find(all.names, base_name(mine.path));
       if (!here.listed) co_return refusal::unavailable;  // the node was deleted
       if (!here.behind) co_return grant{static_cast<std::uint64_t>(mine.czxid)};
-      // Only the deletion matters, but exists() would leave a watch behind on a missing node.
+      // Only the deletion matters, but exists() leaves a watch behind on a missing node.
       const std::string before = mine.parent + '/' + *here.behind;
-      co_await wait_for_change(mine.zk, before, &handle::get, until);
+      co_await wait_for_change(mine.zk, before, watch, until);
     }
     const bool connected = co_await mine.zk->connected_by(until.wait_until);
     if (mine.zk->over()) co_return refusal::unavailable;  // the node ends with the session

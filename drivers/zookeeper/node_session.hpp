@@ -34,16 +34,18 @@ class node_session : public instance_session {
   virtual task<outcome<grant>> take(std::shared_ptr<handle> zk, request r,
                                     std::vector<node>& taken) = 0;
 
+  using reading = task<reply> (handle::*)(const std::string&, std::shared_ptr<node_watch>,
+                                          time_point);
+
   // Joins a queue of ephemeral sequential nodes with `mine`, a planned node, and waits for its
-  // turn; meanwhile it watches one node. The common part of Curator's recipes, LockInternals.
-  // Unless the result is done, `mine` has left the queue or will. Awaited at once by the owner of
-  // `mine`.
-  task<outcome<grant>> enter(const queue_kind& queue, node& mine, limits until);
+  // turn; meanwhile it watches one node, by `watch`. The common part of Curator's recipes,
+  // LockInternals. Unless the result is done, `mine` has left the queue or will. Awaited at once by
+  // the owner of `mine`.
+  task<outcome<grant>> enter(const queue_kind& queue, node& mine, limits until,
+                             reading watch = &handle::get);
 
   // Reads the node by handle::get or handle::exists and waits for its next change. Returns at once
   // if there is no node.
-  using reading = task<reply> (handle::*)(const std::string&, std::shared_ptr<node_watch>,
-                                          time_point);
   task<void> wait_for_change(std::shared_ptr<handle> zk, std::string path, reading read,
                              limits until);
 

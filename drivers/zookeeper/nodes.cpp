@@ -70,8 +70,9 @@ task<outcome<nothing>> node_maker::create(node& n, std::string_view lock_name, l
 
 task<reply> node_maker::create_protected(node& n, std::string_view lock_name, time_point deadline) {
   const std::string path =
-      n.marked_data ? n.path : fmt::format("{}/{}{}", n.parent, n.mark, lock_name);
-  const auto kind = n.marked_data ? node_kind::ephemeral : node_kind::ephemeral_sequential;
+      n.marked_data ? n.path : fmt::format("{}/{}{}{}", n.parent, n.mark, lock_name, n.sequence);
+  const bool is_numbered = !n.marked_data && n.sequence.empty();
+  const auto kind = is_numbered ? node_kind::ephemeral_sequential : node_kind::ephemeral;
   // Curator's default data: the client's address.
   const std::string data = n.marked_data ? n.mark : n.zk->local_address();
   reply created = co_await n.zk->create(path, data, kind, deadline);

@@ -25,6 +25,9 @@ struct node {
   bool marked_data = false;  // the mark is the node's data; false: a prefix of its name
   std::string path{};        // empty: not known yet
   std::int64_t czxid = 0;
+  // Not empty: it takes the place in the queue that another node of its owner has, instead of one
+  // that the server numbers.
+  std::string sequence{};
 };
 
 // When the steps of an attempt end. Waiting for a turn ends at the deadline; a reply still due then

@@ -82,6 +82,11 @@ std::string_view base_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+std::string number_in(std::string_view path) {
+  constexpr std::size_t digits = 10;
+  return std::string{path.substr(path.size() - std::min(path.size(), digits))};
+}
+
 std::string protection_prefix(std::string_view uuid) {
   return fmt::format("_c_{}-", uuid);
 }

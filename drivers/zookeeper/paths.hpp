@@ -19,6 +19,9 @@ std::vector<std::string> with_ancestors(std::string_view path);
 // The last part of a path.
 std::string_view base_name(std::string_view path);
 
+// The number that the server gave to a node of a queue: the last ten characters of its path.
+std::string number_in(std::string_view path);
+
 // "_c_<uuid>-", the mark by which a client finds its own node again after a lost connection.
 std::string protection_prefix(std::string_view uuid);
 
