@@ -51,6 +51,12 @@ conformance::subject polling(conformance::subject s, const char* wait) {
   return s;
 }
 
+conformance::subject with(conformance::subject s, const char* option, const char* value) {
+  s.options[option] = value;
+  s.label = value;
+  return s;
+}
+
 void add_all(const std::string& topology, const std::string& target) {
   for (const lock_kind& kind : kinds()) {
     const conformance::subject s = subject_of(kind, target);
@@ -60,6 +66,8 @@ void add_all(const std::string& topology, const std::string& target) {
       conformance::add(polling(s, "nowait"));
       conformance::add(polling(s, "skip_locked"));
     }
+    if (kind.name == "mysql/unique_key") conformance::add(with(s, "key", "secondary"));
+    if (kind.name == "mysql/optimistic_version") conformance::add(with(s, "first", "insert"));
     if (kind.name == "mysql/shedlock") {
       conformance::subject by_client = s;
       by_client.options["time"] = "client";

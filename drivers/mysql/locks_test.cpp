@@ -139,6 +139,65 @@ TEST_F(other_lock, unique_key_reentrant_is_swept_and_knows_its_owner) {
   play(be_swept);
 }
 
+// Two inserts in vain between two that succeed.
+task<void> burn_ids(server& s) {
+  const auto a = co_await s.open(1);
+  const auto b = co_await s.open(1);
+  const std::string id = "SELECT id FROM lockmark_" + s.run.run + "_unique_key WHERE name='k0'";
+  const auto first = co_await a->acquire(s.ask(0, enough));
+  EXPECT_TRUE(first.done());
+  const std::string before = co_await s.look(id);
+  for (int n = 0; n < 2; ++n) {
+    const auto in_vain = co_await b->acquire(s.ask(0, enough));
+    EXPECT_TRUE(in_vain.refused(refusal::busy));
+  }
+  const auto freed = co_await a->release(s.ask(0, enough));
+  EXPECT_TRUE(freed.done());
+  const auto second = co_await b->acquire(s.ask(0, enough));
+  EXPECT_TRUE(second.done());
+  const std::string after = co_await s.look(id);
+  EXPECT_EQ(std::stoi(after) - std::stoi(before), 3) << "the documented defect is gone";
+  co_await a->close();
+  co_await b->close();
+}
+
+// With a secondary unique key, each INSERT in vain burns a number of the primary key.
+TEST_F(other_lock, unique_key_that_is_secondary_burns_ids) {
+  use("mysql/unique_key", {{"key", "secondary"}});
+  play(burn_ids);
+}
+
+// One cycle of a client where nobody competes, without the first, which inserts.
+task<void> insert_and_read(server& s) {
+  const auto a = co_await s.open(1);
+  const auto b = co_await s.open(1);
+  const std::string rows = "SELECT COUNT(*) FROM lockmark_" + s.run.run + "_optimistic_version";
+  const std::string none = co_await s.look(rows);
+  EXPECT_EQ(none, "0");
+  const auto first = co_await a->acquire(s.ask(0, enough));
+  const auto other = co_await b->acquire(s.ask(0, enough));
+  EXPECT_TRUE(first.done() && other.done());
+  const std::string one = co_await s.look(rows);
+  EXPECT_EQ(one, "1");
+  const auto committed = co_await a->release(s.ask(0, enough));
+  EXPECT_TRUE(committed.done());
+  const auto late = co_await b->release(s.ask(0, enough));
+  EXPECT_TRUE(late.refused(refusal::conflict));
+  const traffic before = a->sent();
+  const auto again = co_await a->acquire(s.ask(0, enough));
+  const auto more = co_await a->release(s.ask(0, enough));
+  EXPECT_TRUE(again.done() && more.done());
+  EXPECT_EQ(a->sent().commands - before.commands, 3U);
+  co_await a->close();
+  co_await b->close();
+}
+
+// The row is made by who comes first, and a second INSERT is no obstacle.
+TEST_F(other_lock, optimistic_version_may_insert_first) {
+  use("mysql/optimistic_version", {{"first", "insert"}});
+  play(insert_and_read);
+}
+
 task<void> keep_unswept(server& s) {
   const auto a = co_await s.open(1);
   const auto held = co_await a->acquire(s.ask(0, enough));

@@ -10,6 +10,10 @@
 // release   UPDATE ... SET value=<read>+1, update_time=CURRENT_TIMESTAMP(6)
 //           WHERE name='<key>' AND update_time='<read>'
 //
+// With `first=insert`, optimistic_version does not rest on a row that is there: it begins with
+// acquire   INSERT INTO lockmark_<run>_optimistic_version (name) VALUES ('<key>')
+// which succeeds once for each key, and as a duplicate ever after, and then reads.
+//
 // One row changed: committed. None: another client was first. `value` is the data that the commits
 // protect: a count of them, which each client computes itself. A commit that overwrites another
 // makes it too small. Autocommit is on.
@@ -83,8 +87,9 @@ mark time_mark(std::string_view precision) {
 
 class optimistic_session final : public table_session {
  public:
-  optimistic_session(const opening& o, mark by)
-      : table_session(o), by_(std::move(by)), readings_(o.who.clients) {}
+  // `inserts`: there may be no row yet.
+  optimistic_session(const opening& o, mark by, bool inserts)
+      : table_session(o), by_(std::move(by)), inserts_(inserts), readings_(o.who.clients) {}
 
   task<outcome<grant>> acquire(request r) override;
   task<outcome<nothing>> release(request r) override;
@@ -95,12 +100,29 @@ class optimistic_session final : public table_session {
     std::uint64_t value = 0;
   };
 
+  task<outcome<nothing>> insert(request r);
+
   const mark by_;
+  const bool inserts_;
   std::vector<std::map<std::uint32_t, reading>> readings_;  // by client, by key: the last
 };
 
+// There is a row afterwards, whoever has inserted it; unanswered, nobody minds that there may be.
+task<outcome<nothing>> optimistic_session::insert(request r) {
+  std::string sql =
+      fmt::format("INSERT INTO {} (name) VALUES ({})", rows_.name(), rows_.key(r.key));
+  const outcome<answer> end = co_await ask(r, std::move(sql), "insert a key's row");
+  if (end.in_doubt()) co_return refusal::unavailable;
+  if (!end.done()) co_return end.without_value<nothing>();
+  co_return nothing{};
+}
+
 // A read leaves nothing behind, so there is no doubt about one that was not answered.
 task<outcome<grant>> optimistic_session::acquire(request r) {
+  if (inserts_) {
+    const outcome<nothing> there = co_await insert(r);
+    if (!there.done()) co_return there.without_value<grant>();
+  }
   std::string sql = fmt::format("SELECT {}, value{} FROM {}{}", by_.column, by_.more, rows_.name(),
                                 rows_.where(r.key));
   const outcome<answer> read = co_await ask(r, std::move(sql), by_.reading);
@@ -125,10 +147,11 @@ task<outcome<nothing>> optimistic_session::release(request r) {
 
 std::unique_ptr<driver> make_optimistic(const driver_setup& setup, layout how, mark by) {
   how.columns += ", value BIGINT UNSIGNED NOT NULL DEFAULT 0";
-  return std::make_unique<table_driver>(setup, std::move(how), concerns{},
-                                        [by = std::move(by)](const opening& o) {
-                                          return std::make_unique<optimistic_session>(o, by);
-                                        });
+  const bool inserts = !how.rows_first;
+  return std::make_unique<table_driver>(
+      setup, std::move(how), concerns{}, [by = std::move(by), inserts](const opening& o) {
+        return std::make_unique<optimistic_session>(o, by, inserts);
+      });
 }
 
 }  // namespace
@@ -142,11 +165,17 @@ lock_kind optimistic_version() {
       .topologies = every_topology,
       .algorithm = "compare-and-set of a version column (JPA @Version)",
       .cost = {2, 2},
-      .options = {},
+      .options = {{.name = "first",
+                   .values = "read, insert",
+                   .preset = "read",
+                   .help = "the first step: read a row that is there; or insert it, which is a "
+                           "duplicate but once, and then read",
+                   .accepts = is_one_of<"read", "insert">}},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
         return make_optimistic(setup,
                                {.suffix = "optimistic_version",
-                                .columns = ", version BIGINT UNSIGNED NOT NULL DEFAULT 0"},
+                                .columns = ", version BIGINT UNSIGNED NOT NULL DEFAULT 0",
+                                .rows_first = setup.options.at("first") == "read"},
                                version_mark());
       },
   };

@@ -57,9 +57,13 @@ table::table(const names& run, layout how)
 
 std::vector<std::string> table::create() const {
   if (!layout_.exists) return {};
-  std::vector<std::string> all = {fmt::format(
-      "CREATE TABLE IF NOT EXISTS {} (name {} NOT NULL{}, PRIMARY KEY (name)) ENGINE=InnoDB",
-      quoted_, layout_.name_type, layout_.columns)};
+  const std::string_view number =
+      layout_.numbered ? "id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, " : "";
+  std::vector<std::string> all = {
+      fmt::format("CREATE TABLE IF NOT EXISTS {} ({}name {} NOT NULL{}, {} KEY (name)) "
+                  "ENGINE=InnoDB",
+                  quoted_, number, layout_.name_type, layout_.columns,
+                  layout_.numbered ? "UNIQUE" : "PRIMARY")};
   if (!layout_.rows_first) return all;
   const std::string insert = fmt::format("INSERT IGNORE INTO {} (name) VALUES ", quoted_);
   for (std::string& rows : in_batches(insert, "")) all.push_back(std::move(rows));

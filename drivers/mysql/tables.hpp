@@ -21,6 +21,8 @@ struct layout {
   std::string columns;      // besides `name`: ", version BIGINT UNSIGNED NOT NULL DEFAULT 0"
   // Whether each key's row exists from the start; otherwise the locks insert them.
   bool rows_first = true;
+  // Rows have a number as their primary key, and a unique key of their names beside it.
+  bool numbered = false;
   // Binary: keys that differ only in case or trailing spaces are different keys, and a hexadecimal
   // literal finds its row by the index (without it, FOR UPDATE would lock every row).
   std::string name_type = "VARBINARY(191)";
@@ -48,6 +50,7 @@ class table {
   // Statements that together remove what the run has created.
   std::vector<std::string> remove() const;
   bool exists() const { return layout_.exists; }
+  bool rows_first() const { return layout_.rows_first; }
   bool shared() const { return !layout_.shared_table.empty(); }
 
   // By request::key: " WHERE name='...'", and the literal alone.

@@ -30,6 +30,17 @@ TEST(tables, writes_its_statements) {
   EXPECT_EQ(t.where(1), " WHERE name=X'6b2731'");
 }
 
+// A table like those that people have already, where the name is not the primary key.
+TEST(tables, may_number_its_rows) {
+  const table t{{.run = "r1", .keys = {"a"}},
+                {.suffix = "x", .columns = ", v INT", .rows_first = false, .numbered = true}};
+  EXPECT_EQ(t.create(),
+            (std::vector<std::string>{
+                "CREATE TABLE IF NOT EXISTS `lockmark_r1_x` (id BIGINT UNSIGNED NOT NULL "
+                "AUTO_INCREMENT PRIMARY KEY, name VARBINARY(191) NOT NULL, v INT, "
+                "UNIQUE KEY (name)) ENGINE=InnoDB"}));
+}
+
 // Many keys are inserted a thousand at a time, none left out.
 TEST(tables, fills_in_batches) {
   names run{.run = "r", .keys = std::vector<std::string>(2500, "k")};

@@ -15,6 +15,10 @@
 //
 // sweep     DELETE FROM ... WHERE taken_at < UTC_TIMESTAMP(6) - INTERVAL <sweep>
 //
+// With `key=secondary` the table is as applications have them, lockedOrder of one article:
+// id BIGINT AUTO_INCREMENT PRIMARY KEY, name UNIQUE. Each INSERT in vain burns an id, and InnoDB
+// locks the entries of two indexes: the name's, and through it the row's.
+//
 // The key's uniqueness lets only one INSERT succeed. Without an owner any DELETE frees the row, and
 // a holder that takes longer than the sweeper allows loses it without notice and then deletes its
 // successor's row. With an owner, only the owner frees the row; the sweeper still takes it from a
@@ -25,6 +29,7 @@
 
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/mysql.hpp"
+#include "drivers/mysql/options.hpp"
 #include "drivers/mysql/sweeper.hpp"
 #include "drivers/mysql/table_driver.hpp"
 
@@ -148,11 +153,20 @@ lock_kind unique_key() {
       .topologies = every_topology,
       .algorithm = "INSERT, DELETE, a scheduled DELETE of old rows",
       .cost = {2, 2},
-      .options = {sweep_option},
+      .options = {sweep_option,
+                  {.name = "key",
+                   .values = "primary, secondary",
+                   .preset = "primary",
+                   .help = "the unique key that keeps others out: the table's primary key; or a "
+                           "secondary one beside a numbered primary key, of which each INSERT in "
+                           "vain burns a number",
+                   .accepts = is_one_of<"primary", "secondary">}},
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
-        return make_swept<unique_key_session>(setup, {.suffix = "unique_key",
-                                                      .columns = ", taken_at DATETIME(6) NOT NULL",
-                                                      .rows_first = false});
+        return make_swept<unique_key_session>(setup,
+                                              {.suffix = "unique_key",
+                                               .columns = ", taken_at DATETIME(6) NOT NULL",
+                                               .rows_first = false,
+                                               .numbered = setup.options.at("key") == "secondary"});
       },
   };
 }
