@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -11,6 +13,7 @@
 #include "harness/async/loop.hpp"
 #include "harness/async/scope.hpp"
 #include "harness/async/signal.hpp"
+#include "harness/unique_fd.hpp"
 
 namespace lockmark {
 namespace {
@@ -180,6 +183,79 @@ TEST(fd_watch, tells_readable_from_deadline) {
   }
   close(ends[0]);
   close(ends[1]);
+}
+
+struct full_pair {
+  full_pair() {
+    int both[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, both) != 0) std::abort();
+    near = unique_fd{both[0]};
+    far = unique_fd{both[1]};
+    const std::string much(1 << 16, 'x');
+    while (::write(near.get(), much.data(), much.size()) > 0) {
+    }
+  }
+  void drain() const {
+    std::string room(1 << 16, ' ');
+    while (::read(far.get(), room.data(), room.size()) > 0) {
+    }
+  }
+  unique_fd near, far;
+};
+
+// Makes the near end writable, lets the loop hear of it, and then makes it readable.
+task<void> drain_then_say(loop& l, const full_pair& pair, const std::vector<unsigned>& notes,
+                          std::size_t& ended_before) {
+  co_await l.yield();
+  pair.drain();
+  for (int i = 0; i < 100; ++i) co_await l.yield();
+  ended_before = notes.size();
+  if (::write(pair.far.get(), "x", 1) != 1) std::abort();
+}
+
+// An earlier wait was for both events, and gave up. That the other one happens now is no news for
+// somebody who wants to read, and no deadline.
+TEST(fd_watch, waits_on_through_what_only_an_earlier_wait_wanted) {
+  const real_clock clock;
+  loop l{clock};
+  const full_pair pair;
+  fd_watch watch{l, pair.near.get()};
+  std::vector<unsigned> notes;
+  run_to_end(l, wait_for(watch, fd_watch::readable | fd_watch::writable, clock.now(), notes));
+  ASSERT_EQ(notes, std::vector{0U});
+  std::size_t ended_before = 0;
+  scope both{l};
+  both.spawn(wait_for(watch, fd_watch::readable, time_point::max(), notes));
+  both.spawn(drain_then_say(l, pair, notes, ended_before));
+  l.run();
+  EXPECT_EQ(ended_before, 1U);
+  EXPECT_EQ(notes, (std::vector{0U, fd_watch::readable}));
+  // What happened meanwhile is not forgotten.
+  run_to_end(l, wait_for(watch, fd_watch::writable, time_point::max(), notes));
+  EXPECT_EQ(notes.back(), fd_watch::writable);
+}
+
+task<void> interrupt_soon(loop& l, fd_watch& watch) {
+  co_await l.yield();
+  watch.interrupt();
+}
+
+// Nothing happens, and somebody ends the wait; an interruption of nothing does not end the next.
+TEST(fd_watch, can_be_interrupted) {
+  const real_clock clock;
+  loop l{clock};
+  const full_pair pair;
+  fd_watch watch{l, pair.near.get()};
+  std::vector<unsigned> notes;
+  scope both{l};
+  both.spawn(wait_for(watch, fd_watch::readable, time_point::max(), notes));
+  both.spawn(interrupt_soon(l, watch));
+  l.run();
+  EXPECT_EQ(notes, std::vector{0U});
+  watch.interrupt();
+  if (::write(pair.far.get(), "x", 1) != 1) std::abort();
+  run_to_end(l, wait_for(watch, fd_watch::readable, time_point::max(), notes));
+  EXPECT_EQ(notes.back(), fd_watch::readable);
 }
 
 }  // namespace

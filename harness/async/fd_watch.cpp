@@ -7,6 +7,7 @@ struct fd_watch::state {
   signal changed;
   unsigned asked = 0;
   unsigned ready = 0;
+  bool interrupted = false;
 };
 
 fd_watch::fd_watch(loop& l, int fd)
@@ -28,13 +29,18 @@ void fd_watch::start(unsigned event, asio::posix::descriptor_base::wait_type typ
   });
 }
 
+// What is still armed from an earlier wait may happen meanwhile: it is kept for whoever wants it.
 task<unsigned> fd_watch::wait(unsigned events, time_point deadline) {
-  const auto s = state_;
+  const auto s = state_;  // interrupt() may be followed by the end of this
+  s->interrupted = false;
   if ((s->ready & events) == 0) {
-    s->changed.clear();
     if ((events & readable) != 0) start(readable, descriptor::wait_read);
     if ((events & writable) != 0) start(writable, descriptor::wait_write);
-    co_await s->changed.wait_until(deadline);
+  }
+  bool in_time = true;
+  while ((s->ready & events) == 0 && in_time && !s->interrupted) {
+    s->changed.clear();
+    in_time = co_await s->changed.wait_until(deadline);
   }
   const unsigned got = s->ready & events;
   s->ready &= ~got;
@@ -42,6 +48,7 @@ task<unsigned> fd_watch::wait(unsigned events, time_point deadline) {
 }
 
 void fd_watch::interrupt() {
+  state_->interrupted = true;
   state_->changed.set();
 }
 

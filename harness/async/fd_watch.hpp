@@ -22,8 +22,8 @@ class fd_watch {
   fd_watch(const fd_watch&) = delete;
   fd_watch& operator=(const fd_watch&) = delete;
 
-  // The subset of `events` that happened; 0 at the deadline or after interrupt(). REQUIRES: one
-  // waiter at a time.
+  // The subset of `events` that happened; 0 only at the deadline or after interrupt(). REQUIRES:
+  // one waiter at a time.
   task<unsigned> wait(unsigned events, time_point deadline);
 
   // Ends the wait in progress, if any, with 0 unless something is ready.
