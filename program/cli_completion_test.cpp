@@ -95,7 +95,8 @@ TEST_F(self_description, bash_completes_values) {
               AllOf(Contains("contended"), Not(Contains("list"))));
   EXPECT_THAT(bash_offers("lockmark faults holder_p"), ElementsAre("holder_paused"));
   EXPECT_THAT(bash_offers("lockmark faults holder_paused master_k"), ElementsAre("master_killed"));
-  EXPECT_THAT(bash_offers("lockmark faults all --locks redis/lu"), ElementsAre("redis/lua"));
+  EXPECT_THAT(bash_offers("lockmark faults all --locks zookeeper/seq"),
+              ElementsAre("zookeeper/sequential"));
   EXPECT_THAT(bash_offers("lockmark faults all --topologies redis-s"),
               ElementsAre("redis-sentinel"));
   EXPECT_THAT(bash_offers("lockmark claims 3"), ElementsAre("3a", "3b"));
