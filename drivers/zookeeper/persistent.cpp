@@ -101,7 +101,9 @@ class persistent_session final : public instance_session {
 lock_kind persistent() {
   return {
       .name = "zookeeper/persistent",
-      .summary = "one plain node that nobody else deletes: if its holder dies, the key stays locked",
+      .summary =
+          "one plain node that nobody else deletes: if its holder dies, the key stays "
+          "locked",
       .has = feature::fencing_token,
       .promises = safety::none,
       .topologies = all_topologies,
