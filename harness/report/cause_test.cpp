@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace lockmark::report {
 namespace {
 
@@ -16,10 +18,10 @@ json fault(double at_s, double for_s, const char* kind = "pause_holder") {
   return {{"kind", kind}, {"text", "the holder was paused"}, {"at_s", at_s}, {"for_s", for_s}};
 }
 
-std::string said(json examples, json faults) {
+std::string said(const std::vector<json>& examples, const std::vector<json>& faults) {
   json content;
-  content["safety"]["examples"] = std::move(examples);
-  content["faults"] = std::move(faults);
+  content["safety"]["examples"] = examples;
+  content["faults"] = faults;
   return fault_at_violation(content);
 }
 
@@ -45,8 +47,8 @@ TEST(fault_at_violation, may_be_over) {
 }
 
 TEST(fault_at_violation, of_a_run_without_faults_or_without_violations) {
-  EXPECT_EQ(said({overlap(2, 3)}, json::array()), "No faults were injected");
-  EXPECT_EQ(said(json::array(), {fault(0.5, 8)}), "");
+  EXPECT_EQ(said({overlap(2, 3)}, {}), "No faults were injected");
+  EXPECT_EQ(said({}, {fault(0.5, 8)}), "");
 }
 
 }  // namespace
