@@ -33,9 +33,7 @@ std::string named(const json& fault) {
                      fault.at("text").get<std::string>());
 }
 
-}  // namespace
-
-std::string fault_at_violation(const json& content) {
+std::string cause_in(const json& content) {
   const json& examples = content.at("safety").at("examples");
   if (examples.empty() || !content.contains("faults")) return "";
   const json& faults = content.at("faults");
@@ -57,6 +55,17 @@ std::string fault_at_violation(const json& content) {
   if (last == nullptr) return "No fault had been injected before the first one";
   return fmt::format("The last fault before the first one, {:.2f} s earlier {}",
                      overlap.from_s - last->at("at_s").get<double>(), named(*last));
+}
+
+}  // namespace
+
+// A page shows what is left of a damaged run, and whatever else it lacks.
+std::string fault_at_violation(const json& content) {
+  try {
+    return cause_in(content);
+  } catch (const json::exception&) {
+    return "";
+  }
 }
 
 }  // namespace lockmark::report

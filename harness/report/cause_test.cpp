@@ -51,5 +51,15 @@ TEST(fault_at_violation, of_a_run_without_faults_or_without_violations) {
   EXPECT_EQ(said({}, {fault(0.5, 8)}), "");
 }
 
+TEST(fault_at_violation, of_a_damaged_run_is_not_known) {
+  EXPECT_EQ(fault_at_violation(json::object()), "");
+  json no_end = overlap(2, 3);
+  no_end["first"]["release_sent_ns"] = nullptr;
+  EXPECT_EQ(said({no_end}, {fault(0.5, 8)}), "");
+  json no_length = fault(0.5, 8);
+  no_length["for_s"] = nullptr;
+  EXPECT_EQ(said({overlap(2, 3)}, {no_length}), "");
+}
+
 }  // namespace
 }  // namespace lockmark::report
