@@ -250,7 +250,6 @@ task<bool> meets_a_downgraded_writer(world& w) {
   EXPECT_TRUE(co_await w.queue_of(2));
   waiters.spawn(acquire_into(w.ask(seconds(3)), *b, &second));
   EXPECT_TRUE(co_await w.queue_of(3));
-  co_await w.here.sleep_for(milliseconds(300));  // both watch
   co_await w.look->remove(ahead.text, w.in(seconds(5)));
   co_await waiters.join();
   EXPECT_TRUE(first.done());
