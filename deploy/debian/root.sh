@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A bare Debian in a folder: how it is made, and how something is run in it. Sourced by
-# deploy/debian/try and deploy/package/try, which say what is wrong by their own `die`; does nothing
-# by itself.
+# deploy/debian/try, deploy/package/try and deploy/servers, which say what is wrong by their own
+# `die`; does nothing by itself.
 
 # check_root_needs PROGRAM...: what making and entering one takes, and these programs.
 check_root_needs() {
@@ -19,13 +19,20 @@ take() {
   cp -aL "$2" "$1$(dirname "$2")/"
 }
 
+# mirror_of_apt: where this machine's packages come from.
+mirror_of_apt() {
+  local mirror
+  # shellcheck disable=SC2016  # for apt
+  mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | head -n 1)
+  [ -n "$mirror" ] || die "apt has no mirror"
+  echo "$mirror"
+}
+
 # make_root RELEASE ROOT: that release and nothing else, in place of what was there; with this
 # machine's apt mirror, settings of package managers, and certificates.
 make_root() {
   local release=$1 root=$2 mirror path settings
-  # shellcheck disable=SC2016  # for apt
-  mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | head -n 1)
-  [ -n "$mirror" ] || die "apt has no mirror"
+  mirror=$(mirror_of_apt)
   [ -e "/usr/share/debootstrap/scripts/$release" ] ||
     die "debootstrap knows no release '$release'"
 
