@@ -84,7 +84,7 @@ TEST_F(self_description, bash_completes_commands_and_options) {
 }
 
 // Values: of checks, of tables of names, of keys of a job. If bash has broken a word at '=' or ':',
-// only the part after it is returned.
+// only the part after it is returned; '@' is part of what is.
 TEST_F(self_description, bash_completes_values) {
   EXPECT_THAT(bash_offers("lockmark report x --format "),
               IsSupersetOf({"text", "md", "json", "csv", "junit"}));
@@ -100,6 +100,9 @@ TEST_F(self_description, bash_completes_values) {
   EXPECT_THAT(bash_offers("lockmark faults all --topologies redis-s"),
               ElementsAre("redis-sentinel"));
   EXPECT_THAT(bash_offers("lockmark claims 3"), ElementsAre("3a", "3b"));
+  EXPECT_THAT(bash_offers("lockmark up redis@8"), ElementsAre("@8.0"));
+  EXPECT_THAT(bash_offers("lockmark up valk"), ElementsAre("valkey@8.1", "valkey@9.1"));
+  EXPECT_THAT(bash_offers("lockmark run contended --on local:valkey@9"), ElementsAre("@9.1"));
   EXPECT_THAT(bash_offers("lockmark job show unc"), ElementsAre("uncontended"));
   EXPECT_THAT(bash_offers("lockmark help hand"), ElementsAre("hand-off"));
   EXPECT_THAT(bash_offers("lockmark run unc"), ElementsAre("uncontended"));
@@ -148,6 +151,7 @@ TEST_F(self_description, bash_joins_broken_words) {
               ElementsAre("redis-cluster"));
   EXPECT_THAT(bash_offers_for("lockmark run contended --on memory : --his"),
               ElementsAre("--history"));
+  EXPECT_THAT(bash_offers_for("lockmark up redis @ 8"), ElementsAre("@8.0"));
   EXPECT_THAT(bash_offers_for("lockmark re"), ElementsAre("report"));
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "deploy/local/topology.hpp"
+#include "deploy/local/versions.hpp"
 #include "harness/base/lists.hpp"
 #include "harness/claims/claim.hpp"
 #include "harness/config/job.hpp"
@@ -53,7 +54,12 @@ std::map<std::string, word_list> vocabulary_of(const CLI::App& app, const catalo
   for (const auto& [name, text] : workloads::shipped_jobs()) all["JOB"].push_back(name);
   for (const local::topology& t : local::topologies()) {
     all["TOPOLOGY"].push_back(t.name);
+    all["SERVERS"].push_back(t.name);
     all["TARGET"].push_back(fmt::format("local:{}", t.name));
+  }
+  for (const local::server_version& v : local::known_versions()) {
+    all["SERVERS"].push_back(v.name());
+    all["TARGET"].push_back(fmt::format("local:{}", v.name()));
   }
   for (const config::scheme& s : config::schemes()) {
     if (s.tls || s.form == config::target_form::name) continue;

@@ -99,7 +99,9 @@ TEST_F(command_line_test, knows_names) {
   EXPECT_THAT(vocabulary("TOPOLOGY"), Contains("redis-sentinel"));
   EXPECT_THAT(vocabulary("SCENARIO"), AllOf(Contains("holder_paused"), Contains("all")));
   EXPECT_THAT(vocabulary("CLAIM"), Contains("3a"));
-  EXPECT_THAT(vocabulary("TARGET"), AllOf(Contains("memory:"), Contains("local:mysql-galera")));
+  EXPECT_THAT(vocabulary("SERVERS"), AllOf(Contains("redis-sentinel"), Contains("valkey@9.1")));
+  EXPECT_THAT(vocabulary("TARGET"), AllOf(Contains("memory:"), Contains("local:mysql-galera"),
+                                          Contains("local:redis@8.0")));
 }
 
 // Only lists of single words are parsed as lists.

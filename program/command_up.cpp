@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "deploy/local/registry.hpp"
+#include "deploy/local/versions.hpp"
 #include "harness/base/lists.hpp"
 #include "program/commands.hpp"
 
@@ -22,8 +23,12 @@ void print(const local::cluster_info& cluster) {
 }
 
 std::string known_topologies() {
-  return joined(local::topologies(),
-                [](const local::topology& t) { return fmt::format("{} ({})", t.name, t.summary); });
+  return fmt::format(
+      "{}; or of another version, such as redis-cluster@8.0, once deploy/servers has fetched it: "
+      "{}",
+      joined(local::topologies(),
+             [](const local::topology& t) { return fmt::format("{} ({})", t.name, t.summary); }),
+      joined(local::known_versions(), &local::server_version::name));
 }
 
 }  // namespace
@@ -34,7 +39,7 @@ command_action up_command(CLI::App& app, const context&) {
     int port = 0;
   };
   const auto g = std::make_shared<up_options>();
-  app.add_option("topology", g->topology, known_topologies())->type_name("TOPOLOGY")->required();
+  app.add_option("topology", g->topology, known_topologies())->type_name("SERVERS")->required();
   app.add_option("--port", g->port, "of the first server; the next ones follow it")
       ->check(CLI::Range(1, 65535));
   return [g] {
@@ -47,7 +52,7 @@ command_action up_command(CLI::App& app, const context&) {
 
 command_action down_command(CLI::App& app, const context&) {
   const auto topology = std::make_shared<std::string>();
-  app.add_option("topology", *topology, "which one; all without it")->type_name("TOPOLOGY");
+  app.add_option("topology", *topology, "which one; all without it")->type_name("SERVERS");
   return [topology] {
     const auto stopped = local::registry().down(*topology);
     for (const local::cluster_info& c : stopped) fmt::print("{} stopped\n", c.topology);

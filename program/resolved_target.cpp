@@ -4,6 +4,7 @@
 
 #include "deploy/local/registry.hpp"
 #include "deploy/local/roles.hpp"
+#include "deploy/local/versions.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/config/scheme.hpp"
 #include "harness/config/target.hpp"
@@ -72,8 +73,9 @@ std::string expected_form(const std::string& target) {
   const config::target wanted = parse(target);
   if (wanted.scheme != "local") return form_of(wanted);
   constexpr std::string_view tls = "-tls";
-  const bool secured = wanted.path.ends_with(tls);
-  const std::string name = wanted.path.substr(0, wanted.path.size() - (secured ? tls.size() : 0));
+  const std::string kind = local::kind_of(wanted.path);
+  const bool secured = kind.ends_with(tls);
+  const std::string name = kind.substr(0, kind.size() - (secured ? tls.size() : 0));
   for (const config::scheme& known : config::schemes()) {
     const bool is_size = name.starts_with(fmt::format("{}-", known.topology));
     if (known.counts_hosts && is_size) return std::string(known.topology_of_several);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "deploy/local/roles.hpp"
+#include "deploy/local/versions.hpp"
 #include "harness/base/lists.hpp"
 #include "harness/driver.hpp"
 
@@ -90,7 +91,7 @@ std::vector<std::string> local_injector::find_servers(const fault_plan& plan) co
   std::vector<std::string> found;
   if (plan.who == "replicas") {
     found = local::followers(info);
-  } else if (info.topology == "redis-cluster") {
+  } else if (local::kind_of(info.topology) == "redis-cluster") {
     found = {local::owner_of(info, where_.key)};
   } else {
     found = local::leaders(info);

@@ -13,6 +13,7 @@
 #include "deploy/local/error.hpp"
 #include "deploy/local/process.hpp"
 #include "deploy/local/roles.hpp"
+#include "deploy/local/versions.hpp"
 
 namespace lockmark::local {
 namespace {
@@ -258,9 +259,10 @@ bool can_fail_over(std::string_view topology) {
 }
 
 promotion fail_over(const cluster_info& cluster, std::string_view key) {
-  if (cluster.topology == "redis-sentinel") return by_sentinel(cluster);
-  if (cluster.topology == "redis-cluster") return in_cluster(cluster, key);
-  if (cluster.topology == "postgres-replicated") return of_postgres(cluster);
+  const std::string kind = kind_of(cluster.topology);
+  if (kind == "redis-sentinel") return by_sentinel(cluster);
+  if (kind == "redis-cluster") return in_cluster(cluster, key);
+  if (kind == "postgres-replicated") return of_postgres(cluster);
   return of_mariadb(cluster);
 }
 

@@ -23,13 +23,6 @@ command make_data_directory(const site& where, const std::string& server) {
   return install;
 }
 
-// Dirty pages left from creating the directory must not be written back during a run.
-command sync_data_directory(const site& where, const std::string& server) {
-  const std::string data = (where.folder(server) / "data").string();
-  return {fmt::format("sync the data directory of {}", server),
-          {where.program("sync", "coreutils"), "--file-system", data}};
-}
-
 }  // namespace
 
 std::string mariadb_account::sql(const std::string& replica_password, bool is_probed) const {

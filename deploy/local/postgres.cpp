@@ -25,12 +25,6 @@ command make_data_directory_of(const site& where, const std::string& server) {
           unprivileged(where, std::move(words))};
 }
 
-command sync_data_directory_of(const site& where, const std::string& server) {
-  const std::string data = (where.folder(server) / "data").string();
-  return {fmt::format("sync the data directory of {}", server),
-          {where.program("sync", "coreutils"), "--file-system", data}};
-}
-
 // A copy in the server's folder, because its user may not see where the programs are.
 void keep_in_session(server_spec& server, const site& where) {
   constexpr std::string_view name = "liblockmark_session.so";
@@ -100,7 +94,7 @@ server_spec postgres_server(site& where, std::string name, const postgres_accoun
        filled("postgres_accounts",
               {{"password", account.password}, {"replica_password", account.replica_password}})});
   server.prepare.push_back(make_data_directory_of(where, server.name));
-  server.prepare.push_back(sync_data_directory_of(where, server.name));
+  server.prepare.push_back(sync_data_directory(where, server.name));
   return server;
 }
 

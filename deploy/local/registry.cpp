@@ -113,10 +113,14 @@ std::vector<cluster_info> registry::status() {
 
 std::vector<cluster_info> registry::living() {
   std::vector<cluster_info> found;
-  for (const topology& row : topologies()) {
-    if (!fs::exists(file(row.name))) continue;
+  std::vector<fs::path> files;
+  for (const auto& each : fs::directory_iterator(directory_)) {
+    if (each.path().extension() == ".json") files.push_back(each.path());
+  }
+  std::ranges::sort(files);
+  for (const fs::path& record : files) {
     try {
-      cluster_info cluster = cluster_from_json(readable_text(file(row.name)));
+      cluster_info cluster = cluster_from_json(readable_text(record));
       if (is_inhabited(cluster.directory)) {
         for (server_info& server : cluster.servers) {
           if (!is_child_of(server.pid, cluster.keeper)) server.pid = 0;
@@ -128,7 +132,7 @@ std::vector<cluster_info> registry::living() {
     } catch (const std::runtime_error&) {
       // Not a record: it yields no information and no process to stop.
     }
-    fs::remove(file(row.name));
+    fs::remove(record);
   }
   return found;
 }

@@ -120,6 +120,20 @@ TEST_F(by_hand, survives_a_broken_record) {
   EXPECT_FALSE(fs::exists(file()));
 }
 
+// What is up is what records say, also of servers that no table knows, such as those of a version.
+TEST_F(by_hand, finds_every_record) {
+  registry clusters{state()};
+  cluster_info redis = clusters.up("redis");
+  fs::remove(file());
+  redis.topology = "redis@8.0";
+  std::ofstream(state() / "redis@8.0.json") << to_json(redis);
+  ASSERT_THAT(clusters.status(), SizeIs(1));
+  EXPECT_EQ(clusters.status()[0].topology, "redis@8.0");
+  EXPECT_THAT(clusters.down("redis@8.0"), SizeIs(1));
+  EXPECT_TRUE(is_gone(redis));
+  EXPECT_FALSE(fs::exists(state() / "redis@8.0.json"));
+}
+
 // Records contain passwords: only their owner may read them.
 TEST_F(by_hand, keeps_its_records_to_itself) {
   registry clusters{state()};

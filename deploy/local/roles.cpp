@@ -9,6 +9,7 @@
 #include "deploy/local/ask.hpp"
 #include "deploy/local/error.hpp"
 #include "deploy/local/probe.hpp"
+#include "deploy/local/versions.hpp"
 
 namespace lockmark::local {
 namespace {
@@ -28,7 +29,7 @@ verdict judge_address(std::string_view answer) {
 }
 
 bool is(const cluster_info& cluster, std::string_view kind) {
-  return cluster.topology.starts_with(kind);
+  return kind_of(cluster.topology).starts_with(kind);
 }
 
 // In JSON, whose numbers of 64 bits are strings: of {"leader":"123"} the digits; empty: none.
@@ -170,16 +171,18 @@ std::string owner_of(const cluster_info& cluster, std::string_view key) {
 }
 
 bool can_partition(std::string_view topology) {
-  return topology.starts_with("zookeeper-");
+  return kind_of(topology).starts_with("zookeeper-");
 }
 
 bool elects_leader(std::string_view topology) {
-  return topology.starts_with("zookeeper-") || topology.starts_with("etcd-");
+  const std::string kind = kind_of(topology);
+  return kind.starts_with("zookeeper-") || kind.starts_with("etcd-");
 }
 
 bool can_cut_replication(std::string_view topology) {
-  return topology == "redis-sentinel" || topology == "redis-cluster" ||
-         topology == "mysql-replicated" || topology == "postgres-replicated";
+  const std::string kind = kind_of(topology);
+  return kind == "redis-sentinel" || kind == "redis-cluster" || kind == "mysql-replicated" ||
+         kind == "postgres-replicated";
 }
 
 void cut_replication(const cluster_info& cluster) {

@@ -21,6 +21,7 @@ plan single_mariadb(site& where);                // mariadb.cpp
 plan replicated_mariadb(site& where);            // mariadb_replicated.cpp
 plan galera_mariadb(site& where);                // mariadb_galera.cpp
 plan tls_mariadb(site& where);                   // mariadb_tls.cpp
+plan single_mysql(site& where);                  // mysql.cpp
 plan single_postgres(site& where);               // postgres.cpp
 plan replicated_postgres(site& where);           // postgres_replicated.cpp
 plan pooled_postgres(site& where);               // postgres_pgbouncer.cpp
@@ -41,6 +42,9 @@ void give_configuration(server_spec& server, const site& where, const std::strin
 
 // An etcd without its settings.
 server_spec etcd_server(site& where, std::string name);
+
+// Dirty pages left from creating a server's data directory must not be written back during a run.
+command sync_data_directory(const site& where, const std::string& server);
 
 // redis-cli, as a step of a plan.
 command redis_command(site& where, std::string purpose, int port, std::vector<std::string> words);

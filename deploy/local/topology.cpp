@@ -6,6 +6,7 @@
 
 #include "deploy/local/error.hpp"
 #include "deploy/local/servers.hpp"
+#include "deploy/local/versions.hpp"
 #include "harness/base/lists.hpp"
 
 namespace lockmark::local {
@@ -42,11 +43,13 @@ std::vector<topology> topologies() {
 }
 
 topology find_topology(std::string_view name) {
+  if (name.find('@') != name.npos) return topology_of_version(name, servers_folder());
   const std::vector<topology> all = topologies();
   const auto found = std::ranges::find(all, name, &topology::name);
   if (found != all.end()) return *found;
-  throw start_error(fmt::format("there is no local topology '{}'; known are {}", name,
-                                joined(all, &topology::name)));
+  throw start_error(
+      fmt::format("there is no local topology '{}'; known are {}; of other versions {}", name,
+                  joined(all, &topology::name), joined(known_versions(), &server_version::name)));
 }
 
 std::vector<peer_way> peer_ways(const std::vector<server_spec>& servers) {
@@ -74,6 +77,12 @@ std::string random_password() {
   std::string password;
   while (password.size() < 24) password += letters[any(random)];
   return password;
+}
+
+command sync_data_directory(const site& where, const std::string& server) {
+  const std::string data = (where.folder(server) / "data").string();
+  return {fmt::format("sync the data directory of {}", server),
+          {where.program("sync", "coreutils"), "--file-system", data}};
 }
 
 std::filesystem::path site::log(std::string_view server) const {

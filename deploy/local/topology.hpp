@@ -88,8 +88,9 @@ struct options {
 struct site {
   std::filesystem::path directory;  // absolute, exists, private to the owner
   port_source& ports;
-  std::string (*program)(std::string_view name, std::string_view package) = find_program;
-  std::string (*needed_file)(std::string_view path, std::string_view package) = need_file;
+  using look_up = std::function<std::string(std::string_view name, std::string_view package)>;
+  look_up program = find_program;
+  look_up needed_file = need_file;
   bool keeps_data = false;  // see options
 
   std::filesystem::path folder(std::string_view server) const { return directory / server; }
@@ -105,7 +106,8 @@ struct topology {
 // The table of all topologies, in listing order.
 std::vector<topology> topologies();
 
-// The row of that name; throws start_error that lists the known names.
+// The row of that name, or for NAME@VERSION with that version's programs (versions.hpp); throws
+// start_error that lists the known names.
 topology find_topology(std::string_view name);
 
 }  // namespace lockmark::local

@@ -7,6 +7,20 @@
 namespace lockmark::local {
 namespace {
 
+// For the class path; empty for the system's, whose manifest has them.
+std::string jars_before(const site& where, std::string_view zookeeper) {
+  constexpr std::string_view system = "/usr/share/java";
+  if (zookeeper.starts_with(system)) return {};
+  std::vector<std::string> names;
+  add_words(names, "zookeeper_jars", json::object());
+  std::string all;
+  for (const std::string& name : names) {
+    const std::string path = fmt::format("{}/{}.jar", system, name);
+    all += fmt::format("{}:", where.needed_file(path, "libzookeeper-java"));
+  }
+  return all;
+}
+
 server_spec zookeeper_server(site& where, std::string name) {
   server_spec server;
   server.name = std::move(name);
@@ -26,12 +40,13 @@ void configure(server_spec& server, const site& where, const std::filesystem::pa
       filled("zookeeper", {{"data", data.string()}, {"port", server.port}, {"members", members}});
   server.data = {(data / "version-2").lexically_relative(folder).string()};
   server.files.push_back({folder / "zoo.cfg", settings});
-  add_words(
-      server.argv, "zookeeper_java",
-      {{"folder", folder.string()},
-       {"members", members},
-       {"zookeeper_jar", where.needed_file("/usr/share/java/zookeeper.jar", "libzookeeper-java")},
-       {"log_jar", where.needed_file("/usr/share/java/slf4j-simple.jar", "libslf4j-java")}});
+  const std::string zookeeper =
+      where.needed_file("/usr/share/java/zookeeper.jar", "libzookeeper-java");
+  add_words(server.argv, "zookeeper_java",
+            {{"folder", folder.string()},
+             {"members", members},
+             {"zookeeper_jar", jars_before(where, zookeeper) + zookeeper},
+             {"log_jar", where.needed_file("/usr/share/java/slf4j-simple.jar", "libslf4j-java")}});
 }
 
 }  // namespace

@@ -241,9 +241,10 @@ parsed<target> parse_local(const scheme& rule, std::string_view rest) {
   target_parser parser{rule};
   const auto query = cut_at(rest, '?');
   const bool needs_name = rule.form == target_form::name;
-  if (needs_name && (rest.empty() || !all_of(rest, "-_"))) {
-    return problem{
-        fmt::format("has no name of letters, digits, '-' and '_'; expected {}", rule.usage)};
+  if (needs_name && (rest.empty() || !all_of(rest, "-_.@"))) {
+    return problem{fmt::format(
+        "has no name of letters, digits, '-' and '_', with or without @VERSION; expected {}",
+        rule.usage)};
   }
   if (!needs_name && !rest.empty()) {
     return problem{fmt::format("has something after {0}; expected {0}", rule.usage)};
@@ -354,7 +355,9 @@ std::string target::redacted() const {
   std::string text = scheme + ":";
   if (!hosts.empty()) text += "//" + shown_authority(*this, printer);
   const bool adds_slash = !hosts.empty() && !path.empty() && path.front() != '/';
-  return fmt::format("{}{}{}{}", text, adds_slash ? "/" : "", printer.show(path, "-._~/"),
+  // "local:redis@8.0", where no login can be.
+  const std::string_view allowed = hosts.empty() ? "-._~/@" : "-._~/";
+  return fmt::format("{}{}{}{}", text, adds_slash ? "/" : "", printer.show(path, allowed),
                      shown_query(*this, printer));
 }
 

@@ -32,6 +32,7 @@ TEST(target, reads_every_form) {
   EXPECT_TRUE(parsed_target("postgres://u@a,b:2/d?sslmode=require").tls.on);
   EXPECT_EQ(parsed_target("memory:"), (target{"memory", "", "", {}, "", {}}));
   EXPECT_EQ(parsed_target("local:redis"), (target{"local", "", "", {}, "redis", {}}));
+  EXPECT_EQ(parsed_target("local:redis@8.0"), (target{"local", "", "", {}, "redis@8.0", {}}));
 }
 
 TEST(target, decodes_its_parts) {
@@ -95,8 +96,12 @@ TEST(target, says_what_is_wrong) {
       {"mysql://h/?x", "has a query that is not ?name=value&name=value"},
       {"mysql://h/?x=1&x=2", "has the same name twice in its query"},
       {"memory://h", "has something after memory:; expected memory:"},
-      {"local:", "has no name of letters, digits, '-' and '_'; expected local:NAME"},
-      {"local:a/b", "has no name of letters, digits, '-' and '_'; expected local:NAME"},
+      {"local:",
+       "has no name of letters, digits, '-' and '_', with or without @VERSION; expected "
+       "local:NAME"},
+      {"local:a/b",
+       "has no name of letters, digits, '-' and '_', with or without @VERSION; expected "
+       "local:NAME"},
   };
   for (const auto& [text, sentence] : cases) {
     const auto read = parse_target(text);
@@ -158,6 +163,7 @@ TEST(target, is_shown_without_secrets) {
       {"mysql://u:%26pw%3f@h/x%26pw%3f", "mysql://u:***@h:3306/***"},
       {"memory:", "memory:"},
       {"local:redis", "local:redis"},
+      {"local:redis@8.0", "local:redis@8.0"},
   };
   for (const auto& [text, shown] : cases) EXPECT_EQ(parsed_target(text).redacted(), shown);
 }
