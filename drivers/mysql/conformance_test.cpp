@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "deploy/local/cluster.hpp"
+#include "deploy/local/versions.hpp"
 #include "drivers/mysql/errors.hpp"
 #include "drivers/mysql/mysql.hpp"
 #include "drivers/mysql/route.hpp"
@@ -82,7 +83,8 @@ void add_all(const std::string& topology, const std::string& target) {
 
 int main(int argc, char** argv) {
   const std::string topology = LOCKMARK_TOPOLOGY;
-  const auto servers = lockmark::local::cluster::start(topology);
+  const auto servers =
+      lockmark::local::cluster::start(lockmark::local::of_version_under_test(topology));
   return lockmark::conformance::run_tests(
       argc, argv, [&] { lockmark::mysql::add_all(topology, servers.target()); });
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "deploy/local/cluster.hpp"
+#include "deploy/local/versions.hpp"
 #include "drivers/conformance/conformance.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/server_probe.hpp"
@@ -73,7 +74,7 @@ void add(const lock_kind& kind, const std::string& topology, const local::cluste
 int main(int argc, char** argv) {
   using namespace lockmark;
   const std::string topology = LOCKMARK_TOPOLOGY;
-  const local::cluster servers = local::cluster::start(topology);
+  const local::cluster servers = local::cluster::start(local::of_version_under_test(topology));
   return conformance::run_tests(argc, argv, [&] {
     for (const lock_kind& kind : redis::kinds()) {
       if (redis::runs_on(kind, topology)) redis::add(kind, topology, servers);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "deploy/local/cluster.hpp"
+#include "deploy/local/versions.hpp"
 #include "drivers/redis/test_servers.hpp"
 
 namespace lockmark::redis {

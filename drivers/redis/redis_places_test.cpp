@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "deploy/local/cluster.hpp"
+#include "deploy/local/versions.hpp"
 #include "drivers/redis/slot.hpp"
 #include "drivers/redis/test_servers.hpp"
 

@@ -1,5 +1,5 @@
 // For tests: real servers of one topology for all tests of a suite, and drivers for them. A test
-// includes deploy/local/cluster.hpp first.
+// includes deploy/local/cluster.hpp and versions.hpp first.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,8 @@ inline request by(loop& l, std::uint32_t client, duration within = 5s, std::uint
 template <class Tag>
 struct servers_test : testing::Test {
   static void SetUpTestSuite() {
-    servers = std::make_unique<local::cluster>(local::cluster::start(Tag::topology));
+    servers = std::make_unique<local::cluster>(
+        local::cluster::start(local::of_version_under_test(Tag::topology)));
   }
   static void TearDownTestSuite() { servers.reset(); }
 

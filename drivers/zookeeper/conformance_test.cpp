@@ -5,10 +5,12 @@
 #include "drivers/conformance/conformance.hpp"
 
 #include "deploy/local/cluster.hpp"
+#include "deploy/local/versions.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 
 int main(int argc, char** argv) {
-  const auto servers = lockmark::local::cluster::start(LOCKMARK_TOPOLOGY);
+  const auto servers =
+      lockmark::local::cluster::start(lockmark::local::of_version_under_test(LOCKMARK_TOPOLOGY));
   const auto add_all = [&servers] {
     for (const lockmark::lock_kind& kind : lockmark::zookeeper::kinds()) {
       lockmark::conformance::subject s{.kind = kind, .target = servers.target()};
