@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -43,7 +44,10 @@ temporary_directory::temporary_directory(std::string_view name) {
         fmt::format("no directory for {} in {}: {}", name, parent.string(), std::strerror(errno)));
   }
   const std::string suffix = born.substr(born.size() - 6);
-  path_ = parent / fmt::format("{}{}-{}", prefix, name, suffix);
+  // A bare @ would end the login of a URL that names a file in here.
+  std::string named(name);
+  std::ranges::replace(named, '@', '-');
+  path_ = parent / fmt::format("{}{}-{}", prefix, named, suffix);
   lock_ = open_directory(born);
   if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 ||
       rename(born.c_str(), path_.c_str()) != 0) {

@@ -198,6 +198,14 @@ TEST_F(failed_start, shows_the_log_of_a_real_server) {
   EXPECT_THAT(error.log(), HasSubstr("no-such-setting"));
 }
 
+// A URL may name a file in it, and a bare @ would end the login of that URL.
+TEST_F(failed_start, never_has_an_at_sign_in_a_directory) {
+  temporary_directory of_version("etcd-tls@3.5");
+  const std::string name = of_version.path().filename().string();
+  EXPECT_THAT(name, testing::StartsWith("lockmark-local-etcd-tls-3.5-"));
+  of_version.remove();
+}
+
 // The next start removes directories of killed keepers, but not those of living ones or of other
 // users.
 TEST_F(failed_start, removes_only_abandoned_directories) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "deploy/local/cluster.hpp"
+#include "deploy/local/versions.hpp"
 #include "drivers/conformance/conformance.hpp"
 #include "drivers/redis/test_servers.hpp"
 
