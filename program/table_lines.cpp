@@ -176,7 +176,7 @@ std::vector<table_line> lines_on(const catalogue& known, const table_options& g,
 
 // The samples of one run. The article took 10,000 to 30,000 a row, and 100,000 for Redisson. A p99
 // needs 368; a quick run ends with 380, or after five seconds. Contended, they take two seconds; a
-// client alone has thousands in 300 ms, and nobody whose waits must settle first.
+// client alone has them in 300 ms, but for the slowest locks, and meets nobody whose waits settle.
 std::vector<std::string> settings_of(const table_options& g, const table_line& l,
                                      std::string_view form, double per_s) {
   std::vector<std::string> set;

@@ -86,7 +86,12 @@ TEST(table_lines, of_a_quick_table_are_closed_loops_of_the_usual_locks) {
   EXPECT_EQ(lines.size(), 8U);  // four locks, two scenarios
   for (const table_line& l : lines) {
     EXPECT_EQ(l.load, 0);
-    EXPECT_THAT(settings_of({}, l, "redis", 0), Not(Contains("load.loop=poisson")));
+    const std::vector<std::string> set = settings_of({}, l, "redis", 0);
+    EXPECT_THAT(set, Not(Contains("load.loop=poisson")));
+    // A p99 needs 368.
+    EXPECT_THAT(set, Contains("stop.samples=380"));
+    EXPECT_THAT(set,
+                Contains(l.scenario == "one_client" ? "stop.duration=300ms" : "stop.duration=1s"));
   }
 }
 
