@@ -105,12 +105,17 @@ TEST_F(agents, a_gate_starts_them_anew_for_each_run) {
   EXPECT_THAT(by_hand.err, AllOf(is_one_sentence(), HasSubstr("--hosts or --launch")));
   words.insert(words.end(), {"--launch", launch});
   const ended e = run(dir_.path(), words, 120s);
-  EXPECT_EQ(e.status, 1) << e.out << e.err;
-  EXPECT_THAT(e.out, HasSubstr("REGRESSION"));
-  const auto session = read_json(only_folder(dir_ / "runs") / "gate.json");
-  const auto folder = session["runs"][0]["candidate"].get<std::string>();
-  const auto r = read_json(only_folder(dir_ / "runs") / folder / "run.json");
-  EXPECT_EQ(r["hosts"].size(), 1U);
+  // A busy machine's runs are of no use for a verdict, but have been made.
+  EXPECT_THAT(e.status, AnyOf(1, 3)) << e.out << e.err;
+  EXPECT_THAT(e.out, HasSubstr(e.status == 1 ? "REGRESSION" : "INCONCLUSIVE"));
+  std::size_t runs = 0;
+  for (const auto& each :
+       std::filesystem::recursive_directory_iterator(only_folder(dir_ / "runs"))) {
+    if (each.path().filename() != "run.json") continue;
+    ++runs;
+    EXPECT_EQ(read_json(each.path())["hosts"].size(), 1U) << each.path();
+  }
+  EXPECT_GE(runs, 2U);
 }
 
 TEST_F(agents, too_few_are_waited_for_and_counted) {

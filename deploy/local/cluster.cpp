@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "deploy/local/ask.hpp"
 #include "deploy/local/directory.hpp"
 #include "deploy/local/keeper.hpp"
 #include "deploy/local/process.hpp"
@@ -99,7 +100,14 @@ void cluster::state::stop() noexcept {
   while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) continue;
   if (info.directory.empty()) return;
   end_survivors(info);
-  remove_if_abandoned(info.directory);
+  // The start of another cluster may be removing it already.
+  eventually(
+      [this] {
+        std::error_code ignored;
+        remove_if_abandoned(info.directory);
+        return !std::filesystem::exists(info.directory, ignored);
+      },
+      stop_time_limit);
 }
 
 cluster::cluster(std::unique_ptr<state> running) : state_(std::move(running)) {}

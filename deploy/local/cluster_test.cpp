@@ -1,10 +1,12 @@
 // Real servers: each topology starts, answers and leaves nothing behind.
 #include "deploy/local/cluster.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 
 #include "deploy/local/test_support.hpp"
 
@@ -85,6 +88,21 @@ TEST(cluster, ends_the_servers_that_outlive_their_keeper) {
   const cluster_info before = running.info();
   kill(before.keeper, SIGKILL);
   running.stop();
+  EXPECT_TRUE(is_gone(before));
+}
+
+// The start of another cluster removes what was abandoned; stop() waits until it has.
+TEST(cluster, stops_while_another_removes_its_directory) {
+  cluster running = cluster::start("redis");
+  const cluster_info before = running.info();
+  kill(before.keeper, SIGKILL);
+  unique_fd other{open(before.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  ASSERT_TRUE(eventually([&] { return flock(other.get(), LOCK_EX | LOCK_NB) == 0; }));
+  auto stopped = std::async(std::launch::async, [&] { running.stop(); });
+  EXPECT_EQ(stopped.wait_for(300ms), std::future_status::timeout);
+  EXPECT_TRUE(std::filesystem::exists(before.directory)) << "removed under the other's hands";
+  other.reset();
+  stopped.get();
   EXPECT_TRUE(is_gone(before));
 }
 

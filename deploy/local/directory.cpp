@@ -67,13 +67,13 @@ bool is_inhabited(const fs::path& directory) {
   return handle && flock(handle.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
+// Whoever removes it has its lock: two at once would each fail at what the other has removed.
 void remove_if_abandoned(const fs::path& directory) noexcept {
-  if (!is_ours(directory) || is_inhabited(directory)) return;
-  // A concurrent start may be removing it as well; then either finds entries missing.
+  if (!is_ours(directory)) return;
+  const unique_fd handle = open_directory(directory);
+  if (!handle || flock(handle.get(), LOCK_EX | LOCK_NB) != 0) return;
   std::error_code ignored;
-  for (int tries = 0; tries < 100 && fs::exists(directory, ignored); ++tries) {
-    fs::remove_all(directory, ignored);
-  }
+  fs::remove_all(directory, ignored);
 }
 
 void remove_abandoned_directories() noexcept {

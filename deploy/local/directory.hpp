@@ -25,10 +25,11 @@ class temporary_directory {
   unique_fd lock_;
 };
 
-// Whether a living keeper uses that directory.
+// Whether a living keeper uses that directory, or somebody is removing it.
 bool is_inhabited(const std::filesystem::path& directory);
 
-// Removes a directory unless a living keeper uses it or has just created it.
+// Removes a directory unless a living keeper uses it or has just created it, or another process is
+// removing it.
 void remove_if_abandoned(const std::filesystem::path& directory) noexcept;
 
 // Removes the calling user's abandoned directories: those of keepers that were killed.

@@ -142,16 +142,26 @@ task<void> wipe(pooled& t, driver& d) {
   co_await d.wipe(t.l, t.l.now() + 10s);
 }
 
-// Many clients on one key: the lock of a session is none, that of a transaction is one.
-TEST_F(pooled, a_crowd_shows_the_difference) {
-  for (const lock_kind& kind : {advisory(), advisory_xact()}) {
-    const auto locks = make(kind);
-    run_to_end(l, prepare(*this, *locks));
-    const auto done = conformance::hammer(*locks, kind, {.cycles = 200, .wait = 1s, .limit = 20s});
-    const bool broken = done.overlaps + done.lost_holds > 0;
-    EXPECT_EQ(broken, kind.name == "postgres/advisory") << kind.name;
-    run_to_end(l, wipe(*this, *locks));
+// What a crowd on one key did to the lock: times that two were inside, or a holder was not.
+std::uint64_t damage_by_a_crowd(pooled& t, const lock_kind& kind) {
+  const auto locks = t.make(kind);
+  run_to_end(t.l, prepare(t, *locks));
+  const auto done = conformance::hammer(*locks, kind, {.cycles = 200, .wait = 1s, .limit = 20s});
+  run_to_end(t.l, wipe(t, *locks));
+  return done.overlaps + done.lost_holds;
+}
+
+// Where the machine is busy, one client may be served after the other for a while.
+TEST_F(pooled, a_crowd_breaks_the_lock_of_a_session) {
+  std::uint64_t damage = 0;
+  for (int tries = 0; tries < 10 && damage == 0; ++tries) {
+    damage = damage_by_a_crowd(*this, advisory());
   }
+  EXPECT_GT(damage, 0);
+}
+
+TEST_F(pooled, a_crowd_does_not_break_the_lock_of_a_transaction) {
+  EXPECT_EQ(damage_by_a_crowd(*this, advisory_xact()), 0);
 }
 
 }  // namespace

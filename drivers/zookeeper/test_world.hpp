@@ -97,6 +97,8 @@ class world {
       co_await what(*this);
       co_await backend->wipe(here, in(seconds(10)));
       const std::string root = where.chroot + "/lockmark";
+      // Its server may not have applied yet what another has answered.
+      co_await look->sync(root, in(seconds(5)));
       const reply left = co_await look->exists(root, nullptr, in(seconds(5)));
       EXPECT_EQ(left.ended, status::no_node);
     } catch (...) {
