@@ -126,6 +126,17 @@ INSTANTIATE_TEST_SUITE_P(each_exclusive_lock, leader_dies, testing::Values(mutex
                            return name.substr(name.find('/') + 1);
                          });
 
+// What a run cannot do without is asked again until there is another leader.
+TEST(run_whose_leader_dies, is_wiped) {
+  static std::string killed;
+  world{mutex(), members().target()}.run([](world& w) -> task<void> {
+    killed = leader();
+    members().kill(killed, SIGKILL);
+    co_await w.backend->wipe(w.here, w.in(seconds(30)));
+  });
+  members().restart(killed);
+}
+
 // One member of three is down: a run can be prepared, and the preflight reports it.
 TEST(cluster_without_a_member, is_told_of) {
   members().kill("etcd-2", SIGKILL);

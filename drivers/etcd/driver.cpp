@@ -20,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration preset_session_timeout = 10s;
+constexpr duration between_tries = 100ms;  // an election takes a second
 
 std::uint64_t descriptors_in_use() {
   std::error_code ignored;
@@ -54,7 +55,7 @@ class etcd_driver final : public driver {
     const auto members = co_await ask_members(l, soon);
     const auto answers = [](const member_report& m) { return m.failure.empty(); };
     if (std::ranges::none_of(members, answers)) throw no_server(members.back().failure);
-    const work look = [&](channel& to) { return read_something(to, deadline); };
+    const work look = [&](channel& to) { return read_something(l, to, deadline); };
     co_await in_own_channel(l, *where_, look, deadline);
     co_return describe(members);
   }
@@ -67,13 +68,15 @@ class etcd_driver final : public driver {
          judge_descriptors(descriptor_limit(), descriptors_in_use(), connections(load) + 1));
     const bool fatal = std::ranges::any_of(found_here, &finding::fatal);
     const duration asked = timeout_or_preset(load.session_timeout);
-    const work judge = [&](channel& to) { return try_a_lease(to, asked, deadline, &found_here); };
+    const work judge = [&](channel& to) {
+      return try_a_lease(l, to, asked, deadline, &found_here);
+    };
     if (!fatal) co_await in_own_channel(l, *where_, judge, deadline);
     co_return found_here;
   }
 
   task<void> wipe(loop& l, time_point deadline) override {
-    const work remove = [&](channel& to) { return delete_run(to, deadline); };
+    const work remove = [&](channel& to) { return delete_run(l, to, deadline); };
     co_await in_own_channel(l, *where_, remove, deadline);
   }
 
@@ -128,10 +131,19 @@ class etcd_driver final : public driver {
     if (failure) std::rethrow_exception(failure);
   }
 
-  // The reply to a call that a run cannot do without. Throws no_server.
-  static task<std::string> demand_reply(channel& to, std::string_view path, std::string request,
-                                        time_point deadline) {
-    const answer said = co_await to.call(path, std::move(request), deadline);
+  static bool may_come_yet(const answer& said) {
+    return said.ended != answer::ending::silent && said.what != trouble::lease_gone;
+  }
+
+  // The reply to a call that a run cannot do without, and that may be made twice. It is made again
+  // while there is no leader, or another member has to be found. Throws no_server.
+  static task<std::string> demand_reply(loop& l, channel& to, std::string_view path,
+                                        std::string request, time_point deadline) {
+    answer said = co_await to.call(path, request, deadline);
+    while (!said.ok() && may_come_yet(said) && l.now() + between_tries < deadline) {
+      co_await l.sleep_for(between_tries);
+      said = co_await to.call(path, request, deadline);
+    }
     if (said.ok()) co_return said.body;
     const std::string_view call = path.substr(path.rfind('/') + 1);
     if (said.ended == answer::ending::answered) {
@@ -141,29 +153,30 @@ class etcd_driver final : public driver {
     throw no_server(fmt::format("{} did not answer {} in time", to.name(), call));
   }
 
-  task<void> read_something(channel& to, time_point deadline) {
-    const auto reply = co_await demand_reply(to, range_path, count_request(run_), deadline);
+  task<void> read_something(loop& l, channel& to, time_point deadline) {
+    const auto reply = co_await demand_reply(l, to, range_path, count_request(run_), deadline);
     to.believed(read_found(reply), range_path);
   }
 
-  task<void> delete_run(channel& to, time_point deadline) {
-    const auto reply = co_await demand_reply(to, delete_path, delete_all_request(run_), deadline);
+  task<void> delete_run(loop& l, channel& to, time_point deadline) {
+    const auto reply =
+        co_await demand_reply(l, to, delete_path, delete_all_request(run_), deadline);
     to.believed(read_deleted(reply), delete_path);
   }
 
   // Judges the lease granted to a session that asks for the same as the run's, and writes a key
   // under it.
-  task<void> try_a_lease(channel& to, duration asked, time_point deadline,
+  task<void> try_a_lease(loop& l, channel& to, duration asked, time_point deadline,
                          std::vector<finding>* all) {
     const std::string wanted = lease_request(whole_seconds(asked));
-    const auto reply = co_await demand_reply(to, grant_path, wanted, deadline);
+    const auto reply = co_await demand_reply(l, to, grant_path, wanted, deadline);
     const lease_state granted = to.believed(read_lease(reply), grant_path);
     note(all,
          judge_ttl(asked, std::chrono::seconds(std::min<std::int64_t>(granted.ttl_s, 86'400))));
     const std::string trial = put_request(run_ + "preflight", granted.id);
-    co_await demand_reply(to, put_path, trial, deadline);
+    co_await demand_reply(l, to, put_path, trial, deadline);
     const std::string revoke = revoke_request(granted.id);
-    co_await demand_reply(to, revoke_path, revoke, deadline);
+    co_await demand_reply(l, to, revoke_path, revoke, deadline);
   }
 
   // --- what the members tell of themselves ---

@@ -174,8 +174,13 @@ TEST(mutex, waiter_survives_an_interruption) {
     EXPECT_TRUE(held.done());
     scope waiters{w.here};
     outcome<grant> second = refusal::busy;
+    const auto before = b->sent().commands;
     waiters.spawn(acquire_into(w.ask(seconds(10)), *b, &second));
-    EXPECT_TRUE(co_await w.queue_of(2));
+    // The transaction and the read have been answered: it watches.
+    const auto in_time = w.in(seconds(15));
+    while (b->sent().commands < before + 3 && w.here.now() < in_time) {
+      co_await w.here.sleep_for(milliseconds(5));
+    }
     between.set(proxy_mode::cut);
     const auto released = co_await a->release(w.ask(seconds(5)));
     EXPECT_TRUE(released.done());
