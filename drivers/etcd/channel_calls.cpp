@@ -34,7 +34,9 @@ channel::exchange::~exchange() {
 bool channel::exchange::begin(std::string_view path, std::string_view request) {
   if (!on_.open_ && path != login_path) return false;
   path_ = path;
-  id_ = on_.line_->session.start(path, request, grpc_session::more::none, on_.token_);
+  // A server may refuse any call with a token that has ended, even the one that asks for another.
+  const std::string token = path == login_path ? "" : on_.token_;
+  id_ = on_.line_->session.start(path, request, grpc_session::more::none, token);
   if (id_ == 0) {
     on_.lose("takes no more calls");
     return false;

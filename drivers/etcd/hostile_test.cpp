@@ -55,15 +55,19 @@ task<void> use(loop& l, driver& d, ending& e) {
   if (s) co_await s->close();
 }
 
-ending used(const fake_server& server, const lock_kind& kind = mutex()) {
+ending used(const std::string& url, const lock_kind& kind) {
   const real_clock clock;
   loop l{clock};
-  const auto d = driver_of(kind, server.url());
+  const auto d = driver_of(kind, url);
   ending e;
   const time_point start = l.now();
   run_to_end(l, use(l, *d, e));
   e.took = l.now() - start;
   return e;
+}
+
+ending used(const fake_server& server, const lock_kind& kind = mutex()) {
+  return used(server.url(), kind);
 }
 
 // The process's peak memory since the last call, in bytes.
@@ -207,6 +211,26 @@ TEST(an_etcd_without_leases, is_asked_twice) {
   }}};
   EXPECT_EQ(used(server).acquired, "unavailable");
   EXPECT_EQ(asked, 2);
+}
+
+// The call that asks for another token is not made with the one that has ended, which a server may
+// refuse.
+TEST(an_etcd_with_logins, is_not_shown_an_ended_token_at_a_login) {
+  std::atomic<int> logins = 0;
+  const fake_server server{{.answer = [&](fake_peer& p, const fake_peer::call& c) {
+    const auto token = c.headers.find("token");
+    const bool has_ended = token != c.headers.end() && token->second == "one";
+    const bool is_login = c.name() == "Authenticate";
+    if (has_ended && (is_login || c.name() == "Txn")) {
+      return p.end(c.id, 16, "etcdserver: invalid auth token");
+    }
+    if (!is_login) return answer_honestly(p, c);
+    p.answer(c.id, ++logins == 1 ? "\x12\x03one" : "\x12\x03two");
+  }}};
+  const ending e = used("etcd://me:secret@127.0.0.1:" + std::to_string(server.port()), mutex());
+  EXPECT_EQ(e.sentence, "");
+  EXPECT_EQ(e.acquired, "done");
+  EXPECT_EQ(logins, 2);
 }
 
 // A stream of the server's own that goes wrong ends the run, too.
