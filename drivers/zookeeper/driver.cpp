@@ -19,6 +19,7 @@ namespace lockmark::zookeeper {
 namespace {
 
 constexpr duration preset_session_timeout = std::chrono::seconds(10);
+constexpr duration between_tries = std::chrono::milliseconds(100);  // an election takes a second
 
 // 0: not a number.
 std::uint32_t count_in(std::string_view text) {
@@ -155,14 +156,22 @@ class zookeeper_driver final : public driver {
   }
 
   // Opening a session to a dead server waits until the deadline; a four-letter word is answered or
-  // refused at once.
+  // refused at once. Servers that are about to elect a leader hang up, and are asked again.
   task<void> say_hello(loop& l, time_point deadline) {
     const bool alone = where_.hosts.size() == 1;
-    const time_point soon = alone ? deadline : l.now() + (deadline - l.now()) / 4;
-    const auto answers = co_await ask_all(l, where_.hosts, "srvr", soon);
-    for (const word_answer& answer : answers)
-      if (answer.failure.empty()) co_return;
-    throw no_server(fmt::format("{}: {}", where_.name(), answers.back().failure));
+    const duration allowed = deadline - l.now();
+    const time_point soon = alone ? deadline : l.now() + allowed / 4;
+    const time_point elected_by = l.now() + allowed / 2;
+    auto answers = co_await ask_all(l, where_.hosts, "srvr", soon);
+    const auto serves = [](const word_answer& a) { return a.failure.empty(); };
+    while (std::ranges::none_of(answers, serves)) {
+      const bool may_be_electing = !alone && std::ranges::any_of(answers, &word_answer::hung_up);
+      if (!may_be_electing || l.now() >= elected_by) {
+        throw no_server(fmt::format("{}: {}", where_.name(), answers.back().failure));
+      }
+      co_await l.sleep_for(between_tries);
+      answers = co_await ask_all(l, where_.hosts, "srvr", l.now() + allowed / 4);
+    }
   }
 
   task<void> create_parents(loop& l, std::shared_ptr<handle> zk, time_point deadline) {

@@ -16,6 +16,7 @@ task<void> ask_into(loop& l, config::host_port at, std::string word, time_point 
                     word_answer& answer) {
   stream server{l};
   std::error_code error = co_await server.connect(at.host, at.port, deadline);
+  const bool accepted = !error;
   if (!error) error = co_await server.write_all(word, deadline);
   std::string part(4096, '\0');
   while (!error && answer.text.size() < longest_answer) {
@@ -23,11 +24,13 @@ task<void> ask_into(loop& l, config::host_port at, std::string word, time_point 
     answer.text.append(part, 0, some.bytes);
     error = some.error;
   }
-  if (error == std::errc::timed_out)
+  if (error == std::errc::timed_out) {
     answer = {"", "the server does not answer"};
-  else if (answer.text.empty())
+  } else if (answer.text.empty()) {
     answer.failure =
         error == asio::error::eof ? "the server closed the connection" : error.message();
+    answer.hung_up = accepted;
+  }
 }
 
 }  // namespace

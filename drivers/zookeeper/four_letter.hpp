@@ -15,7 +15,8 @@ namespace lockmark::zookeeper {
 // The server's text, or the reason why there is none.
 struct word_answer {
   std::string text;
-  std::string failure;  // "Connection refused"; empty when the server answered
+  std::string failure;   // "Connection refused"; empty when the server answered
+  bool hung_up = false;  // that failure: it accepted, and closed the connection without a word
 };
 
 // Sends `word` to all hosts concurrently, and reads from each until it closes the connection or the

@@ -294,6 +294,28 @@ TEST(driver, runs_come_and_go_side_by_side) {
   });
 }
 
+task<void> pass_after_one_answer_each(loop& l, conformance::proxies& between) {
+  for (const std::size_t which : {0U, 1U}) {
+    while (between.mode(which) != proxy_mode::cut) co_await l.sleep_for(milliseconds(1));
+  }
+  between.set(proxy_mode::pass);
+}
+
+// Servers that hang up, as they do shortly before they elect a leader, are asked again.
+TEST(driver, asks_an_ensemble_again_that_hangs_up) {
+  world{sequential(), server_target()}.run([](world& w) -> task<void> {
+    const config::host_port real{"127.0.0.1", server_port()};
+    conformance::proxies between{{real, real}};
+    for (const std::size_t which : {0U, 1U}) between.set(which, proxy_mode::drop_replies);
+    const auto both = w.driver_for("zookeeper://" + config::to_string(between.address(0)) + ',' +
+                                   config::to_string(between.address(1)));
+    scope tasks{w.here};
+    tasks.spawn(pass_after_one_answer_each(w.here, between));
+    co_await both->prepare(w.here, w.in(seconds(10)));
+    co_await tasks.join();
+  });
+}
+
 // Without a listener prepare() soon fails with one sentence that names the address.
 TEST(driver, no_server) {
   real_clock time;
