@@ -35,7 +35,7 @@ bool channel::exchange::begin(std::string_view path, std::string_view request) {
   if (!on_.open_ && path != login_path) return false;
   path_ = path;
   // A server may refuse any call with a token that has ended, even the one that asks for another.
-  const std::string token = path == login_path ? "" : on_.token_;
+  const std::string_view token = path == login_path ? std::string_view{} : on_.token_;
   id_ = on_.line_->session.start(path, request, grpc_session::more::none, token);
   if (id_ == 0) {
     on_.lose("takes no more calls");
