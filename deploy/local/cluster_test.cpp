@@ -93,6 +93,7 @@ TEST(cluster, ends_the_servers_that_outlive_their_keeper) {
 
 // The start of another cluster removes what was abandoned; stop() waits until it has.
 TEST(cluster, stops_while_another_removes_its_directory) {
+  const private_tmpdir unseen;  // the other is this test alone
   cluster running = cluster::start("redis");
   const cluster_info before = running.info();
   kill(before.keeper, SIGKILL);

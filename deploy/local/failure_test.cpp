@@ -44,15 +44,8 @@ topology shell_topology(const std::string& script, const std::string& prepare = 
 
 class failed_start : public testing::Test {
  protected:
-  failed_start() {
-    std::string name = testing::TempDir() + "lockmark-test-XXXXXX";
-    own_ = mkdtemp(name.data());
-    setenv("TMPDIR", own_.c_str(), 1);
-  }
   ~failed_start() override {
-    EXPECT_TRUE(fs::is_empty(own_));
-    fs::remove_all(own_);
-    unsetenv("TMPDIR");
+    EXPECT_TRUE(fs::is_empty(own_.path()));
     setenv("PATH", path_.c_str(), 1);
   }
   // The error of a start that must fail.
@@ -67,7 +60,7 @@ class failed_start : public testing::Test {
   }
 
   const std::string path_ = std::getenv("PATH");
-  fs::path own_;
+  const private_tmpdir own_;
 };
 
 // A dead server is reported with its status and the last 20 lines of its log.
@@ -143,7 +136,7 @@ TEST_F(failed_start, ends_at_a_handled_signal) {
 
 // kill -9 of an owner whose servers do not answer yet: the keeper has not reported anything so far.
 TEST_F(failed_start, leaves_nothing_when_its_owner_dies_meanwhile) {
-  const fs::path told = own_ / "pid";
+  const fs::path told = own_.path() / "pid";
   const std::string tell = fmt::format("echo $$ > {0}.part; mv {0}.part {0}", told.string());
   topology slow = shell_topology("exit 1", fmt::format("{}; {}", tell, sleeping));
   slow.make = [make = slow.make](site& where) {
@@ -163,12 +156,12 @@ TEST_F(failed_start, leaves_nothing_when_its_owner_dies_meanwhile) {
   EXPECT_TRUE(is_running(step));
   kill(owner, SIGKILL);
   waitpid(owner, nullptr, 0);
-  EXPECT_TRUE(eventually([&] { return !is_running(step) && fs::is_empty(own_); }));
+  EXPECT_TRUE(eventually([&] { return !is_running(step) && fs::is_empty(own_.path()); }));
 }
 
 // A missing program is reported with its Debian package.
 TEST_F(failed_start, names_the_package_of_a_missing_program) {
-  setenv("PATH", own_.c_str(), 1);
+  setenv("PATH", own_.path().c_str(), 1);
   EXPECT_STREQ(start(find_topology("redis")).what(),
                "the program redis-server was found neither in PATH nor in /usr/sbin; install the "
                "Debian package redis-server");
@@ -210,8 +203,8 @@ TEST_F(failed_start, never_has_an_at_sign_in_a_directory) {
 // users.
 TEST_F(failed_start, removes_only_abandoned_directories) {
   const cluster living = cluster::start("redis");
-  const fs::path abandoned = own_ / "lockmark-local-redis-abcdef";
-  const fs::path foreign = own_ / "precious";
+  const fs::path abandoned = own_.path() / "lockmark-local-redis-abcdef";
+  const fs::path foreign = own_.path() / "precious";
   fs::create_directories(abandoned / "data");
   fs::create_directory(foreign);
   remove_abandoned_directories();

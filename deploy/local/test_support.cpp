@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
-#include <filesystem>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
 
 #include "deploy/local/process.hpp"
 
@@ -41,6 +43,26 @@ orphan start_in_child(const std::string& topology) {
     text.append(bytes, static_cast<std::size_t>(size));
   }
   return {pid, cluster_from_json(text)};
+}
+
+private_tmpdir::private_tmpdir() {
+  if (const char* const before = std::getenv("TMPDIR")) before_ = before;
+  std::string name = std::filesystem::temp_directory_path() / "lockmark-test-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) {
+    throw std::system_error(errno, std::generic_category(), name);
+  }
+  path_ = name;
+  setenv("TMPDIR", name.c_str(), 1);
+}
+
+private_tmpdir::~private_tmpdir() {
+  if (before_.empty()) {
+    unsetenv("TMPDIR");
+  } else {
+    setenv("TMPDIR", before_.c_str(), 1);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace lockmark::local

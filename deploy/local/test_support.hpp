@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <filesystem>
 #include <string>
 
 #include "deploy/local/ask.hpp"
@@ -22,5 +23,21 @@ struct orphan {
   cluster_info cluster;
 };
 orphan start_in_child(const std::string& topology);
+
+// While it exists, $TMPDIR is a new directory: the clusters of other programs, which remove what
+// was abandoned, do not see those of this one. Removed at the end, with what is in it.
+class private_tmpdir {
+ public:
+  private_tmpdir();
+  ~private_tmpdir();
+  private_tmpdir(const private_tmpdir&) = delete;
+  private_tmpdir& operator=(const private_tmpdir&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::string before_;  // empty: it was not set
+};
 
 }  // namespace lockmark::local
