@@ -30,7 +30,7 @@ std::string text_of(const violation& v);
 std::vector<violation> check_text(std::string_view path, std::string_view text);
 
 // For C++, additionally: length of the file and of its functions, the comment that opens a header,
-// clocks and sleeps, includes.
+// clocks and sleeps, conditions that a compiler gets wrong, includes.
 std::vector<violation> check_code(std::string_view path, std::string_view text);
 
 // Includes only; part of check_code.

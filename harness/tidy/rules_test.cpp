@@ -153,6 +153,14 @@ TEST(clocks, only_time_reads_them) {
 }
 
 // The limit itself is allowed.
+TEST(conditions, of_do_loops_await_nothing) {
+  const std::string opening = "// About.\n";
+  EXPECT_THAT(code("workloads/x.cpp", opening + "do {\n} while (co_await me.retry());\n"),
+              ElementsAre(HasSubstr("workloads/x.cpp:3: awaits in the condition of a do loop")));
+  EXPECT_THAT(code("workloads/x.cpp", opening + "while (co_await me.retry()) {\n}\n"), IsEmpty());
+  EXPECT_THAT(code("workloads/x.cpp", opening + "do {\n} while (again);\n"), IsEmpty());
+}
+
 TEST(sizes, files) {
   EXPECT_THAT(code("harness/run/x.cpp", times(400, "// x\n")), IsEmpty());
   EXPECT_THAT(code("harness/run/x.cpp", times(401, "// x\n")),
