@@ -68,9 +68,10 @@ class hammerer {
   }
 
  private:
-  // With grace: without it a deadline that passes while a reply is on its way would cause doubt.
+  // With grace: a deadline that passes while a reply is on its way would cause doubt. It and the
+  // lease outlast what a busy machine needs for one reply.
   request ask(std::uint32_t key, duration wait) const {
-    return {key, client_, 10s, std::min(load_.end, load_.l.now() + wait), 5s};
+    return {key, client_, 60s, std::min(load_.end, load_.l.now() + wait), 30s};
   }
 
   task<void> cycle(std::uint32_t key) {
