@@ -59,13 +59,14 @@ TEST_F(redis_server, scripts_survive_a_flushed_cache) {
   }
 }
 
+// The test is over when those who get nothing have given up.
 task<void> acquire_and_note(loop& l, session& s, std::uint32_t client, int& granted) {
-  const auto got = co_await s.acquire(by(l, client, 500ms));
+  const auto got = co_await s.acquire(by(l, client, 6s));
   if (got.done()) ++granted;
 }
 
 task<void> wait_for(loop& l, int& count, int wanted) {
-  for (const auto limit = l.now() + 400ms; count < wanted && l.now() < limit;) {
+  for (const auto limit = l.now() + 5s; count < wanted && l.now() < limit;) {
     co_await l.sleep_for(1ms);
   }
   EXPECT_EQ(count, wanted);
@@ -75,6 +76,12 @@ std::size_t subscribers() {
   const auto said = redis_cli(redis_server::server->target(),
                               "PUBSUB NUMSUB 'redisson_lock__channel:{lockmark:wire:a}'");
   return std::stoul(said.back());
+}
+
+task<void> two_subscribe(loop& l) {
+  for (const auto limit = l.now() + 3s; subscribers() < 2 && l.now() < limit;) {
+    co_await l.sleep_for(1ms);
+  }
 }
 
 // Three clients of one instance and one of another wait for a held key.
@@ -96,7 +103,7 @@ task<void> fill(loop& l, driver& d, scope& waiters, waiting_room& room) {
     waiters.spawn(acquire_and_note(l, *room.three, i, room.granted));
   }
   waiters.spawn(acquire_and_note(l, *room.one, 0, room.granted));
-  for (int i = 0; subscribers() < 2 && i < 1000; ++i) co_await l.sleep_for(1ms);
+  co_await two_subscribe(l);
   co_await l.sleep_for(20ms);  // all have asked again and wait now
 }
 
@@ -135,7 +142,7 @@ task<void> lose_subscription(loop& l, driver& d, std::string url) {
   waiting_room room;
   co_await fill(l, d, waiters, room);
   redis_cli(url, "CLIENT KILL TYPE pubsub");
-  for (int i = 0; subscribers() < 2 && i < 1000; ++i) co_await l.sleep_for(1ms);
+  co_await two_subscribe(l);
   EXPECT_EQ(subscribers(), 2U);
   const auto given = co_await room.holder->release(by(l, 0));
   EXPECT_TRUE(given.done());
