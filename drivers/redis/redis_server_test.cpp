@@ -32,12 +32,12 @@ struct redis_server : testing::Test {
 };
 std::unique_ptr<local::cluster> redis_server::server;
 
-request by(loop& l, std::uint32_t client, duration within = 5s) {
+request by(loop& l, std::uint32_t client, duration within = 20s) {
   return {.key = 0, .client = client, .lease = 30s, .deadline = l.now() + within};
 }
 
 task<void> cycle_after_flush(loop& l, driver& d, std::string url) {
-  const auto soon = l.now() + 5s;
+  const auto soon = l.now() + 20s;
   co_await d.prepare(l, soon);
   const instance who{.id = "inst"};
   const auto s = co_await d.open(l, who, soon);
@@ -91,7 +91,7 @@ struct waiting_room {
 };
 
 task<void> fill(loop& l, driver& d, scope& waiters, waiting_room& room) {
-  const auto soon = l.now() + 5s;
+  const auto soon = l.now() + 20s;
   co_await d.prepare(l, soon);
   const instance h{.id = "holder"}, t{.id = "three", .clients = 3}, o{.id = "one"};
   room.holder = co_await d.open(l, h, soon);
@@ -111,7 +111,7 @@ task<void> empty(loop& l, driver& d, waiting_room& room) {
   co_await room.holder->close();
   co_await room.three->close();
   co_await room.one->close();
-  co_await d.wipe(l, l.now() + 5s);
+  co_await d.wipe(l, l.now() + 20s);
 }
 
 task<void> count_wakeups(loop& l, driver& d) {
@@ -161,12 +161,12 @@ TEST_F(redis_server, redisson_subscribes_again) {
 task<void> ask_a_paused_server(loop& l, target where, std::string url) {
   traffic count;
   connection c{l, where, count};
-  co_await c.open(l.now() + 5s);
-  redis_cli(url, "CLIENT PAUSE 100 ALL");
+  co_await c.open(l.now() + 20s);
+  redis_cli(url, "CLIENT PAUSE 1000 ALL");
   const auto late = co_await c.command(l.now() + 20ms, "ECHO", "one");
   EXPECT_TRUE(late.in_doubt());
-  co_await l.sleep_for(150ms);  // by now the late reply would have arrived
-  const auto next = co_await c.command(l.now() + 5s, "ECHO", "two");
+  co_await l.sleep_for(1100ms);  // by now the late reply would have arrived
+  const auto next = co_await c.command(l.now() + 20s, "ECHO", "two");
   EXPECT_TRUE(next.done() && next.value().text == "two");
   EXPECT_EQ(count.reconnects, 1U);
 }
