@@ -116,13 +116,14 @@ void local_injector::check_servers(const fault_plan& plan) const {
 }
 
 void local_injector::check_role(const fault_plan& plan, std::string_view topology) const {
-  const bool by_role = plan.who == "master" || plan.who == "replicas" || plan.who == "leader";
+  const bool follows = plan.who == "replica" || plan.who == "replicas";
+  const bool by_role = follows || plan.who == "master" || plan.who == "leader";
   if (by_role && where_.own == nullptr) {
     throw usage_error("faults: who is {} is known of local servers only; here are {}", plan.who,
                       fmt::join(serving(), ", "));
   }
   const bool replicated = local::can_cut_replication(topology) || local::elects_leader(topology);
-  if (plan.who == "replicas" && !replicated) {
+  if (follows && !replicated) {
     throw usage_error("faults: {} has no replicas", topology);
   }
 }

@@ -89,8 +89,9 @@ std::vector<std::string> local_injector::find_servers(const fault_plan& plan) co
   if (faults::hits_one_link(plan)) return ends_of(plan);
   const local::cluster_info& info = where_.own->info();
   std::vector<std::string> found;
-  if (plan.who == "replicas") {
+  if (plan.who == "replica" || plan.who == "replicas") {
     found = local::followers(info);
+    if (plan.who == "replica" && found.size() > 1) found.resize(1);
   } else if (local::kind_of(info.topology) == "redis-cluster") {
     found = {local::owner_of(info, where_.key)};
   } else {

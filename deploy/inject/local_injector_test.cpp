@@ -116,6 +116,19 @@ TEST(local_injector, cuts_replication_and_fails_over) {
   EXPECT_TRUE(eventually([&] { return redis(port, "WAIT 2 500") == "2"; }));
 }
 
+TEST(local_injector, pauses_one_follower_of_an_ensemble) {
+  suffering s("zookeeper-3",
+              {plan_of({{"do", "pause"}, {"who", "replica"}, {"at", "0s"}, {"for", "1s"}})});
+  const auto before = local::followers(s.servers().info());
+  ASSERT_EQ(before.size(), 2U);
+  EXPECT_EQ(s.begin(), before[0]);
+  // Who is paused does not say what it is.
+  EXPECT_EQ(local::followers(s.servers().info()), std::vector<std::string>{before[1]});
+  EXPECT_EQ(local::leaders(s.servers().info()).size(), 1U);
+  s.end();
+  EXPECT_TRUE(eventually([&] { return local::followers(s.servers().info()) == before; }));
+}
+
 TEST(local_injector, kills_the_leader_of_an_ensemble) {
   suffering s("zookeeper-3",
               {plan_of({{"do", "kill"}, {"who", "leader"}, {"at", "0s"}, {"for", "1s"}})});

@@ -18,6 +18,7 @@ constexpr std::array words{
     target_word{"server", "", false, 1},
     target_word{"servers", "all servers", true},
     target_word{"master", "the master"},
+    target_word{"replica", "a replica"},
     target_word{"replicas", "the replicas", true},
     target_word{"replication", "replication"},
     target_word{"majority", "a majority of the servers", true},

@@ -27,9 +27,9 @@ namespace lockmark::faults {
 class fault_kind;
 
 // Each target is a word, or begins with one: "holder", "participant 2", "participants", "server 1",
-// "server redis-2", "servers", "master", "replicas", "replication" (the links between servers),
-// "majority", "minority", "leader", "link 1 2" (between two servers). Which targets exist depends
-// on where the job runs.
+// "server redis-2", "servers", "master", "replica" (one of them), "replicas", "replication" (the
+// links between servers), "majority", "minority", "leader", "link 1 2" (between two servers). Which
+// targets exist depends on where the job runs.
 struct fault_plan {
   const fault_kind* what = nullptr;
   std::string who{};

@@ -184,6 +184,8 @@ TEST(fault_plan, has_a_name_and_a_sentence) {
        {"stall_server", "nothing got through to server 1 for 4 s"}},
       {"{do: delay, who: replicas, at: 1s, for: 4s, by: 10ms}",
        {"delay_replicas", "every byte to and from the replicas came 10 ms late for 4 s"}},
+      {"{do: pause, who: replica, at: 1s, for: 4s}",
+       {"pause_replica", "a replica was paused for 4 s"}},
       {"{do: jump_clock, who: server redis, at: 1s, by: -1m}",
        {"jump_clock_server", "the clock of server redis jumped 1 m back"}},
       {"{do: run, command: a b, undo: c, at: 1s, for: 2s}",
