@@ -23,6 +23,10 @@ struct side {
 enum class relation : std::uint8_t {
   exclusive,  // one holder among both
   shared,     // both may hold at once: readers
+  // One side takes the lock as a writer and holds it as a reader: the other side's readers come in
+  // then, but it does not come in beside them.
+  ours_join,  // ours are readers
+  real_join,  // the real ones are
 };
 
 struct duel {

@@ -244,6 +244,24 @@ task<void> both_hold(arena a) {
   co_await a.real.give_up(9);
 }
 
+// The holder has downgraded to a reader: `reader` comes in, and keeps it out when it comes again.
+task<void> joins(fighter& reader, fighter& holder, std::uint32_t key) {
+  co_await holder.take(key);
+  co_await reader.take(key);
+  co_await holder.give_up(key);
+  co_await holder.is_kept_out(key);
+  co_await reader.give_up(key);
+  co_await holder.take(key);
+  co_await holder.give_up(key);
+}
+
+task<void> real_joins(arena a) {
+  co_await joins(a.real, a.ours, 10);
+}
+task<void> ours_joins(arena a) {
+  co_await joins(a.ours, a.real, 11);
+}
+
 struct round {
   const char* name;
   bool (*applies)(const duel&);
@@ -256,11 +274,26 @@ bool excludes(const duel& d) {
 bool shares(const duel& d) {
   return d.are == relation::shared;
 }
+bool lets_ours_in(const duel& d) {
+  return d.are == relation::ours_join;
+}
+bool lets_real_in(const duel& d) {
+  return d.are == relation::real_join;
+}
+bool keeps_real_out(const duel& d) {
+  return excludes(d) || lets_ours_in(d);
+}
+bool keeps_ours_out(const duel& d) {
+  return excludes(d) || lets_real_in(d);
+}
 bool leased(const duel& d) {
   return excludes(d) && d.ours.kind.has.has(feature::lease);
 }
-bool in_sessions(const duel& d) {
-  return excludes(d) && d.ours.kind.has.has(feature::session_bound);
+bool keeps_real_out_in_session(const duel& d) {
+  return keeps_real_out(d) && d.ours.kind.has.has(feature::session_bound);
+}
+bool keeps_ours_out_in_session(const duel& d) {
+  return keeps_ours_out(d) && d.ours.kind.has.has(feature::session_bound);
 }
 // The real client's row cannot declare it, because its option `kind` decides.
 bool fenced(const duel& d) {
@@ -269,16 +302,18 @@ bool fenced(const duel& d) {
 }
 
 constexpr round all_rounds[] = {
-    {"real_holds", excludes, real_holds},
-    {"ours_holds", excludes, ours_holds},
-    {"real_takes_over", excludes, real_takes_over},
-    {"ours_takes_over", excludes, ours_takes_over},
+    {"real_holds", keeps_ours_out, real_holds},
+    {"ours_holds", keeps_real_out, ours_holds},
+    {"real_takes_over", keeps_real_out, real_takes_over},
+    {"ours_takes_over", keeps_ours_out, ours_takes_over},
     {"real_sees_lease_end", leased, real_sees_lease_end},
     {"ours_sees_lease_end", leased, ours_sees_lease_end},
-    {"real_sees_session_end", in_sessions, real_sees_session_end},
-    {"ours_sees_session_end", in_sessions, ours_sees_session_end},
+    {"real_sees_session_end", keeps_real_out_in_session, real_sees_session_end},
+    {"ours_sees_session_end", keeps_ours_out_in_session, ours_sees_session_end},
     {"tokens_grow", fenced, tokens_grow},
     {"both_hold", shares, both_hold},
+    {"real_joins", lets_real_in, real_joins},
+    {"ours_joins", lets_ours_in, ours_joins},
 };
 
 using round_names = std::vector<std::string>;

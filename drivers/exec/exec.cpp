@@ -28,7 +28,8 @@ bool one_of(std::string_view value) {
 }
 
 constexpr std::string_view redisson_kinds = "lock, fair, spin, read, write, fenced, multi";
-constexpr std::string_view curator_kinds = "mutex, semaphore_mutex, read, write, semaphore";
+constexpr std::string_view curator_kinds =
+    "mutex, semaphore_mutex, read, write, downgraded, semaphore";
 
 constexpr std::string_view etcd_kinds = "mutex, read, write";
 constexpr std::string_view kazoo_nodes = "curator, kazoo";
@@ -212,7 +213,7 @@ lock_kind curator(std::string_view name, std::string_view source, auto* make) {
                        .values = curator_kinds,
                        .preset = "mutex",
                        .help = "which of its recipes; read and write are the sides of its "
-                               "read-write lock",
+                               "read-write lock, downgraded is the read lock of who had both",
                        .accepts = one_of<curator_kinds>},
                       {.name = "permits",
                        .values = "1 to 1000",

@@ -81,6 +81,12 @@ constexpr pair pairs[] = {
     {"zookeeper", {"exec/curator", "kind=write"}, {"zookeeper/read"}},
     {"zookeeper", {"exec/curator", "kind=read"}, {"zookeeper/write"}},
     {"zookeeper", {"exec/curator", "kind=read"}, {"zookeeper/read"}, relation::shared},
+    {"zookeeper", {"exec/curator", "kind=downgraded"}, {"zookeeper/write", "hold=downgraded"}},
+    {"zookeeper", {"exec/curator", "kind=downgraded"}, {"zookeeper/write"}},
+    {"zookeeper", {"exec/curator", "kind=write"}, {"zookeeper/write", "hold=downgraded"}},
+    {"zookeeper", {"exec/curator", "kind=downgraded"}, {"zookeeper/read"}, relation::ours_join},
+    {"zookeeper", {"exec/curator", "kind=read"}, {"zookeeper/write", "hold=downgraded"},
+                  relation::real_join},
     {"zookeeper", {"exec/curator", "kind=semaphore permits=1"},
                   {"zookeeper/semaphore", "leases=1"}},
     {"zookeeper", {"exec/curator", "kind=semaphore permits=2"},
@@ -99,6 +105,7 @@ constexpr pair pairs[] = {
 constexpr pair mixed_pairs[] = {
     {"redis", {"exec/redisson"}, {"redis/redisson"}},
     {"zookeeper", {"exec/curator"}, {"zookeeper/sequential"}},
+    {"zookeeper", {"exec/curator", "kind=downgraded"}, {"zookeeper/write", "hold=downgraded"}},
     {"redis-independent", {"exec/redsync"}, {"redis/redlock", "node_timeout=2000ms"}},
     {"etcd", {"exec/etcd"}, {"etcd/mutex"}},
 };
@@ -249,6 +256,17 @@ void a_crowd_on_two_keys_overlaps() {
   EXPECT_GT(mix(d, {.sessions = 1, .clients = 4, .time = 2s}).overlaps, 0U);
 }
 
+// Up to 5.4, whoever downgrades lets in the next writer that waits: of either side, and both ways.
+void a_downgrade_of_5_4_overlaps() {
+  const player real{"exec/curator", "kind=downgraded"};
+  const player real_5_4{"exec/curator_5.4", "kind=downgraded"};
+  const player ours{"zookeeper/write", "hold=downgraded"};
+  const player ours_5_4{"zookeeper/write", "hold=downgraded_5.4"};
+  constexpr crowd some{.sessions = 1, .clients = 4, .time = 5s};
+  EXPECT_GT(mix(duel_of({"zookeeper", real_5_4, ours}), some).overlaps, 0U);
+  EXPECT_GT(mix(duel_of({"zookeeper", real, ours_5_4}), some).overlaps, 0U);
+}
+
 // The Java program of README.md ------------------------------------------------------------------
 
 std::vector<std::string>& java_adapter() {
@@ -290,6 +308,7 @@ constexpr proof proofs[] = {
     {"ASilentReleaseIsNoticed", "exec/redisson", a_silent_release_is_noticed},
     {"AQueueOfOtherNodesIsNoticed", "exec/kazoo", a_queue_of_other_nodes_is_noticed},
     {"ACrowdOnTwoKeysOverlaps", "exec/redisson", a_crowd_on_two_keys_overlaps},
+    {"ADowngradeOf54Overlaps", "exec/curator_5.4", a_downgrade_of_5_4_overlaps},
     {"TheJavaAdapterOfTheReadmeIsRedisson", "exec/redisson",
      the_java_adapter_of_the_readme_is_redisson},
 };

@@ -50,6 +50,7 @@ public final class CuratorAdapter extends Adapter {
       case "semaphore_mutex": return new InterProcessSemaphoreMutex(curator, path);
       case "read": return new InterProcessReadWriteLock(curator, path).readLock();
       case "write": return new InterProcessReadWriteLock(curator, path).writeLock();
+      case "downgraded": return new Downgraded(new InterProcessReadWriteLock(curator, path));
       default: return new InterProcessMutex(curator, path);
     }
   }
@@ -79,6 +80,37 @@ public final class CuratorAdapter extends Adapter {
       lock.release();
       return Ending.granted();
     }
+  }
+
+  // The read lock of who had the write lock: it takes both, and gives up the write lock.
+  private static final class Downgraded implements InterProcessLock {
+    private final InterProcessLock reading;
+    private final InterProcessLock writing;
+
+    Downgraded(InterProcessReadWriteLock both) {
+      reading = both.readLock();
+      writing = both.writeLock();
+    }
+
+    @Override
+    public boolean acquire(long time, TimeUnit unit) throws Exception {
+      long end = System.nanoTime() + unit.toNanos(time);
+      if (!writing.acquire(time, unit)) return false;
+      try {
+        return reading.acquire(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+      } finally {
+        writing.release();
+      }
+    }
+
+    @Override
+    public void acquire() throws Exception { acquire(Long.MAX_VALUE / 2, TimeUnit.NANOSECONDS); }
+
+    @Override
+    public void release() throws Exception { reading.release(); }
+
+    @Override
+    public boolean isAcquiredInThisProcess() { return reading.isAcquiredInThisProcess(); }
   }
 
   private final class SemaphoreClient implements Client {
