@@ -96,6 +96,7 @@ std::string_view catalogue::usual_lock(std::string_view form, const config::job&
   static constexpr std::array usual{"redis/lua",
                                     "redis/redisson",
                                     "redis/redlock",
+                                    "redis/sharded",
                                     "redis/redisson_write",
                                     "zookeeper/sequential",
                                     "zookeeper/write",

@@ -117,10 +117,12 @@ TEST_F(runs_with_faults, come_on_top_of_a_longer_round_trip) {
   const ended memory = lone("memory:", "participants=0");
   EXPECT_EQ(memory.status, 2);
   EXPECT_THAT(memory.err, HasSubstr("rtt: memory: has no network between clients and servers"));
-  const ended sentinel = lone("redis+sentinel://127.0.0.1:1/mymaster", "participants=0");
-  EXPECT_EQ(sentinel.status, 2);
-  EXPECT_THAT(sentinel.err,
-              HasSubstr("rtt: lockmark can only delay servers that the target names"));
+  for (const char* url :
+       {"redis+sentinel://127.0.0.1:1/mymaster", "redis+clusters://127.0.0.1:1,127.0.0.1:2"}) {
+    const ended e = lone(url, "participants=0");
+    EXPECT_EQ(e.status, 2);
+    EXPECT_THAT(e.err, HasSubstr("rtt: lockmark can only delay servers that the target names"));
+  }
 }
 
 // Servers not started by lockmark: a command of the user, or lockmark's proxies.

@@ -77,14 +77,17 @@ std::unique_ptr<driver> make_driver(const catalogue& known, const lock_kind& loc
                     usual.make({where.url, setup.run_names, lock_options(usual, {})}));
 }
 
-// Refuses an `rtt` that would not be one: clients reach servers that Sentinel names by themselves.
+// Refuses an `rtt` that would not be one: clients reach servers that Sentinel names by themselves,
+// and so those that a Cluster names of which the target has one node only.
 void check_network(const resolved_target& where, const config::job& job) {
   if (job.rtt == 0s) return;
   const auto target = config::parse_target(where.url);
   if (target->hosts.empty()) {
     throw usage_error("rtt: {} has no network between clients and servers", where.redacted);
   }
-  if (where.own || !target->scheme.ends_with("+sentinel") || !target->nat.empty()) return;
+  const bool others_are_named =
+      target->scheme.ends_with("+sentinel") || target->scheme.ends_with("+clusters");
+  if (where.own || !others_are_named || !target->nat.empty()) return;
   throw usage_error(
       "rtt: lockmark can only delay servers that the target names; name the masters and replicas "
       "of "

@@ -101,6 +101,8 @@ TEST(locks_of_the_catalogue, have_versions_that_jobs_ask_for) {
   EXPECT_FALSE(known.lock_for(job).has.has(feature::fencing_token));  // readers have none
   job.lock.clear();
   EXPECT_EQ(known.usual_lock("zookeeper-3", job), "zookeeper/write");
+  EXPECT_EQ(known.usual_lock("redis-independent", {}), "redis/redlock");
+  EXPECT_EQ(known.usual_lock("redis-clusters", {}), "redis/sharded");
   job.lock = "redis/lua";
   try {
     known.lock_for(job);

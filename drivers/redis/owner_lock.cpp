@@ -12,9 +12,9 @@
 // `script=loaded`, each step is three commands, as in a class that is often copied: SCRIPT LOAD,
 // SCRIPT EXISTS, and EVAL with the whole text.
 //
-// redis/sharded: redis/set_nx_px in several deployments that know nothing of each other. The key's
-// hash says in which one it lives. More deployments carry more keys, but never one key better: if a
-// deployment is down, so are its keys.
+// redis/sharded: redis/set_nx_px in several deployments, servers or Clusters, that know nothing of
+// each other. The key's hash says in which one it lives. More deployments carry more keys, but
+// never one key better: if a deployment is down, so are its keys.
 #include "drivers/redis/owner_lock.hpp"
 
 #include <memory>
@@ -342,7 +342,7 @@ lock_kind sharded() {
       .summary = "SET NX PX in one of several deployments, chosen by the key's hash",
       .has = feature::lease | feature::renewable,
       .promises = safety::best_effort,
-      .topologies = "redis-independent",
+      .topologies = "redis-independent redis-clusters",
       .algorithm = "FNV-1a of the key, modulo the number of deployments; then redis/set_nx_px",
       .cost = {2, 2},
       .options = {},

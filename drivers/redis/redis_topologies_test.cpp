@@ -1,12 +1,18 @@
-// The differences to a single plain server: waiting for replicas, sharded messages, TLS.
+// The differences to a single plain server: waiting for replicas, sharded messages, TLS, several
+// Clusters.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <csignal>
+#include <functional>
 
 #include "deploy/local/cluster.hpp"
+#include "drivers/redis/lock_session.hpp"
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/server_probe.hpp"
+#include "drivers/redis/slot.hpp"
 #include "harness/async/scope.hpp"
 
 namespace lockmark::redis {
@@ -294,6 +300,53 @@ TEST_F(tls_server, asks_for_a_client_certificate) {
                         without.find("may want a client certificate") != without.npos;
   EXPECT_TRUE(says_why) << without;
   configure("CONFIG SET tls-auth-clients optional");
+}
+
+// --- several Clusters ---
+
+// Takes all keys, looks, and leaves.
+task<void> hold_all(loop& l, driver& d, std::size_t keys, std::function<void()> look) {
+  const auto soon = l.now() + 20s;
+  co_await d.prepare(l, soon);
+  const instance who{.id = "inst"};
+  const auto s = co_await d.open(l, who, soon);
+  for (std::uint32_t key = 0; key < keys; ++key) {
+    request r = by(l, 0);
+    r.key = key;
+    const auto got = co_await s->acquire(r);
+    EXPECT_EQ(say(got), "done") << key;
+  }
+  look();
+  co_await s->close();
+  co_await d.wipe(l, soon);
+}
+
+// Each Cluster is found from one node, and has the keys that their hash gives it, on all masters.
+TEST_F(topologies, shards_over_clusters) {
+  const auto one = local::cluster::start("redis-cluster");
+  const auto other = local::cluster::start("redis-cluster");
+  const std::array clusters{one.target(), other.target()};
+  driver_setup setup{
+      .target = fmt::format("redis+clusters://127.0.0.1:{},127.0.0.1:{}",
+                            one.servers().front().port, other.servers().front().port),
+      .run_names = {"topo", {}},
+      .options = {}};
+  std::array<std::vector<std::string>, 2> shares;
+  for (int n = 0; n < 12; ++n) {
+    setup.run_names.keys.push_back(fmt::format("k{}", n));
+    const std::string name = lock_key("topo", setup.run_names.keys.back());
+    shares.at(shard_of(name, 2)).push_back(name);
+  }
+  const auto d = sharded().make(setup);
+  const std::function<void()> look = [&] {
+    for (const std::size_t n : {0, 1}) {
+      EXPECT_FALSE(shares.at(n).empty());
+      EXPECT_THAT(keys_of_run(clusters.at(n), setup.run_names),
+                  testing::UnorderedElementsAreArray(shares.at(n)));
+    }
+  };
+  run_to_end(l, hold_all(l, *d, setup.run_names.keys.size(), look));
+  for (const std::string& url : clusters) EXPECT_TRUE(keys_of_run(url, setup.run_names).empty());
 }
 
 }  // namespace

@@ -40,10 +40,12 @@ inline constexpr std::array schemes{
     single_server("redis", "redis://[user:pass@]host[:port][/db]"),
     sentinels("redis+sentinel", "redis+sentinel://h1,h2,h3/NAME"),
     many_servers("redis+cluster", "redis+cluster://h1,h2", "redis-cluster"),
+    many_servers("redis+clusters", "redis+clusters://h1,h2", "redis-clusters"),
     many_servers("redis+independent", "redis+independent://h1,h2,h3", "redis-independent"),
     single_server("rediss", "rediss://[user:pass@]host[:port][/db]"),
     sentinels("rediss+sentinel", "rediss+sentinel://h1,h2,h3/NAME"),
     many_servers("rediss+cluster", "rediss+cluster://h1,h2", "redis-cluster"),
+    many_servers("rediss+clusters", "rediss+clusters://h1,h2", "redis-clusters"),
     many_servers("rediss+independent", "rediss+independent://h1,h2,h3", "redis-independent"),
 };
 

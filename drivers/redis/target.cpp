@@ -47,12 +47,13 @@ std::vector<target> parse_targets(std::string_view url) {
   one.secure = read_certificates(one.tls);
   if (one.scheme.ends_with("+sentinel")) {
     one.how = target::form::sentinel;
-  } else if (one.scheme.ends_with("+cluster")) {
+  } else if (one.scheme.ends_with("+cluster") || one.scheme.ends_with("+clusters")) {
     one.how = target::form::cluster;
   } else {
     one.db = whole_number<int>(one.path).value_or(0);
   }
-  if (!one.scheme.ends_with("+independent")) return {one};
+  const bool many = one.scheme.ends_with("+independent") || one.scheme.ends_with("+clusters");
+  if (!many) return {one};
   std::vector<target> each;
   for (const auto& h : read->hosts) {
     one.hosts = {h};

@@ -1,5 +1,6 @@
 // The address and login of one Redis deployment: a server, a master under Sentinel, or a Cluster. A
-// target URL names one, or several that know nothing of each other (redis+independent).
+// target URL names one, or several that know nothing of each other: redis+independent has a server
+// of each, redis+clusters a node of each Cluster.
 //
 // harness/config/target.hpp parses URLs; this adds the meaning of their parts for Redis, and reads
 // the files of certificates.
@@ -30,8 +31,8 @@ struct target : config::target {
   std::string name() const;
 };
 
-// The deployments of a URL: one, or for redis+independent one for each host. Throws usage_error,
-// which quotes nothing that may hold a password.
+// The deployments of a URL: one, or one for each host. Throws usage_error, which quotes nothing
+// that may hold a password.
 std::vector<target> parse_targets(std::string_view url);
 
 }  // namespace lockmark::redis

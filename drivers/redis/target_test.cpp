@@ -71,6 +71,19 @@ TEST(redis_target, independent_masters) {
   }
 }
 
+// A node of each Cluster: a Cluster tells of its others.
+TEST(redis_target, a_node_of_each_cluster) {
+  const auto all = parse_targets("redis+clusters://u:p@a,b:5?nat=x:1>y:2");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].name(), "redis+cluster://a:6379");
+  EXPECT_EQ(all[1].name(), "redis+cluster://b:5");
+  for (const target& t : all) {
+    EXPECT_EQ(t.how, target::form::cluster);
+    EXPECT_EQ(t.password, "p");
+    EXPECT_EQ(t.reached_at({"x", 1}), (host_port{"y", 2}));
+  }
+}
+
 // The name for people never shows the password.
 TEST(redis_target, name_hides_the_password) {
   EXPECT_EQ(only("redis://u:secret@h:1/2").name(), "redis://h:1/2");

@@ -54,9 +54,9 @@ TEST(target, reads_ipv6_in_brackets) {
 // One clear sentence each.
 TEST(target, says_what_is_wrong) {
   const std::string schemes =
-      "redis, redis+sentinel, redis+cluster, redis+independent, zookeeper, etcd, mysql, "
-      "mysql+galera, postgres, postgresql, memory, local, exec; with TLS: rediss, rediss+sentinel, "
-      "rediss+cluster, rediss+independent";
+      "redis, redis+sentinel, redis+cluster, redis+clusters, redis+independent, zookeeper, etcd, "
+      "mysql, mysql+galera, postgres, postgresql, memory, local, exec; with TLS: rediss, "
+      "rediss+sentinel, rediss+cluster, rediss+clusters, rediss+independent";
   const std::string no_target =
       "is no target: expected SCHEME://HOST, memory: or local:NAME with one of the schemes " +
       schemes;
