@@ -1,20 +1,19 @@
 // One connection to a MySQL or MariaDB server, on one thread's loop. It blocks the thread only
 // while the client library looks up a host name (getaddrinfo) inside connect().
 //
-// The only code that knows the client library's non-blocking calls. It does not retry, reconnect,
+// Waits for what the client library's calls need, until a deadline. It does not retry, reconnect,
 // or decide the meaning of an error for a lock.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "drivers/mysql/answer.hpp"
+#include "drivers/mysql/client.hpp"
 #include "harness/async/fd_watch.hpp"
 #include "harness/driver.hpp"
-
-struct st_mysql;      // the library's MYSQL
-struct st_mysql_res;  // the library's MYSQL_RES
 
 namespace lockmark::mysql {
 
@@ -27,9 +26,6 @@ struct connect_failure {
   std::string text;
 };
 
-// Called once in the process before the first connection, while there is one thread.
-void prepare_library();
-
 class connection {
  public:
   // `sent` must outlive the connection.
@@ -40,7 +36,7 @@ class connection {
 
   // `where` must outlive the connection. REQUIRES: not connected.
   task<connect_failure> connect(const endpoint& where, time_point deadline);
-  bool connected() const { return handle_ != nullptr; }
+  bool connected() const { return client_ != nullptr; }
 
   // The server it was last connected to. REQUIRES: connect() was called.
   const endpoint& where() const { return *where_; }
@@ -70,35 +66,26 @@ class connection {
  private:
   enum class phase { idle, connecting, querying, fetching, finished };
 
-  void begin_connect();
-  void ask_for_tls();
   connect_failure login_failure() const;
-  task<int> wait(time_point until);
-  void step(int happened);
+  task<std::optional<unsigned>> wait(time_point until);
   void settle();
   void fail();
   void fetch();
   void keep_row();
-  void end_result();
-  void abandon_result();
+  void end_answer();
   void count_bytes();
 
   loop& loop_;
   const endpoint* where_ = nullptr;
   traffic& sent_;
-  st_mysql* handle_ = nullptr;
+  std::unique_ptr<client> client_;  // none: not connected
   std::unique_ptr<fd_watch> watch_;
-  std::string sql_;  // the library reads it until the query is sent
+  std::string sql_;  // the client reads it until the query is sent
   answer answer_;
   phase phase_ = phase::idle;
-  int wanted_ = 0;  // events that the library waits for; 0: its call has ended
-  int failed_ = 0;  // result of the library's query call
-  st_mysql* connect_result_ = nullptr;
-  st_mysql_res* result_ = nullptr;
-  char** row_ = nullptr;  // the library's, of the last row read
+  awaited wanted_;        // by the client's call in progress
   std::string nonsense_;  // the part of an answer that no server gives
-  std::uint64_t counted_in_ = 0;
-  std::uint64_t counted_out_ = 0;
+  client::count counted_;
 };
 
 }  // namespace lockmark::mysql
