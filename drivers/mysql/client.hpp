@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "drivers/mysql/servers.hpp"
-#include "harness/time/clock.hpp"
+#include "harness/driver.hpp"
 
 namespace lockmark::mysql {
 
@@ -64,7 +64,8 @@ class client {
   // The rows are not wanted any more. Reads no more of them from the server.
   void forget_rows();
 
-  // Of the connection. The socket changes while log_in() tries addresses; -1: there is none.
+  // Of the connection. The socket changes while log_in() tries addresses; -1: there is none to wait
+  // for, only a time.
   int socket() const;
   unsigned long id() const;
   bool encrypted() const;

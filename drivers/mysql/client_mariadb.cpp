@@ -10,8 +10,8 @@
 // own macro is tested.
 #ifndef MARIADB_PACKAGE_VERSION
 #error \
-    "This mysql.h is not MariaDB's: install libmariadb-dev (Debian: default-libmysqlclient-dev), or \
-configure with -DLOCKMARK_MYSQL_CLIENT=mysql for MySQL's own library."
+    "This mysql.h is not MariaDB's: install libmariadb-dev (or Debian's \
+default-libmysqlclient-dev), or configure with -DLOCKMARK_MYSQL_CLIENT=mysql for MySQL's own."
 #endif
 #include <ma_pvio.h>
 

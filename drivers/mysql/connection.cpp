@@ -27,7 +27,8 @@ task<connect_failure> connection::connect(const endpoint& where, time_point dead
   connect_failure failure;
   while (!wanted_.over) {
     // A new watch each time: the library may try several addresses, each with its own socket.
-    watch_ = std::make_unique<fd_watch>(loop_, client_->socket());
+    const int fd = client_->socket();
+    if (fd >= 0) watch_ = std::make_unique<fd_watch>(loop_, fd);
     const std::optional<unsigned> happened = co_await wait(deadline);
     watch_.reset();
     if (!happened) {
@@ -65,7 +66,12 @@ connect_failure connection::login_failure() const {
 task<std::optional<unsigned>> connection::wait(time_point until) {
   time_point again = time_point::max();
   if (wanted_.at_most) again = loop_.now() + *wanted_.at_most;
-  const unsigned events = co_await watch_->wait(wanted_.events, std::min(until, again));
+  unsigned events = 0;
+  if (watch_ != nullptr) {
+    events = co_await watch_->wait(wanted_.events, std::min(until, again));
+  } else {
+    co_await loop_.sleep_until(std::min(until, again));
+  }
   if (events == 0 && again >= until) co_return std::nullopt;
   co_return events;
 }

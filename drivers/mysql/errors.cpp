@@ -43,6 +43,8 @@ bool is_permanent(unsigned error) {
     case 1142:  // no right to use the table
     case 1146:  // no such table
     case 1698:  // wrong user name or password, from a plugin
+    case 2059:  // a login that the library does not know
+    case 2061:  // ... or that failed in it
     case 5010:  // a login that would show the password
       return true;
     default: return false;
@@ -83,6 +85,11 @@ std::string sentence(const endpoint& where, const connect_failure& failure) {
       return told(
           "the server wants the password in a form that others could read: that needs TLS with a "
           "verified certificate (?tls=yes)");
+    case 2059:
+    case 2061:
+      return told(
+          "the server wants a login that the client library does not know (MySQL's own library has "
+          "no mysql_native_password), or that others could read");
     case 3159: return told("the server wants TLS: add ?tls=yes to the target");
     case 1129:
     case 1130: return told("the server takes no connections from this host");

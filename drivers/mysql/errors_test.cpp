@@ -19,6 +19,8 @@ TEST(errors, login_failures_have_sentences) {
   EXPECT_THAT(sentence(where, {1049, "Unknown database 'd'"}), HasSubstr("does not exist"));
   EXPECT_THAT(sentence(where, {1040, "Too many connections"}), HasSubstr("no more connections"));
   EXPECT_THAT(sentence(where, {2002, "refused"}), HasSubstr("nothing accepts connections"));
+  EXPECT_THAT(sentence(where, {2059, "Authentication plugin 'x' cannot be loaded"}),
+              AllOf(HasSubstr("does not know"), HasSubstr("'x'")));
   EXPECT_THAT(sentence(where, {connect_failure::timed_out, ""}), HasSubstr("time allowed"));
 }
 
