@@ -280,8 +280,14 @@ std::vector<std::string> shipped_jobs() {
 TEST_P(server_runs, of_every_shipped_job_work) {
   const std::string before = state();
   for (const std::string& job : shipped_jobs()) {
-    const ended e =
-        run(dir_.path(), brief({"run", job, "--on", cluster_.target(), "--out", out()}));
+    const auto play = [&] {
+      return run(dir_.path(), brief({"run", job, "--on", cluster_.target(), "--out", out()}));
+    };
+    ended e = play();
+    // A busy machine may not log in all clients in time, which is not what is tested here.
+    for (int left = 2; left > 0 && e.err.find("within the time allowed") != e.err.npos; --left) {
+      e = play();
+    }
     // What no lock on these servers has.
     const std::string topology = GetParam().topology;
     const bool no_readers = topology == "mysql" && job.find("read_mostly") != job.npos;
