@@ -133,7 +133,7 @@ client::client() : state_(std::make_unique<state>()) {
   const unsigned no = 0;
   mysql_options(s.library, MYSQL_OPT_LOCAL_INFILE, &no);
   // Only the logins that the library brings along: it would load any plugin that a server names.
-  mysql_options(s.library, MYSQL_PLUGIN_DIR, "/nowhere");
+  mysql_options(s.library, MYSQL_PLUGIN_DIR, "/dev/null");
   // As MariaDB's library does: without TLS, caching_sha2_password encrypts the password with it.
   const bool yes = true;
   mysql_options(s.library, MYSQL_OPT_GET_SERVER_PUBLIC_KEY, &yes);
