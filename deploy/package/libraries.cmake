@@ -5,6 +5,12 @@
 #   source  compiled in, from headers, or embedded, as Chart.js is
 #   own     nothing but lockmark's own code uses it; linked in by LOCKMARK_STATIC
 #   shared  other libraries use it as well, or Debian has no archive of it: always a shared library
+set(lm_mysql_client
+  "MariaDB Connector/C|libmariadb-dev|shared|LGPL-2.1-or-later|2012-2023 MariaDB Corporation AB")
+if(LOCKMARK_MYSQL_CLIENT STREQUAL mysql)
+  set(lm_mysql_client
+    "MySQL client library|libmysqlclient-dev|shared|GPL-2.0-only|2000-2026 Oracle")
+endif()
 set(lm_libraries
   "Asio|libasio-dev|source|BSL-1.0|2003-2022 Christopher M. Kohlhoff"
   "CLI11|libcli11-dev|source|BSD-3-Clause|2017-2022 University of Cincinnati"
@@ -19,7 +25,7 @@ set(lm_libraries
   "nghttp2|libnghttp2-dev|shared|MIT|2012-2022 Tatsuhiro Tsujikawa"
   "curl|libcurl4-openssl-dev|shared|curl|1996-2023 Daniel Stenberg"
   "OpenSSL|libssl-dev|shared|Apache-2.0|1995-2023 The OpenSSL Project Authors"
-  "MariaDB Connector/C|libmariadb-dev|shared|LGPL-2.1-or-later|2012-2023 MariaDB Corporation AB"
+  "${lm_mysql_client}"
   "libpq|libpq-dev|shared|PostgreSQL|1996-2023 PostgreSQL Global Development Group"
   "zlib|zlib1g-dev|shared|Zlib|1995-2022 Jean-loup Gailly and Mark Adler")
 if(LOCKMARK_AGENTS)

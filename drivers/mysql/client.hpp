@@ -30,10 +30,12 @@ struct awaited {
   std::optional<duration> at_most{};  // it wants to go on then, whatever has happened
 };
 
+struct client_state;  // the library's
+
 class client {
  public:
   client();
-  ~client();  // as cut(), without a goodbye
+  ~client();  // without a goodbye; a call in progress ends
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
@@ -78,12 +80,9 @@ class client {
 
   // A goodbye, which never waits. REQUIRES: no call in progress. Only the destructor follows.
   void say_goodbye();
-  // Ends a call in progress, which fails. Only the destructor follows.
-  void cut();
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  std::unique_ptr<client_state> state_;
 };
 
 }  // namespace lockmark::mysql

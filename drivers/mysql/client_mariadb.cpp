@@ -16,14 +16,13 @@ default-libmysqlclient-dev), or configure with -DLOCKMARK_MYSQL_CLIENT=mysql for
 #include <ma_pvio.h>
 
 #include "drivers/mysql/client.hpp"
+#include "drivers/mysql/client_state.hpp"
 #include "drivers/mysql/limits.hpp"
 #include "harness/async/fd_watch.hpp"
 #include "harness/base/process.hpp"
 
 namespace lockmark::mysql {
 namespace {
-
-enum class call { none, log_in, query, fetch };
 
 unsigned events_of(int wanted) {
   return ((wanted & MYSQL_WAIT_READ) != 0 ? fd_watch::readable : 0U) |
@@ -53,26 +52,10 @@ void ask_for_tls(MYSQL& library, const config::tls_access& tls) {
   if (!tls.key.empty()) mysql_options(&library, MYSQL_OPT_SSL_KEY, tls.key.c_str());
 }
 
-}  // namespace
-
-void prepare_library() {
-  mysql_server_init(0, nullptr, nullptr);
-}
-
-// From MariaDB 11.4 on, a server does so for a library from 3.4 on.
-bool library_proves_certificates() {
-  constexpr unsigned long from = 3'04'00;
-  return mysql_get_client_version() >= from;
-}
-
-struct client::state {
-  MYSQL* library = nullptr;
-  MYSQL_RES* result = nullptr;
+struct mariadb_state final : client_state {
   MYSQL* logged_in = nullptr;
-  MYSQL_ROW row = nullptr;
   int refused = 0;  // what the query's call returned
-  call now = call::none;
-  int wanted = 0;  // events that the library waits for; 0: its call has ended
+  int wanted = 0;   // events that the library waits for; 0: its call has ended
   bool with_tls = false;
 
   awaited need() {
@@ -106,8 +89,24 @@ struct client::state {
   }
 };
 
-client::client() : state_(std::make_unique<state>()) {
-  state& s = *state_;
+mariadb_state& own(client_state& s) {
+  return static_cast<mariadb_state&>(s);
+}
+
+}  // namespace
+
+void prepare_library() {
+  mysql_server_init(0, nullptr, nullptr);
+}
+
+// From MariaDB 11.4 on, a server does so for a library from 3.4 on.
+bool library_proves_certificates() {
+  constexpr unsigned long from = 3'04'00;
+  return mysql_get_client_version() >= from;
+}
+
+client::client() : state_(std::make_unique<mariadb_state>()) {
+  mariadb_state& s = own(*state_);
   s.library = mysql_init(nullptr);
   if (s.library == nullptr) throw std::bad_alloc();
   mysql_options(s.library, MYSQL_OPT_NONBLOCK, nullptr);
@@ -121,17 +120,17 @@ client::client() : state_(std::make_unique<state>()) {
 
 client::~client() {
   if (state_->library == nullptr) return;
-  state_->cut();
+  own(*state_).cut();
   forget_rows();
   mysql_close(state_->library);
 }
 
 awaited client::log_in(const endpoint& where) {
-  state& s = *state_;
+  mariadb_state& s = own(*state_);
   s.with_tls = where.tls.on;
   if (where.tls.on) ask_for_tls(*s.library, where.tls);
   set_limits(*s.library, where.tls.on && where.tls.verify);
-  s.now = call::log_in;
+  s.now = client_state::call::log_in;
   // CLIENT_FOUND_ROWS: an UPDATE counts the rows it finds, even unchanged ones, as in Java's
   // drivers.
   s.wanted = mysql_real_connect_start(
@@ -141,30 +140,33 @@ awaited client::log_in(const endpoint& where) {
 }
 
 awaited client::query(std::string_view sql) {
-  state& s = *state_;
-  s.now = call::query;
+  mariadb_state& s = own(*state_);
+  s.now = client_state::call::query;
   s.wanted = mysql_real_query_start(&s.refused, s.library, sql.data(), sql.size());
   return s.need();
 }
 
 awaited client::fetch() {
-  state& s = *state_;
-  s.now = call::fetch;
+  mariadb_state& s = own(*state_);
+  s.now = client_state::call::fetch;
   s.row = nullptr;
   s.wanted = mysql_fetch_row_start(&s.row, s.result);
   return s.need();
 }
 
 awaited client::go_on(unsigned events) {
-  state_->step(happened_of(events));
-  return state_->need();
+  mariadb_state& s = own(*state_);
+  s.step(happened_of(events));
+  return s.need();
 }
 
 bool client::failed() const {
-  switch (state_->now) {
-    case call::log_in: return state_->logged_in == nullptr;
-    case call::query: return state_->refused != 0;
-    case call::fetch: return state_->row == nullptr && error() != 0;
+  using call = client_state::call;
+  const mariadb_state& s = own(*state_);
+  switch (s.now) {
+    case call::log_in: return s.logged_in == nullptr;
+    case call::query: return s.refused != 0;
+    case call::fetch: return s.row == nullptr && error() != 0;
     case call::none: break;
   }
   return false;
@@ -183,31 +185,6 @@ bool client::too_large() const {
   return state_->library->net.error == would_not_grow;
 }
 
-bool client::has_rows() const {
-  return mysql_field_count(state_->library) != 0;
-}
-
-bool client::begin_rows() {
-  state_->result = mysql_use_result(state_->library);
-  return state_->result != nullptr;
-}
-
-std::uint64_t client::affected() const {
-  return mysql_affected_rows(state_->library);
-}
-
-const char* const* client::row() const {
-  return state_->row;
-}
-
-const unsigned long* client::lengths() const {
-  return mysql_fetch_lengths(state_->result);
-}
-
-std::size_t client::columns() const {
-  return mysql_num_fields(state_->result);
-}
-
 // A result that knows its connection would make the library read on to the end of the rows.
 void client::forget_rows() {
   if (state_->result == nullptr) return;
@@ -219,29 +196,11 @@ int client::socket() const {
   return mysql_get_socket(state_->library);
 }
 
-unsigned long client::id() const {
-  return mysql_thread_id(state_->library);
-}
-
-bool client::encrypted() const {
-  return mysql_get_ssl_cipher(state_->library) != nullptr;
-}
-
 // The library counts the bytes of its socket, and forgets them with it.
 client::count client::bytes() const {
   const MARIADB_PVIO* const socket = state_->library->net.pvio;
   if (socket == nullptr) return {};
   return {socket->bytes_read, socket->bytes_sent};
-}
-
-// The five bytes of the goodbye go to a socket with nothing else to send, so they never wait.
-void client::say_goodbye() {
-  forget_rows();
-  mysql_close(std::exchange(state_->library, nullptr));
-}
-
-void client::cut() {
-  state_->cut();
 }
 
 }  // namespace lockmark::mysql

@@ -15,6 +15,7 @@
 #endif
 
 #include "drivers/mysql/client.hpp"
+#include "drivers/mysql/client_state.hpp"
 #include "drivers/mysql/limits.hpp"
 #include "drivers/mysql/socket_bytes.hpp"
 #include "harness/async/fd_watch.hpp"
@@ -24,14 +25,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-enum class call { none, log_in, query, fetch };
-
 // Some steps of a login are not complete although nothing is missing from the socket: an
 // authentication plugin only wants to be called again.
 constexpr duration login_step = 1ms;
-// What does not fit into the socket at once is sent on from time to time: no statement here is so
-// long that this would show.
-constexpr duration send_step = 100ms;
+// A statement of this size fits into an idle connection's socket at once; of what is longer, the
+// rest is sent on from time to time. The locks' statements are shorter.
+constexpr std::size_t sent_at_once = 4096;
+constexpr duration send_step = 10ms;
 
 constexpr unsigned out_of_sync = 2014;
 
@@ -65,23 +65,9 @@ void ask_for_tls(MYSQL& library, const config::tls_access& tls) {
   if (!tls.key.empty()) mysql_options(&library, MYSQL_OPT_SSL_KEY, tls.key.c_str());
 }
 
-}  // namespace
-
-void prepare_library() {
-  mysql_library_init(0, nullptr, nullptr);
-}
-
-bool library_proves_certificates() {
-  return false;
-}
-
-struct client::state {
-  MYSQL* library = nullptr;
-  MYSQL_RES* result = nullptr;
-  MYSQL_ROW row = nullptr;
+struct mysql_state final : client_state {
   const endpoint* where = nullptr;
   std::string_view sql;
-  call now = call::none;
   bool is_refused = false;  // the last call
   said_error said;          // what the library did not report of it
 
@@ -100,15 +86,19 @@ struct client::state {
 
   awaited step() {
     const net_async_status end = repeat();
-    if (end == NET_ASYNC_NOT_READY) {
-      return {.over = false,
-              .events = fd_watch::readable,
-              .at_most = now == call::log_in ? login_step : send_step};
-    }
+    if (end == NET_ASYNC_NOT_READY) return need();
     is_refused = end == NET_ASYNC_ERROR || (now == call::fetch && row == nullptr && errs());
     said = is_refused && mysql_errno(library) == out_of_sync ? error_in_place_of_a_row(*library)
                                                              : said_error{};
     return {};
+  }
+
+  // The library names nothing that it waits for.
+  awaited need() const {
+    awaited a{.over = false, .events = fd_watch::readable};
+    if (now == call::log_in) a.at_most = login_step;
+    if (now == call::query && sql.size() > sent_at_once) a.at_most = send_step;
+    return a;
   }
 
   bool errs() const { return mysql_errno(library) != 0; }
@@ -119,10 +109,29 @@ struct client::state {
                                                    CONNECT_STAGE_NET_COMPLETE_CONNECT;
     return begins || library->net.vio == nullptr ? -1 : library->net.fd;
   }
+
+  void cut() const {
+    const int fd = socket();
+    if (fd >= 0) shutdown(fd, SHUT_RDWR);
+  }
 };
 
-client::client() : state_(std::make_unique<state>()) {
-  state& s = *state_;
+mysql_state& own(client_state& s) {
+  return static_cast<mysql_state&>(s);
+}
+
+}  // namespace
+
+void prepare_library() {
+  mysql_library_init(0, nullptr, nullptr);
+}
+
+bool library_proves_certificates() {
+  return false;
+}
+
+client::client() : state_(std::make_unique<mysql_state>()) {
+  mysql_state& s = own(*state_);
   s.library = mysql_init(nullptr);
   if (s.library == nullptr) throw std::bad_alloc();
   // Otherwise "localhost" means a Unix socket, whatever the port.
@@ -141,44 +150,49 @@ client::client() : state_(std::make_unique<state>()) {
 
 client::~client() {
   if (state_->library == nullptr) return;
-  cut();
+  own(*state_).cut();
   forget_rows();
   mysql_close(state_->library);
 }
 
 awaited client::log_in(const endpoint& where) {
-  ask_for_tls(*state_->library, where.tls);
-  state_->where = &where;
-  state_->now = call::log_in;
-  return state_->step();
+  mysql_state& s = own(*state_);
+  ask_for_tls(*s.library, where.tls);
+  s.where = &where;
+  s.now = client_state::call::log_in;
+  return s.step();
 }
 
 awaited client::query(std::string_view sql) {
-  state_->sql = sql;
-  state_->now = call::query;
-  return state_->step();
+  mysql_state& s = own(*state_);
+  s.sql = sql;
+  s.now = client_state::call::query;
+  return s.step();
 }
 
 awaited client::fetch() {
-  state_->row = nullptr;
-  state_->now = call::fetch;
-  return state_->step();
+  mysql_state& s = own(*state_);
+  s.row = nullptr;
+  s.now = client_state::call::fetch;
+  return s.step();
 }
 
 awaited client::go_on(unsigned) {
-  return state_->step();
+  return own(*state_).step();
 }
 
 bool client::failed() const {
-  return state_->is_refused;
+  return own(*state_).is_refused;
 }
 
 unsigned client::error() const {
-  return state_->said.number != 0 ? state_->said.number : mysql_errno(state_->library);
+  const said_error& said = own(*state_).said;
+  return said.number != 0 ? said.number : mysql_errno(state_->library);
 }
 
 std::string client::text() const {
-  return state_->said.number != 0 ? state_->said.text : mysql_error(state_->library);
+  const said_error& said = own(*state_).said;
+  return said.number != 0 ? said.text : mysql_error(state_->library);
 }
 
 // The library says so by an error of its own.
@@ -186,35 +200,10 @@ bool client::too_large() const {
   return false;
 }
 
-bool client::has_rows() const {
-  return mysql_field_count(state_->library) != 0;
-}
-
-bool client::begin_rows() {
-  state_->result = mysql_use_result(state_->library);
-  return state_->result != nullptr;
-}
-
-std::uint64_t client::affected() const {
-  return mysql_affected_rows(state_->library);
-}
-
-const char* const* client::row() const {
-  return state_->row;
-}
-
-const unsigned long* client::lengths() const {
-  return mysql_fetch_lengths(state_->result);
-}
-
-std::size_t client::columns() const {
-  return mysql_num_fields(state_->result);
-}
-
 // A result that knows its connection would make the library read on to the end of the rows, and the
 // connection would mark a result that is gone.
 void client::forget_rows() {
-  state& s = *state_;
+  mysql_state& s = own(*state_);
   if (s.result == nullptr) return;
   s.result->handle = nullptr;
   s.library->unbuffered_fetch_owner = nullptr;
@@ -222,30 +211,12 @@ void client::forget_rows() {
 }
 
 int client::socket() const {
-  return state_->socket();
-}
-
-unsigned long client::id() const {
-  return mysql_thread_id(state_->library);
-}
-
-bool client::encrypted() const {
-  return mysql_get_ssl_cipher(state_->library) != nullptr;
+  return own(*state_).socket();
 }
 
 client::count client::bytes() const {
   const socket_bytes carried = bytes_of(socket());
   return {carried.in, carried.out};
-}
-
-void client::say_goodbye() {
-  forget_rows();
-  mysql_close(std::exchange(state_->library, nullptr));
-}
-
-void client::cut() {
-  const int fd = socket();
-  if (fd >= 0) shutdown(fd, SHUT_RDWR);
 }
 
 }  // namespace lockmark::mysql
