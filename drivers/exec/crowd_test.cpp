@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 
 struct crowd_state {
   loop& l;
+  const crowd& how;
   time_point end;
   int inside = 0;
   crowd_result result{};
@@ -38,9 +39,12 @@ task<void> join_crowd(crowd_state& all, member who) {
       co_await all.l.sleep_for(5ms);
       continue;
     }
-    if (all.inside++ > 0) ++all.result.overlaps;
+    if (all.inside++ > 0) {
+      ++all.result.overlaps;
+      if (all.how.until_overlap) all.end = all.l.now();
+    }
     ++*who.grants;
-    co_await all.l.sleep_for(1ms);
+    co_await all.l.sleep_for(all.how.hold);
     --all.inside;
     const request done{
         .key = 0, .client = who.client, .lease = long_lease, .deadline = all.l.now() + patience};
@@ -75,7 +79,7 @@ task<void> disperse(loop& l, crowd_side& s) {
 
 task<void> mix_in(loop& l, const duel& d, const crowd& c, crowd_result& result) {
   const names keys{name_of_run(), {"k"}};
-  crowd_state all{l, {}};
+  crowd_state all{l, c, {}};
   crowd_side real{d.real, all.result.real_grants};
   crowd_side ours{d.ours, all.result.our_grants};
   std::exception_ptr failure;

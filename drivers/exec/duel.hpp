@@ -53,6 +53,8 @@ struct crowd {
   std::uint32_t sessions = 2;  // of each side
   std::uint32_t clients = 10;  // of each session
   duration time{};
+  duration hold = std::chrono::milliseconds{1};
+  bool until_overlap = false;  // ends at the first one, `time` being how long it may take
 };
 
 struct crowd_result {
