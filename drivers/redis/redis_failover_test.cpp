@@ -21,6 +21,9 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t key_count = 6;
 constexpr std::uint32_t clients = 3;  // of each of two instances
 
+// An election can fail; Sentinel holds the next one ten seconds later.
+constexpr duration for_a_failover = 60s;
+
 using counts = std::array<std::uint64_t, key_count>;  // by key
 
 // The results of all clients of a test together.
@@ -106,7 +109,7 @@ task<void> hammer_while(loop& l, driver& d, duration within, account& a,
   co_await all.join();
   co_await s1->close();
   co_await s2->close();
-  co_await d.wipe(l, l.now() + 10s);
+  co_await d.wipe(l, l.now() + for_a_failover);
 }
 
 task<void> lose(loop& l, local::cluster& servers, std::string name, int signal, account& a) {
@@ -114,7 +117,7 @@ task<void> lose(loop& l, local::cluster& servers, std::string name, int signal, 
   while (!all_granted(a, before, 5)) co_await l.sleep_for(10ms);
   servers.kill(name, signal);
   before = a.granted;
-  const time_point limit = l.now() + 20s;
+  const time_point limit = l.now() + for_a_failover;
   while (!all_granted(a, before, 5) && l.now() < limit) co_await l.sleep_for(20ms);
   EXPECT_TRUE(all_granted(a, before, 5)) << "some key is not granted any more";
   if (signal == SIGSTOP) servers.kill(name, SIGCONT);
@@ -238,7 +241,7 @@ task<void> move_slots(loop& l, std::string target, account& a) {
   thread.join();
   if (failure) std::rethrow_exception(failure);
   const counts before = a.granted;
-  const time_point limit = l.now() + 10s;
+  const time_point limit = l.now() + for_a_failover;
   while (!all_granted(a, before, 5) && l.now() < limit) co_await l.sleep_for(10ms);
   EXPECT_TRUE(all_granted(a, before, 5)) << "some key is not granted any more";
 }
