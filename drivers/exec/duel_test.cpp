@@ -19,9 +19,6 @@ using namespace std::chrono_literals;
 constexpr duration prompt = 5s;       // for a woken waiter, on a busy machine
 constexpr duration short_lease = 2s;  // for the rounds that let one expire
 constexpr duration session_timeout = 4s;
-constexpr duration until_expired = 12s;
-constexpr duration poll = 20ms;
-constexpr std::uint32_t clients = 2;
 
 struct went_wrong : std::runtime_error {
   using runtime_error::runtime_error;
@@ -70,13 +67,13 @@ class fighter {
   task<grant> take(session* in, std::uint32_t key, duration within, duration lease) {
     const time_point end = loop_.now() + within;
     while (true) {
-      const request r{.key = key, .lease = lease, .deadline = end, .grace = 2s};
+      const request r{.key = key, .lease = lease, .deadline = end, .grace = patience};
       const auto got = co_await in->acquire(r);
       if (got.done()) co_return got.value();
       if (!got.refused(refusal::busy) || loop_.now() >= end) {
         throw went_wrong(fmt::format("{} should have got the key: {}", name, say(got)));
       }
-      co_await loop_.sleep_for(poll);
+      co_await loop_.sleep_for(20ms);
     }
   }
   task<grant> take(std::uint32_t key) { return take(&first(), key, patience, long_lease); }
@@ -87,9 +84,12 @@ class fighter {
     if (!gone.done()) throw went_wrong(fmt::format("{}'s release ended as: {}", name, say(gone)));
   }
 
-  task<void> is_kept_out(std::uint32_t key) {
-    const request r{.key = key, .lease = long_lease, .deadline = loop_.now() + 400ms, .grace = 3s};
+  // While the other holds, until `held_until` at least: a slow answer may be a grant after that.
+  task<void> is_kept_out(std::uint32_t key, time_point held_until = time_point::max()) {
+    const request r{
+        .key = key, .lease = long_lease, .deadline = loop_.now() + 400ms, .grace = patience};
     const auto got = co_await first().acquire(r);
+    if (got.done() && loop_.now() >= held_until) co_return co_await give_up(key);
     if (!got.refused()) {
       throw went_wrong(fmt::format("{} should have been kept out: {}", name, say(got)));
     }
@@ -103,8 +103,8 @@ class fighter {
   }
 
   task<session*> join(driver& d) {
-    instance who{fmt::format("{}{}{}", names_.run, name, sessions_.size()), 0, clients,
-                 session_timeout};
+    instance who{.id = fmt::format("{}{}{}", names_.run, name, sessions_.size()),
+                 .session_timeout = session_timeout};
     auto opened = co_await d.open(loop_, std::move(who), loop_.now() + patience);
     sessions_.push_back(std::move(opened));
     co_return sessions_.back().get();
@@ -172,11 +172,11 @@ task<void> takes_over(loop& l, fighter& one, fighter& other, std::uint32_t key) 
 // The other never releases, and loses the key when its lease expires.
 task<void> sees_lease_end(loop& l, fighter& one, fighter& other, std::uint32_t key) {
   co_await other.take(&other.first(), key, patience, short_lease);
-  const time_point taken_at = l.now();
-  co_await one.is_kept_out(key);
-  co_await one.take(key);
   // The lease began at the server, slightly before the client's clock reading.
-  if (l.now() - taken_at < short_lease - 500ms) {
+  const time_point held_until = l.now() + short_lease - 500ms;
+  co_await one.is_kept_out(key, held_until);
+  co_await one.take(key);
+  if (l.now() < held_until) {
     throw went_wrong(one.name + " got it within the other's lease");
   }
   co_await one.give_up(key);
@@ -187,10 +187,10 @@ task<void> sees_session_end(loop& l, fighter& one, fighter& other, std::uint32_t
   session* const mortal = co_await other.join_mortal();
   co_await other.take(mortal, key, patience, long_lease);
   other.cut();
-  const time_point cut_at = l.now();
-  co_await one.is_kept_out(key);
-  co_await one.take(&one.first(), key, until_expired, long_lease);
-  if (l.now() - cut_at < session_timeout / 2) {
+  const time_point held_until = l.now() + session_timeout / 2;
+  co_await one.is_kept_out(key, held_until);
+  co_await one.take(&one.first(), key, patience, long_lease);
+  if (l.now() < held_until) {
     throw went_wrong(one.name + " got it within the other's session");
   }
   co_await one.give_up(key);
