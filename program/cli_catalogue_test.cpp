@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "program/test_program.hpp"
 
@@ -90,6 +91,22 @@ TEST(claims, are_put_to_the_test) {
   const ended e = run(dir.path(), {"claims", "3a", "--quiet", "--out", out}, 120s);
   EXPECT_EQ(e.status, 0) << e.err;
   EXPECT_THAT(e.out, AllOf(HasSubstr("**confirmed**"), HasSubstr("lockmark claims 3a`")));
+  EXPECT_EQ(read_text(dir / "out/claims.md"), e.out);
+}
+
+// Trials that cannot be made are told one by one; the claims are judged by those that could be.
+TEST(claims, go_on_where_servers_do_not_start) {
+  const scratch dir;
+  const std::string out = (dir / "out").string();
+  const std::string programs = std::getenv("PATH");
+  setenv("PATH", dir.path().c_str(), 1);
+  const ended e = run(dir.path(), {"claims", "3a", "3b", "--quiet", "--out", out});
+  setenv("PATH", programs.c_str(), 1);
+  EXPECT_EQ(e.status, 2) << e.out;
+  EXPECT_THAT(e.err, AllOf(HasSubstr("lockmark: claim 3a: "), HasSubstr("lockmark: claim 3b: "),
+                           HasSubstr("redis-server was found neither in PATH")));
+  EXPECT_THAT(e.out, AllOf(HasSubstr("### 3a. "), HasSubstr("### 3b. "),
+                           HasSubstr("**inconclusive** by 0 runs of each experiment")));
   EXPECT_EQ(read_text(dir / "out/claims.md"), e.out);
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "harness/base/files.hpp"
 #include "harness/claims/report.hpp"
 #include "program/commands.hpp"
 #include "program/declare.hpp"
@@ -71,19 +72,28 @@ trial trial_of(const claims::claim& c, const claims::experiment& x, std::uint64_
   return t;
 }
 
-// Repeats all experiments in turn, so that a machine that slows down affects all of them.
-claims::evidence gather(const context& c, const claims_options& g, const claims::claim& what) {
+// Repeats all experiments in turn, so that a machine that slows down affects all of them. A failing
+// trial does not stop the others.
+claims::evidence gather(const context& c, const claims_options& g, const claims::claim& what,
+                        int& failures) {
   claims::runs_by_label runs;
   for (std::uint64_t i = 0; i < most_repetitions; ++i) {
     for (const claims::experiment& x : what.experiments) {
       if (interrupts() > 0 || i >= g.repetitions_of(x)) continue;
-      runs[x.label].push_back(run_trial(c, trial_of(what, x, i), g.out, g.quiet));
+      const trial t = trial_of(what, x, i);
+      try {
+        runs[x.label].push_back(run_trial(c, t, g.out, g.quiet));
+      } catch (const std::runtime_error& failure) {
+        fmt::print(stderr, "lockmark: {}: {}\n", t.title, failure.what());
+        ++failures;
+      }
     }
   }
   return claims::evidence(std::move(runs));
 }
 
 bool save_claims(const std::filesystem::path& out, const std::vector<claims::tested>& all) {
+  create_private_folders(out);
   const bool page = save(out / "claims.md", claims::to_markdown(all));
   return save(out / "claims.json", claims::to_json(all)) && page;
 }
@@ -97,21 +107,21 @@ std::string shown(const context& c, const std::string& format,
 
 int put_to_the_test(const context& c, const claims_options& g) {
   std::vector<claims::tested> all;
-  bool saved = true;
+  int failures = 0;
   for (const claims::claim& what : chosen(g)) {
     if (interrupts() > 0) break;
-    claims::evidence found = gather(c, g, what);
+    claims::evidence found = gather(c, g, what, failures);
     const claims::judgement verdict = judge(what, found);
     if (!g.quiet) {
       fmt::print(stderr, "claim {}: {}: {}\n", what.id, claims::name_of(verdict.is),
                  verdict.because);
     }
     all.push_back({what, std::move(found), verdict});
-    saved = save_claims(g.out, all);
+    if (!save_claims(g.out, all)) ++failures;
   }
   print_result(shown(c, page_format(g.format), all));
   fmt::print(stderr, "claims and run folders: {}\n", g.out);
-  if (!saved) return 2;
+  if (failures > 0) return 2;
   return interrupts() > 0 ? 3 : 0;
 }
 
