@@ -18,9 +18,11 @@ namespace {
 
 using json = nlohmann::json;
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 // The cost of loading a script or pinging a connection disappears in this many grants.
 constexpr const char* grants = "400";
+constexpr duration at_most = 120s;
 constexpr double once_in_a_while = 0.02;
 
 struct cost {
@@ -78,10 +80,10 @@ class counters_on : public testing::TestWithParam<std::string> {
           std::string("load.instances=1"), std::string("load.clients=1"),
           std::string("stop.duration=0s"), std::string("warmup=0s"), std::string("floor=0s"),
           // An attempt that times out on a slow disk costs commands, too.
-          std::string("wait=30s"), std::string("stop.at_most=120s")}) {
+          std::string("wait=30s"), fmt::format("stop.at_most={}s", at_most / 1s)}) {
       words.insert(words.end(), {"--set", set});
     }
-    const ended e = run(dir_.path(), words);
+    const ended e = run(dir_.path(), words, at_most + 30s);
     EXPECT_THAT(e.status, testing::AnyOf(0, 3)) << lock << ": " << e.err;
     if (e.status != 0 && e.status != 3) return {};
     const json costs = read_json(only_folder(dir_ / lock) / "run.json").at("cost_per_acquire");

@@ -134,7 +134,7 @@ TEST_F(progress, is_coloured) {
 }
 
 TEST_F(progress, ends_with_a_coloured_verdict) {
-  const terminal t(dir_, 80, job("200ms", "--set lock=faulty/lock --set options.two_holders=50"));
+  const terminal t(dir_, 80, job("200ms", "--set lock=faulty/lock --set options.two_holders=2"));
   ASSERT_TRUE(t.shows(HasSubstr("run folder: "))) << t.screen();
   EXPECT_THAT(t.screen(true), HasSubstr("\033[31mNOT HELD"));
   EXPECT_THAT(t.screen(), Not(HasSubstr(" left ")));  // the line is gone
