@@ -50,7 +50,7 @@ class terminal {
   }
   // Waits until its contents match.
   bool shows(const testing::Matcher<std::string>& what) const {
-    return local::eventually([&] { return what.Matches(screen()); });
+    return local::eventually([&] { return what.Matches(screen()); }, std::chrono::seconds{60});
   }
 
  private:
@@ -146,8 +146,8 @@ TEST_F(progress, names_a_silent_server) {
   const terminal t(
       dir_, 80,
       fmt::format("{} run contended --on {} --out runs --set floor=0s --set wait=200ms "
-                  "--set command_timeout=200ms --set give_up_after=30s "
-                  "--set stop.duration=30s --set stop.at_most=30s",
+                  "--set command_timeout=2s --set give_up_after=60s "
+                  "--set stop.duration=60s --set stop.at_most=60s",
                   LOCKMARK_BINARY, servers.target()));
   ASSERT_TRUE(t.shows(HasSubstr("% ok"))) << t.screen();
   servers.kill("redis", SIGSTOP);

@@ -287,10 +287,10 @@ TEST_P(participants_elsewhere, a_dead_holders_lock_comes_back_with_its_session) 
 INSTANTIATE_TEST_SUITE_P(
     each, participants_elsewhere,
     testing::Values(session_lock{"zookeeper", "zookeeper/sequential", "8s", 2.4, 6.6},
-                    session_lock{"mysql", "mysql/for_update", "4s", 0, 3},
-                    session_lock{"mysql", "mysql/get_lock", "4s", 0, 3},
-                    session_lock{"postgres", "postgres/advisory", "4s", 0, 3},
-                    session_lock{"postgres", "postgres/for_update", "4s", 0, 3}),
+                    session_lock{"mysql", "mysql/for_update", "8s", 0, 6},
+                    session_lock{"mysql", "mysql/get_lock", "8s", 0, 6},
+                    session_lock{"postgres", "postgres/advisory", "8s", 0, 6},
+                    session_lock{"postgres", "postgres/for_update", "8s", 0, 6}),
     [](const auto& instance) {
       std::string name = instance.param.lock;
       std::replace(name.begin(), name.end(), '/', '_');

@@ -103,7 +103,7 @@ bool program::says(std::string_view text, int times) const {
     for (auto at = all.find(text); at != all.npos; at = all.find(text, at + 1)) ++count;
     return count >= times;
   };
-  const time_point deadline = real_clock{}.now() + 30s;
+  const time_point deadline = real_clock{}.now() + 60s;
   while (real_clock{}.now() < deadline) {
     const bool over = local::wait_until_ended(pid_, 0s);
     if (said()) return true;
@@ -134,7 +134,7 @@ ended run(const fs::path& where, std::vector<std::string> arguments, duration li
 
 std::string output_of(std::vector<std::string> argv, const fs::path& where) {
   argv[0] = local::find_program(argv[0], argv[0]);
-  const ended e = program(argv, where).wait(30s);
+  const ended e = program(argv, where).wait(120s);
   EXPECT_EQ(e.status, 0) << argv[0] << ": " << e.out << e.err;
   return e.out;
 }

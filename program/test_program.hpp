@@ -50,7 +50,7 @@ class program {
   std::string err() const;
   void signal(int number) const;
   pid_t pid() const { return pid_; }
-  // True as soon as it has printed `text` to stderr `times` times; false if it ended or 30 s passed
+  // True as soon as it has printed `text` to stderr `times` times; false if it ended or 60 s passed
   // before. Progress is a line a second.
   bool says(std::string_view text, int times = 1) const;
   // Waits until it ends. If it exceeds the limit, the test fails and it is killed.
@@ -67,7 +67,7 @@ std::vector<std::string> lockmark(std::vector<std::string> arguments);
 
 // Runs lockmark to its end in `where`.
 ended run(const std::filesystem::path& where, std::vector<std::string> arguments,
-          duration limit = std::chrono::seconds{30});
+          duration limit = std::chrono::seconds{60});
 
 // Runs another program of the system, found in PATH; returns its output. A failure unless it exits
 // 0.
