@@ -163,7 +163,9 @@ TEST_F(odd_clients, that_queue_inside_are_as_slow_as_they_are) {
   EXPECT_THAT(all.status, AnyOf(0, 3)) << all.out << all.err;  // 3: this machine stalled
   EXPECT_GT(response_p50_ms(result()), 16) << "eight times a call's work, which is what it said";
   EXPECT_LT(p50_ms(result()["durations"]["pipe"]), 8) << all.out;
-  EXPECT_THAT(all.out, Not(HasSubstr("of a response, then")));
+  if (all.status == 0) {
+    EXPECT_THAT(all.out, Not(HasSubstr("of a response, then")));
+  }
 }
 
 // What the program has not read is in the pipe, as far as anybody can see: no figure is left.
