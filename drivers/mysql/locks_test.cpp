@@ -1,6 +1,10 @@
 // The locks on MySQL against a real server: the properties of single locks.
 #include <gmock/gmock.h>
 
+#include <utility>
+#include <vector>
+
+#include "drivers/mysql/route.hpp"
 #include "drivers/mysql/server_fixture.hpp"
 
 namespace lockmark::mysql {
@@ -267,6 +271,39 @@ TEST_F(other_lock, get_lock_checks_the_length_of_names) {
     said = e.what();
   }
   EXPECT_THAT(said, HasSubstr("too long"));
+}
+
+task<void> write_a_passing_row(server& s) {
+  const std::string table = co_await s.look(
+      "SELECT table_name FROM information_schema.tables WHERE table_schema=DATABASE() "
+      "AND table_name LIKE 'lockmark\\_" +
+      s.run.run + "\\_%'");
+  EXPECT_FALSE(table.empty());
+  for (const std::string& sql : passing_row('`' + table + '`')) {
+    const answer a = co_await must(s.admin, "write a row", sql, s.in(enough));
+    const bool changes = sql.starts_with("INSERT") || sql.starts_with("DELETE");
+    EXPECT_EQ(a.affected, changes ? 1U : 0U) << sql;
+  }
+}
+
+// A client that moves to another Galera node writes one, into whichever table its lock has.
+TEST_F(other_lock, every_table_takes_a_row_of_a_name_alone) {
+  const std::vector<std::pair<std::string_view, option_values>> with_a_table{
+      {"mysql/for_update", {}},
+      {"mysql/for_update", {{"indexed", "false"}}},
+      {"mysql/unique_key", {}},
+      {"mysql/unique_key", {{"key", "secondary"}}},
+      {"mysql/unique_key_reentrant", {}},
+      {"mysql/shedlock", {}},
+      {"mysql/optimistic_version", {}},
+      {"mysql/optimistic_update_time", {}},
+      {"mysql/optimistic_update_time", {{"precision", "0"}}},
+  };
+  for (const auto& [lock, chosen] : with_a_table) {
+    SCOPED_TRACE(lock);
+    use(lock, chosen);
+    play(write_a_passing_row);
+  }
 }
 
 task<void> share_a_table(server& s) {

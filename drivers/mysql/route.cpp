@@ -9,20 +9,12 @@
 namespace lockmark::mysql {
 namespace {
 
-// A row that is there for a moment, under a name that nobody else has.
-std::vector<std::string> add_and_delete(const std::string& table) {
-  std::random_device entropy;
-  const std::string name = fmt::format("'lockmark-fence-{:08x}{:08x}'", entropy(), entropy());
-  return {"BEGIN", fmt::format("INSERT IGNORE INTO {} (name) VALUES ({})", table, name),
-          fmt::format("DELETE FROM {} WHERE name={}", table, name), "COMMIT"};
-}
-
 // One committed write that leaves no trace: what the whole group has to put in order. It conflicts
 // with nobody, while a statement that defines data stops every node, and many of those at once can
 // stop the group for good.
 task<answer> write_in_order(connection& c, const std::string& table, time_point deadline) {
   answer last;
-  for (const std::string& sql : add_and_delete(table)) {
+  for (const std::string& sql : passing_row(table)) {
     last = co_await c.query(sql, deadline);
     if (!last.done()) break;
   }
@@ -50,6 +42,13 @@ task<answer> catch_up(connection& c, const std::string& table, time_point deadli
 }
 
 }  // namespace
+
+std::vector<std::string> passing_row(const std::string& table) {
+  std::random_device entropy;
+  const std::string name = fmt::format("'lockmark-fence-{:08x}{:08x}'", entropy(), entropy());
+  return {"BEGIN", fmt::format("INSERT IGNORE INTO {} (name) VALUES ({})", table, name),
+          fmt::format("DELETE FROM {} WHERE name={}", table, name), "COMMIT"};
+}
 
 route::route(servers all, std::string table)
     : all_(std::move(all)),

@@ -53,6 +53,10 @@ class route {
   std::vector<std::atomic<std::size_t>> places_;  // indices of hosts; instances take turns
 };
 
+// The statements of a transaction that writes a row which is there for a moment, under a name that
+// nobody else has.
+std::vector<std::string> passing_row(const std::string& table);
+
 // Whether this value of @@read_only means read-only.
 bool is_read_only(std::string_view value);
 
