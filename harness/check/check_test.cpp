@@ -263,11 +263,11 @@ TEST(handoffs, a_scripted_trace_gives_the_hand_computed_values) {
   h.began({0, 0, 0, 1, began});
   EXPECT_EQ(h.granted({10, 0, 0, 1, granted}).kind, handoff_kind::first);
   h.began({20, 0, 0, 2, began});
-  EXPECT_EQ(h.released({50, 0, 0, 1, released}), 40);
+  h.released({50, 0, 0, 1, released});
   const handoff to_2 = h.granted({57, 0, 0, 2, granted});
   EXPECT_EQ(to_2.kind, handoff_kind::transfer);
   EXPECT_EQ(to_2.took_ns, 7);
-  EXPECT_EQ(h.released({80, 0, 0, 2, released}), 23);
+  h.released({80, 0, 0, 2, released});
   h.began({90, 0, 0, 2, began});
   const handoff again = h.granted({94, 0, 0, 2, granted});
   EXPECT_EQ(again.kind, handoff_kind::self_reacquire);
@@ -276,8 +276,10 @@ TEST(handoffs, a_scripted_trace_gives_the_hand_computed_values) {
   h.began({200, 0, 0, 1, began});
   EXPECT_EQ(h.granted({205, 0, 0, 1, granted}).kind, handoff_kind::idle);
   // 0-10, 50-57, 90-94 and 200-205: a waiter and no holder.
-  EXPECT_EQ(h.idle_while_wanted_ns(205), 10 + 7 + 4 + 5);
-  EXPECT_EQ(h.idle_while_wanted_ns(300), 10 + 7 + 4 + 5) << "it is held";
+  EXPECT_EQ(h.times(205).idle_while_wanted_ns, 10 + 7 + 4 + 5);
+  EXPECT_EQ(h.times(205).held_ns, 40 + 23 + 6);
+  EXPECT_EQ(h.times(300).idle_while_wanted_ns, 10 + 7 + 4 + 5) << "it is held";
+  EXPECT_EQ(h.times(300).held_ns, 40 + 23 + 6 + 95);
 }
 
 // Events of two threads come out in order of time, and none before both have reported.

@@ -20,6 +20,12 @@ struct handoff {
   std::int64_t took_ns = 0;
 };
 
+// Sums over keys.
+struct key_times {
+  std::int64_t held_ns = 0;               // with a holder
+  std::int64_t idle_while_wanted_ns = 0;  // with a waiter and no holder
+};
+
 class handoffs {
  public:
   // `clocks_differ`: a grant may seem earlier than the release that it follows, and then gives no
@@ -30,19 +36,16 @@ class handoffs {
   void began(const event& e);
   void ended(const event& e);
   handoff granted(const event& e);
-  // Returns how long the key was held.
-  std::int64_t released(const event& e);
-  std::int64_t died(const event& e);
+  void released(const event& e);
+  void died(const event& e);
 
-  // Sum over keys of the time with a waiter and no holder, up to `until_ns`. REQUIRES: no event
-  // before `until_ns` will follow.
-  std::int64_t idle_while_wanted_ns(std::int64_t until_ns);
+  // Up to `until_ns`. REQUIRES: no event before `until_ns` will follow.
+  key_times times(std::int64_t until_ns);
 
  private:
   static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
   struct key_state {
     std::int64_t last_event_ns = 0;
-    std::int64_t granted_ns = 0;
     std::int64_t released_ns = 0;
     std::uint32_t waiters = 0;
     std::uint32_t waiters_at_release = 0;
@@ -51,11 +54,11 @@ class handoffs {
     bool orphaned = false;  // the last holder died
   };
   key_state& advance(const event& e);
-  void idle_until(key_state& k, std::int64_t at_ns);
+  void advance(key_state& k, std::int64_t at_ns);
 
   std::vector<key_state> keys_;
   const bool clocks_differ_;
-  std::int64_t idle_while_wanted_ns_ = 0;
+  key_times times_;
 };
 
 }  // namespace lockmark::check

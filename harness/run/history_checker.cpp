@@ -38,16 +38,22 @@ void history_checker::cross_edges(std::int64_t at_ns) {
   const std::int64_t end_ns = window_.end_ns.load(std::memory_order_relaxed);
   if (!in_window_ && !past_window_ && at_ns >= start_ns) {
     in_window_ = true;
-    idle_before_window_ns_ = handoffs_.idle_while_wanted_ns(start_ns);
+    before_window_ = handoffs_.times(start_ns);
     last_grant_ns_ = start_ns;
     exclusion_.window_begins(start_ns);
   }
   if (in_window_ && at_ns >= end_ns) {
     in_window_ = false;
     past_window_ = true;
-    see_gap(end_ns);
-    found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns(end_ns) - idle_before_window_ns_;
+    end_of_window(end_ns);
   }
+}
+
+void history_checker::end_of_window(std::int64_t at_ns) {
+  see_gap(at_ns);
+  const check::key_times all = handoffs_.times(at_ns);
+  found_.held_ns = all.held_ns - before_window_.held_ns;
+  found_.idle_while_wanted_ns = all.idle_while_wanted_ns - before_window_.idle_while_wanted_ns;
 }
 
 void history_checker::see(const event& e) {
@@ -129,9 +135,8 @@ void history_checker::released(const event& e) {
   if (log_) log_->released(e);
   exposure_.released(e);
   exclusion_.released(e);
-  const std::int64_t held_ns = handoffs_.released(e);
+  handoffs_.released(e);
   change_in_flight(e.at_ns, -1);
-  if (in_window_) found_.held_ns += held_ns;
 }
 
 // The hold ends with its client, though the server may keep the lock until the lease expires.
@@ -140,9 +145,8 @@ void history_checker::died(const event& e) {
   if (log_) log_->released(e);
   exposure_.released(e);
   exclusion_.released(e);
-  const std::int64_t held_ns = handoffs_.died(e);
+  handoffs_.died(e);
   change_in_flight(e.at_ns, -1);
-  if (in_window_) found_.held_ns += held_ns;
 }
 
 void history_checker::see_gap(std::int64_t until_ns) {
@@ -191,8 +195,7 @@ void history_checker::finish(std::int64_t end_ns) {
   for (stats::key_fairness& k : fairness_) k.finish(found_.fairness);
   cross_edges(end_ns);
   if (in_window_) {
-    see_gap(end_ns);
-    found_.idle_while_wanted_ns = handoffs_.idle_while_wanted_ns(end_ns) - idle_before_window_ns_;
+    end_of_window(end_ns);
   }
   for (std::uint32_t client = 0; client < attempts_.size(); ++client) {
     const attempt& a = attempts_[client];

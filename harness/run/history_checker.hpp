@@ -50,7 +50,7 @@ struct findings {
 
   // In the window:
   std::uint64_t grants = 0;    // optimistic: commits
-  std::int64_t held_ns = 0;    // sum of holds that ended in it
+  std::int64_t held_ns = 0;    // sum over keys of the time with a holder
   std::int64_t handed_ns = 0;  // sum of all hand-offs and idle times before its grants
   std::int64_t idle_while_wanted_ns = 0;
   stats::histogram transfer;
@@ -100,6 +100,7 @@ class history_checker {
   void count_outcome(const check::event& e);
   void count_grant(const check::event& e);
   void cross_edges(std::int64_t at_ns);
+  void end_of_window(std::int64_t at_ns);
   bool counts(std::uint32_t client) const;
   void see_gap(std::int64_t until_ns);
   void keep_gap(const gap& g);
@@ -129,7 +130,7 @@ class history_checker {
   std::int64_t in_flight_ = 0;
   std::int64_t integrated_until_ns_ = 0;
   __int128 in_flight_area_ns_ = 0;
-  std::int64_t idle_before_window_ns_ = 0;
+  check::key_times before_window_;
   std::int64_t last_grant_ns_ = 0;  // or the beginning of the window
   std::int64_t least_kept_gap_ns_ = 0;
   bool in_window_ = false;

@@ -84,6 +84,19 @@ TEST(closed_loop, the_saturated_lock_identity_holds) {
   EXPECT_GT(r.found.transfer.value_at_quantile(0.5), 250'000);
 }
 
+// A hold counts while it lasts, also where the window begins and ends within it.
+TEST(closed_loop, a_key_is_held_by_who_outlasts_the_window) {
+  const result r = run_simulated("memory/lock", R"(
+load: {loop: closed, instances: 1, clients: 2}
+keys: own
+hold: 1m
+warmup: 1s
+stop: {duration: 5s}
+)");
+  EXPECT_EQ(r.found.held_ns, 2 * r.window_ns);
+  EXPECT_EQ(r.found.idle_while_wanted_ns, 0);
+}
+
 // A queue longer than the wait time-out: failed attempts count in the quantiles.
 TEST(closed_loop, attempts_that_time_out_censor_the_upper_quantiles) {
   const result r = run_simulated("memory/lock", R"(
