@@ -1,10 +1,11 @@
 #!/bin/bash
 # PostgreSQL: lock cycles per second and client CPU per cycle of lockmark and of pgbench, which sends
-# the same prepared statements, in turns on one server that is started for it. About 2 minutes;
+# the same prepared statements, in turns on one server that is started for it. About 4 minutes;
 # prints Markdown. PAIRS and SECONDS_EACH may be set.
 #
-# lockmark does its whole job (stamps, histograms, events, the exclusion check); its CPU is that of
-# the whole process, start and end included, over all cycles it made; pgbench's likewise.
+# lockmark does its whole job (stamps, histograms, events, the exclusion check, its watchmen), and
+# all threads of its process count. Neither side pays for its start: lockmark's CPU is that of the
+# measured window, from pgbench's the CPU of a run with one transaction each is taken off.
 . "$(dirname "$0")/common.sh"
 pgbench=$(command -v pgbench || true)
 for each in /usr/lib/postgresql/*/bin/pgbench; do
@@ -12,7 +13,7 @@ for each in /usr/lib/postgresql/*/bin/pgbench; do
 done
 [ -n "$pgbench" ] || die "pgbench is needed: apt install postgresql"
 pairs=${PAIRS:-9}
-seconds=${SECONDS_EACH:-6}
+seconds=${SECONDS_EACH:-10}
 
 target=$(up postgres)
 cat >"$work/cycle.sql" <<'END'
@@ -20,36 +21,41 @@ SELECT pg_advisory_lock(:client_id);
 SELECT pg_advisory_unlock(:client_id);
 END
 
+# pgbench_of ARGUMENT...: sets $pb_used (CPU in s) and $pb_cycles; what it says is in $work/pb.
+pgbench_of() {
+  local took_pb user system
+  took_pb=$({ time timeout 60 "$pgbench" -n -M prepared -c 10 -j 1 "$@" \
+    -f "$work/cycle.sql" "$target" >"$work/pb" 2>&1; } 2>&1)
+  pb_cycles=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$work/pb")
+  read -r _ user system <<<"$took_pb"
+  pb_used=$(calc 4 "$user + $system")
+}
+
 # pgbench_run: sets $pb_rate, $pb_cpu (us per cycle).
 pgbench_run() {
-  local took_pb cycles user system
-  took_pb=$({ time timeout 60 "$pgbench" -n -M prepared -c 10 -j 1 -T "$seconds" \
-    -f "$work/cycle.sql" "$target" >"$work/pb" 2>&1; } 2>&1)
+  pgbench_of -T "$seconds"
   pb_rate=$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$work/pb" | tail -n 1)
-  cycles=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$work/pb")
-  read -r _ user system <<<"$took_pb"
-  pb_cpu=$(calc 4 "($user + $system) * 1e6 / $cycles")
+  pb_cpu=$(calc 4 "($pb_used - $start) * 1e6 / $pb_cycles")
 }
 
 # lockmark_run: sets $lm_rate, $lm_cpu.
 lockmark_run() {
   run postgres.yaml "$target" --set "stop.duration=${seconds}s"
-  local grants user system
-  grants=$(value_in cost_per_acquire grants)
   [ "$(value violations)" = 0 ] || die "the run found a violation"
-  read -r _ user system <<<"$took"
   lm_rate=$(value tps)
-  lm_cpu=$(calc 4 "($user + $system) * 1e6 / $grants")
+  lm_cpu=$(calc 4 "$(value cpu_cores_used) * 1e6 / $lm_rate")
 }
 
 echo '# lockmark and pgbench on one PostgreSQL'
 echo
 environment "$("$pgbench" --version)"
+pgbench_of -t 1
+start=$pb_used
 pgbench_run # warms both up
 lockmark_run
 
-echo "lockmark: \`lockmark run results/compare/postgres.yaml\` (10 connections, one worker thread), ${seconds} s each"
-echo "pgbench: \`pgbench -n -M prepared -c 10 -j 1 -T $seconds -f cycle.sql\` with"
+echo "lockmark: \`lockmark run results/compare/postgres.yaml\` (10 connections, one worker thread), ${seconds} s after 1 s"
+echo "pgbench: \`pgbench -n -M prepared -c 10 -j 1 -T $seconds -f cycle.sql\` (its start: ${start} s of CPU) with"
 echo
 sed 's/^/    /' "$work/cycle.sql"
 echo
