@@ -111,7 +111,7 @@ TEST_F(self_description, bash_completes_values) {
               ElementsAre("contended,uncontended"));
   EXPECT_THAT(bash_offers("lockmark run contended --on mem"), ElementsAre("memory:"));
   EXPECT_THAT(bash_offers("lockmark run contended --on local:redis-c"),
-              ElementsAre("redis-cluster"));
+              ElementsAre("redis-cluster", "redis-clusters"));
   EXPECT_THAT(bash_offers("lockmark run contended --on memory: --his"), ElementsAre("--history"));
   EXPECT_THAT(bash_offers("lockmark run contended --set load.lo"), ElementsAre("load.loop="));
   EXPECT_THAT(bash_offers("lockmark run contended --set load.loop=p"),
@@ -148,7 +148,7 @@ TEST_F(self_description, bash_joins_broken_words) {
   EXPECT_THAT(bash_offers_for("lockmark run contended --set lock = redis/lu"),
               ElementsAre("redis/lua", "redis/lua_reentrant"));
   EXPECT_THAT(bash_offers_for("lockmark run contended --on local : redis-c"),
-              ElementsAre("redis-cluster"));
+              ElementsAre("redis-cluster", "redis-clusters"));
   EXPECT_THAT(bash_offers_for("lockmark run contended --on memory : --his"),
               ElementsAre("--history"));
   EXPECT_THAT(bash_offers_for("lockmark up redis @ 8"), ElementsAre("@8.0"));
@@ -182,8 +182,8 @@ TEST_F(self_description, fish_completes) {
   EXPECT_THAT(offers("lockmark re"), ElementsAre("report"));
   EXPECT_THAT(offers("lockmark report x --format c"), ElementsAre("csv"));
   EXPECT_THAT(offers("lockmark run contended --hi"), ElementsAre("--history"));
-  EXPECT_THAT(offers("lockmark run contended --on local:redis-c"),
-              ElementsAre("local:redis-cluster"));
+  EXPECT_THAT(offers("lockmark run contended --on local:redis-i"),
+              ElementsAre("local:redis-independent"));
   EXPECT_THAT(offers("lockmark run contended --set load.loop=po"),
               ElementsAre("load.loop=poisson"));
   EXPECT_THAT(offers("lockmark up redis-s"), ElementsAre("redis-sentinel"));
@@ -216,7 +216,7 @@ while read -r typed wanted; do
 done <<END
 re report
 run_contended_--hi --history
-run_contended_--on_local:redis-c local:redis-cluster
+run_contended_--on_local:redis-i local:redis-independent
 run_contended_--set_load.loop=po load.loop=poisson
 report_x_--format_c csv
 table_--scenarios_contended,unc contended,uncontended

@@ -33,7 +33,7 @@ TEST(fail_over, is_not_for_every_topology) {
   EXPECT_TRUE(can_fail_over("mysql-replicated"));
   EXPECT_TRUE(can_fail_over("postgres-replicated"));
   for (const char* other : {"redis", "zookeeper-3", "etcd-3", "mysql", "mysql-galera",
-                            "redis-independent", "postgres", "postgres-pgbouncer"}) {
+                            "redis-independent", "redis-clusters", "postgres", "postgres-pgbouncer"}) {
     EXPECT_FALSE(can_fail_over(other)) << other;
   }
 }

@@ -10,6 +10,7 @@ namespace lockmark::local {
 plan single_redis(site& where);                  // redis.cpp
 plan redis_sentinel(site& where);                // redis_sentinel.cpp
 plan redis_cluster(site& where);                 // redis_cluster.cpp
+plan redis_clusters(site& where);                // the same
 plan redis_independent(site& where);             // redis.cpp
 plan redis_tls(site& where);                     // redis_tls.cpp
 plan single_zookeeper(site& where);              // zookeeper.cpp

@@ -16,6 +16,7 @@ std::vector<topology> topologies() {
       {"redis", "one Redis without persistence", single_redis},
       {"redis-sentinel", "a Redis master and two replicas under three sentinels", redis_sentinel},
       {"redis-cluster", "a Redis Cluster of three masters with a replica each", redis_cluster},
+      {"redis-clusters", "two Redis Clusters of three masters each", redis_clusters},
       {"redis-independent", "five Redis masters that know nothing of each other",
        redis_independent},
       {"redis-tls", "one Redis behind TLS, with a user and a password", redis_tls},

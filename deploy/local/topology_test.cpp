@@ -128,6 +128,20 @@ TEST(redis_plan, joins_a_cluster_of_six) {
   }
 }
 
+// Two Clusters, each joined by itself; a client is told one node of each.
+TEST(redis_plan, joins_two_clusters_of_three) {
+  const plan made = planned("redis-clusters");
+  ASSERT_EQ(made.servers.size(), 6u);
+  ASSERT_EQ(made.after_start.size(), 2u);
+  for (std::size_t i = 0; i < made.servers.size(); ++i) {
+    const std::string address = fmt::format("127.0.0.1:{}", made.servers[i].port);
+    EXPECT_THAT(made.after_start[i / 3].argv, Contains(address));
+    EXPECT_THAT(made.after_start[1 - i / 3].argv, Not(Contains(address)));
+  }
+  EXPECT_EQ(made.target, fmt::format("redis+clusters://127.0.0.1:{},127.0.0.1:{}",
+                                     made.servers[0].port, made.servers[3].port));
+}
+
 // Killed before its replica has a copy, a master would have no successor.
 TEST(redis_plan, waits_until_replicas_have_a_copy) {
   const probe joined = planned("redis-cluster").servers.at(0).joined;

@@ -1,5 +1,5 @@
 // The conformance suite for every Redis lock of one topology, on real servers started for it. The
-// build makes one program for each topology; for redis-clusters, two Clusters are started.
+// build makes one program for each topology.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -18,34 +18,19 @@ bool runs_on(const lock_kind& kind, std::string_view topology) {
   return all.find(fmt::format(" {} ", topology)) != all.npos;
 }
 
-using deployments = std::vector<local::cluster>;
-
-deployments start(const std::string& topology) {
-  deployments all;
-  const bool are_two = topology == "redis-clusters";
-  const std::string each = local::of_version_under_test(are_two ? "redis-cluster" : topology);
-  for (int n = 0; n < (are_two ? 2 : 1); ++n) all.push_back(local::cluster::start(each));
-  return all;
-}
-
-std::string target_of(const deployments& running) {
-  if (running.size() == 1) return running[0].target();
-  std::vector<std::string> hosts;
-  for (const local::cluster& each : running) {
-    hosts.push_back(fmt::format("127.0.0.1:{}", each.servers().front().port));
-  }
-  return fmt::format("redis+clusters://{}", fmt::join(hosts, ","));
-}
-
 // The masters and replicas that drivers learn of from sentinels or from each other.
-std::vector<std::string> hidden_servers(const deployments& running) {
+std::vector<std::string> hidden_servers(const local::cluster& running) {
   std::vector<std::string> all;
-  for (const local::cluster& each : running) {
-    for (const local::server_info& server : each.servers()) {
-      if (server.name.starts_with("redis")) all.push_back(fmt::format("127.0.0.1:{}", server.port));
-    }
+  for (const local::server_info& server : running.servers()) {
+    if (server.name.starts_with("redis")) all.push_back(fmt::format("127.0.0.1:{}", server.port));
   }
   return all;
+}
+
+// One by which all of them are found: the target of several Clusters names one node of each.
+std::string where_keys_are(const local::cluster& running) {
+  if (!running.target().starts_with("redis+clusters:")) return running.target();
+  return fmt::format("redis+cluster://{}", fmt::join(hidden_servers(running), ","));
 }
 
 // Suites are named after the topology and the variant of the lock.
@@ -54,19 +39,14 @@ std::string label(const std::string& topology, const std::string& option) {
   return fmt::format("{}{}{}", on, on.empty() || option.empty() ? "" : ":", option);
 }
 
-void add(const lock_kind& kind, const std::string& topology, const deployments& running) {
-  conformance::subject s{.kind = kind, .target = target_of(running)};
+void add(const lock_kind& kind, const std::string& topology, const local::cluster& running) {
+  conformance::subject s{.kind = kind, .target = running.target()};
   if (topology == "redis-sentinel" || topology.starts_with("redis-cluster")) {
     s.hidden_servers = hidden_servers(running);
   }
   s.release_checks_owner = kind.name != "redis/setnx" && kind.name != "redis/setnx_expire";
   s.leftovers = [&running](const std::string&, const names& run) {
-    std::vector<std::string> all;
-    for (const local::cluster& each : running) {
-      const auto here = keys_of_run(each.target(), run);
-      all.insert(all.end(), here.begin(), here.end());
-    }
-    return all;
+    return keys_of_run(where_keys_are(running), run);
   };
   s.label = label(topology, "");
   s.quorum = kind.name == "redis/redlock" || kind.name == "redis/redisson_red";
@@ -103,7 +83,7 @@ void add(const lock_kind& kind, const std::string& topology, const deployments& 
 int main(int argc, char** argv) {
   using namespace lockmark;
   const std::string topology = LOCKMARK_TOPOLOGY;
-  const redis::deployments servers = redis::start(topology);
+  const auto servers = local::cluster::start(local::of_version_under_test(topology));
   return conformance::run_tests(argc, argv, [&] {
     for (const lock_kind& kind : redis::kinds()) {
       if (redis::runs_on(kind, topology)) redis::add(kind, topology, servers);
