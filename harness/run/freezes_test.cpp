@@ -207,7 +207,7 @@ TEST(freeze, of_lockmark_apart_from_its_participants_is_told_only) {
 TEST(hiccup_count, misses_no_beat) {
   window w;
   w.start_ns = 0;
-  hiccup_count count(from_ns(1'000'000), w);
+  hiccup_count count(from_ns(1'000'000), 1ms, w);
   for (int i = 1; i <= 3000; ++i) count.awake(from_ns(i * 1'000'000LL), 0);
   EXPECT_EQ(count.seen().by_beat.count(), 3000);
   EXPECT_THAT(count.seen().freezes, IsEmpty());
@@ -221,6 +221,36 @@ TEST(hiccup_count, misses_no_beat) {
               5 * one_s);  // the first look is the one to compare with
   ASSERT_THAT(count.seen().asleep, SizeIs(1));
   EXPECT_EQ(count.seen().asleep[0].for_ns, 5 * one_s);
+}
+
+TEST(hiccup_count, wakes_as_often_as_its_quantiles_need) {
+  EXPECT_EQ(hiccup_period(0s), 1ms) << "a run that ends after so many samples";
+  EXPECT_EQ(hiccup_period(10s), 1ms);
+  EXPECT_EQ(hiccup_period(40s), 4ms);
+  EXPECT_EQ(hiccup_period(24h), 5ms);
+}
+
+// 100 s with a stall of 3 ms in each second, a millisecond later in each: p99.9 of a thread that
+// wakes each millisecond is between those and none. Half as many must not show, twice as many must.
+TEST(hiccup_count, says_the_same_of_stalls_at_any_period) {
+  const auto late_wakes = [](duration period, duration between_stalls) {
+    window w;
+    w.start_ns = 0;
+    hiccup_count count(from_ns(0) + period, period, w);
+    duration since = 0ms;
+    for (time_point now = from_ns(0); now < from_ns(100 * one_s); now += 100us) {
+      if ((since += 100us) >= between_stalls) {
+        since = 0ms;
+        now += 3ms;
+      }
+      count.awake(now, 0);
+    }
+    return from_ns(count.seen().by_wake.value_at_quantile(0.999)) - from_ns(0);
+  };
+  for (const duration period : {1ms, 4ms, 5ms}) {
+    EXPECT_LT(late_wakes(period, 2003ms), 1ms) << period.count();
+    EXPECT_GE(late_wakes(period, 503ms), 1ms) << period.count();
+  }
 }
 
 // Beats missed in an hour: counted in groups, in all as many as there were.

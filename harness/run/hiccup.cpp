@@ -1,5 +1,7 @@
 #include "harness/run/hiccup.hpp"
 
+#include <algorithm>
+
 #include "harness/time/clock.hpp"
 
 namespace lockmark::run {
@@ -7,19 +9,31 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr duration period = 1ms;
+constexpr duration shortest_period = 1ms;
+constexpr duration longest_period = 5ms;
+constexpr std::int64_t enough_beats = 10'000;
 constexpr duration least_sleep = 10ms;  // the two clocks are read one after the other
 constexpr std::size_t most_listed = 1000;
 
 }  // namespace
 
-hiccup_count::hiccup_count(time_point first, const window& w) : window_(w), beat_(first, period) {}
+duration hiccup_period(duration least_window) {
+  return std::clamp(least_window / enough_beats, shortest_period, longest_period);
+}
+
+hiccup_count::hiccup_count(time_point first, duration period, const window& w)
+    : window_(w), period_(period), beat_(first, period) {}
 
 void hiccup_count::awake(time_point now, std::int64_t suspended_ns) {
   const time_point due = beat_.next();
   if (now < due) return;
   const duration late = now - due;
-  if (window_.contains(to_ns(due))) seen_.by_wake.record(late.count());
+  if (window_.contains(to_ns(due))) {
+    // A stall that is shorter than the period meets a beat with a chance of its length / period; one
+    // that does stands for as many as that takes (Horvitz-Thompson).
+    const auto stands_for = period_ / std::clamp(late, shortest_period, period_);
+    seen_.by_wake.record(late.count(), stands_for);
+  }
   if (late >= least_freeze && seen_.freezes.size() < most_listed) {
     seen_.freezes.push_back({to_ns(due), late.count(), 0});
   }
@@ -33,8 +47,8 @@ void hiccup_count::awake(time_point now, std::int64_t suspended_ns) {
   }
 }
 
-hiccup_meter::hiccup_meter(const real_clock& clock, const window& w)
-    : clock_(clock), count_(clock.now() + period, w), thread_([this] { measure(); }) {}
+hiccup_meter::hiccup_meter(const real_clock& clock, duration period, const window& w)
+    : clock_(clock), count_(clock.now() + period, period, w), thread_([this] { measure(); }) {}
 
 void hiccup_meter::stop() {
   stopping_.store(true, std::memory_order_relaxed);

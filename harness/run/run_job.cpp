@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "harness/run/controller.hpp"
@@ -74,7 +75,8 @@ result run_job(const setup& s, const real_clock& clock) {
   worker_pool& workers = own ? static_cast<worker_pool&>(*own) : *s.participants;
   window& measured = own ? own_window : s.participants->measured();
   r.workers = static_cast<std::uint32_t>(workers.members().size());
-  hiccup_meter meter(clock, measured);
+  const duration least_window = std::min(s.job.stop_duration, s.job.stop_at_most);
+  hiccup_meter meter(clock, hiccup_period(least_window), measured);
   const auto judge = [&meter, &workers](result& of) {
     meter.stop();
     const hiccups& seen = meter.seen();

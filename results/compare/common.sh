@@ -10,6 +10,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/lockmark-compare-XXXXXX")
 # `lockmark up` and `down` keep their records here, apart from any that the user has.
 export XDG_RUNTIME_DIR=$work
 TIMEFORMAT='%R %U %S'
+on_cores=()  # what is put before both sides' commands
 
 die() { echo "${0##*/}: $*" >&2; exit 2; }
 need() { command -v "$1" >/dev/null || die "$1 is needed: apt install $2"; }
@@ -32,7 +33,7 @@ run() {
   local job=$1 target=$2 status=0
   shift 2
   rm -rf "$work/runs"
-  took=$({ time timeout 60 "$bin/lockmark" run "$here/$job" --on "$target" "$@" \
+  took=$({ time timeout 120 "${on_cores[@]}" "$bin/lockmark" run "$here/$job" --on "$target" "$@" \
     --out "$work/runs" --quiet >"$work/said" 2>&1; } 2>&1) || status=$?
   if [ "$status" != 0 ] && [ "$status" != 3 ]; then
     cat "$work/said" >&2

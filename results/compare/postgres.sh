@@ -1,7 +1,10 @@
 #!/bin/bash
 # PostgreSQL: lock cycles per second and client CPU per cycle of lockmark and of pgbench, which sends
-# the same prepared statements, in turns on one server that is started for it. About 4 minutes;
+# the same prepared statements, in turns on one server that is started for it. About 12 minutes;
 # prints Markdown. PAIRS and SECONDS_EACH may be set.
+#
+# Clients and server have a core each, where there are two: how much CPU a wake-up costs depends on
+# where the other side runs, and the scheduler places them anew for each run.
 #
 # lockmark does its whole job (stamps, histograms, events, the exclusion check, its watchmen), and
 # all threads of its process count. Neither side pays for its start: lockmark's CPU is that of the
@@ -13,9 +16,14 @@ for each in /usr/lib/postgresql/*/bin/pgbench; do
 done
 [ -n "$pgbench" ] || die "pgbench is needed: apt install postgresql"
 pairs=${PAIRS:-9}
-seconds=${SECONDS_EACH:-10}
+seconds=${SECONDS_EACH:-40}
+server_core=()
+if [ "$(nproc)" -ge 2 ]; then
+  on_cores=(taskset -c 0)
+  server_core=(taskset -c 1)
+fi
 
-target=$(up postgres)
+target=$("${server_core[@]}" "$bin/lockmark" up postgres | awk 'NR == 1 { print $2 }')
 cat >"$work/cycle.sql" <<'END'
 SELECT pg_advisory_lock(:client_id);
 SELECT pg_advisory_unlock(:client_id);
@@ -24,7 +32,7 @@ END
 # pgbench_of ARGUMENT...: sets $pb_used (CPU in s) and $pb_cycles; what it says is in $work/pb.
 pgbench_of() {
   local took_pb user system
-  took_pb=$({ time timeout 60 "$pgbench" -n -M prepared -c 10 -j 1 "$@" \
+  took_pb=$({ time timeout 120 "${on_cores[@]}" "$pgbench" -n -M prepared -c 10 -j 1 "$@" \
     -f "$work/cycle.sql" "$target" >"$work/pb" 2>&1; } 2>&1)
   pb_cycles=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$work/pb")
   read -r _ user system <<<"$took_pb"
