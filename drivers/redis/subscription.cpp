@@ -30,7 +30,7 @@ struct subscription::channel {
   std::size_t unanswered = 0;  // SUBSCRIBEs sent and not confirmed
   bool asked = false;          // the last command was SUBSCRIBE
   bool confirmed = false;
-  unsigned redirected = 0;        // redirections so far
+  unsigned redirected = 0;        // how often another server turned out to be the channel's
   std::size_t permits = 0;        // messages without a waiter
   std::deque<place*> confirming;  // waiting for the confirmation
   std::deque<place*> waiting;     // waiting for a message, in order of arrival
@@ -285,7 +285,8 @@ void subscription::lose_connection(wire& w) {
   }
 }
 
-// A paused server says nothing, so it does not say that it is no longer the master.
+// A paused server says nothing, so it does not say that it is no longer the master. Who waits for a
+// confirmation asks the new one.
 void subscription::leave_servers_of_old() {
   for (const auto& w : wires_) {
     if (w->now != wire::state::connected) continue;
@@ -295,7 +296,11 @@ void subscription::leave_servers_of_old() {
       const host_port* const now = at_.master_of(slot_of(name));
       is_old = is_old || (now != nullptr && *now != w->to.at());
     }
-    if (is_old) lose_connection(*w);
+    if (!is_old) continue;
+    for (const auto& [name, c] : channels_) {
+      if (c->on == w.get()) ++c->redirected;
+    }
+    lose_connection(*w);
   }
 }
 
