@@ -161,17 +161,27 @@ task<replication> connection::ask_replication(time_point deadline, bool to_disk)
   co_return *kept;
 }
 
-task<outcome<replicated_reply>> connection::exchange_replicated(time_limit until, bool to_disk) {
+void connection::write_evalsha(const script& s, int key_count,
+                               const std::vector<argument>& arguments) {
+  std::vector<argument> all{"EVALSHA", s.sha1, key_count};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  out_.clear();
+  append_command(out_, all);
+}
+
+task<outcome<replicated_reply>> connection::exchange_replicated(time_limit until, bool to_disk,
+                                                                const script& fallback) {
   replication of_master;
   if (at_ != nullptr) of_master = co_await ask_replication(until.begin, to_disk);
-  outcome<replicated_reply> ending = co_await exchange_confirmed(until, of_master);
+  outcome<replicated_reply> ending = co_await exchange_confirmed(until, of_master, &fallback);
   const bool other = ending.done() && ending.value().confirmed != of_master.replicas;
   if (other && at_ != nullptr) at_->replication_of(last_->at()).reset();
   co_return ending;
 }
 
 task<outcome<replicated_reply>> connection::exchange_confirmed(time_limit until,
-                                                               replication of_master) {
+                                                               replication of_master,
+                                                               const script* fallback) {
   replicated_reply result;
   result.replicas = of_master.replicas;
   if (result.replicas > 0) {
@@ -182,7 +192,7 @@ task<outcome<replicated_reply>> connection::exchange_confirmed(time_limit until,
     }
     followers_ = 1;
   }
-  const outcome<reply> said = co_await exchange(until, nullptr, errors::throw_them);
+  const outcome<reply> said = co_await exchange(until, fallback, errors::throw_them);
   followers_ = 0;
   if (!said.done()) co_return said.without_value<replicated_reply>();
   result.said = said.value();

@@ -94,24 +94,27 @@ class connection {
     return exchange_confirmed(until, {.replicas = replicas});
   }
 
-  // The same for as many replicas as the master has, as Redisson's syncedEval. `to_disk`: by
-  // WAITAOF, where the master can wait for an append-only file.
+  // evaluate() followed by WAIT for as many replicas as the master has, as Redisson's syncedEval.
+  // `to_disk`: by WAITAOF, where the master can wait for an append-only file.
   template <class... Arguments>
-  task<outcome<replicated_reply>> command_synced(time_limit until, bool to_disk,
-                                                 const Arguments&... arguments) {
+  task<outcome<replicated_reply>> evaluate_synced(time_limit until, bool to_disk, const script& s,
+                                                  int key_count, const Arguments&... arguments) {
     out_.clear();
-    append_command(out_, arguments...);
-    return exchange_replicated(until, to_disk);
+    append_evalsha(out_, s, key_count, arguments...);
+    return exchange_replicated(until, to_disk, s);
   }
 
-  // evaluate() for any number of arguments.
+  // Both for any number of arguments.
   task<outcome<reply>> evaluate_all(time_limit until, const script& s, int key_count,
                                     const std::vector<argument>& arguments) {
-    std::vector<argument> all{"EVALSHA", s.sha1, key_count};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    out_.clear();
-    append_command(out_, all);
+    write_evalsha(s, key_count, arguments);
     return exchange(until, &s);
+  }
+  task<outcome<replicated_reply>> evaluate_all_synced(time_limit until, bool to_disk,
+                                                      const script& s, int key_count,
+                                                      const std::vector<argument>& arguments) {
+    write_evalsha(s, key_count, arguments);
+    return exchange_replicated(until, to_disk, s);
   }
 
   // For commands outside of locks: error replies are answers too; throws no_server without answer.
@@ -158,8 +161,11 @@ class connection {
   task<outcome<reply>> exchange_on(link& on, time_limit until, const script* fallback,
                                    errors treatment);
   task<outcome<reply>> exchange_routed(time_limit until, const script* fallback, errors treatment);
-  task<outcome<replicated_reply>> exchange_replicated(time_limit until, bool to_disk);
-  task<outcome<replicated_reply>> exchange_confirmed(time_limit until, replication of_master);
+  void write_evalsha(const script& s, int key_count, const std::vector<argument>& arguments);
+  task<outcome<replicated_reply>> exchange_replicated(time_limit until, bool to_disk,
+                                                      const script& fallback);
+  task<outcome<replicated_reply>> exchange_confirmed(time_limit until, replication of_master,
+                                                     const script* fallback = nullptr);
   task<replication> ask_replication(time_point deadline, bool to_disk);
   outcome<reply> judged(link& on, const reply& r);
   // The ending after `error` while an answer was due. Throws no_server for nonsense.

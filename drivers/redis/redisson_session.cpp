@@ -241,9 +241,7 @@ task<outcome<reply>> redisson_session::extend_all(connection& c, std::vector<rlo
   keys.insert(keys.end(), arguments.begin(), arguments.end());
   const script& text = run_.scripts[extend_script];
   if (sync_ == sync_replicas::none) co_return co_await c.evaluate_all(until, text, count, keys);
-  std::vector<argument> all{"EVAL", text.text, count};
-  all.insert(all.end(), keys.begin(), keys.end());
-  const auto said = co_await c.command_synced(until, to_disk_, all);
+  const auto said = co_await c.evaluate_all_synced(until, to_disk_, text, count, keys);
   if (!said.done()) co_return said.without_value<reply>();
   co_return said.value().said;
 }

@@ -117,8 +117,7 @@ class redisson_session : public lock_session {
       return c.evaluate(r, text, key_count, arguments...);
     }
     unconfirmed_[r.client] = false;
-    return confirmed(r.client,
-                     c.command_synced(r, to_disk_, "EVAL", text.text, key_count, arguments...));
+    return confirmed(r.client, c.evaluate_synced(r, to_disk_, text, key_count, arguments...));
   }
 
   // Has `wipe` remove this key too.

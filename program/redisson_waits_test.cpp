@@ -1,0 +1,109 @@
+// How the real Redissons have a write confirmed, and our lock as each of them, by the counts of a
+// server whose replicas have append-only files: WAITAOF where the server can (Redis and Valkey from
+// 7.2 on), and WAIT otherwise. Needs the clients of deploy/interop.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "deploy/local/cluster.hpp"
+#include "deploy/local/versions.hpp"
+#include "drivers/exec/exec.hpp"
+#include "drivers/redis/test_servers.hpp"
+
+namespace lockmark::exec {
+namespace {
+
+using namespace std::chrono_literals;
+using redis::redis_cli;
+
+constexpr std::uint64_t cycles = 10;
+
+bool has_line(const std::vector<std::string>& said, std::string_view beginning) {
+  return std::ranges::any_of(said, [&](const auto& one) { return one.starts_with(beginning); });
+}
+
+// Turns on the append-only files of all servers, and has each write on the disk at once: else a
+// confirmation takes up to a second.
+task<void> write_to_files(loop& l, const local::cluster& servers) {
+  for (const local::server_info& server : servers.servers()) {
+    if (!server.name.starts_with("redis")) continue;
+    const std::string url = fmt::format("redis://127.0.0.1:{}", server.port);
+    redis_cli(url, "CONFIG SET appendfsync always");
+    redis_cli(url, "CONFIG SET appendonly yes");
+    const time_point by = l.now() + 30s;
+    while (!has_line(redis_cli(url, "INFO persistence"), "aof_rewrite_in_progress:0")) {
+      if (l.now() > by) throw std::runtime_error("a server does not finish its file");
+      co_await l.sleep_for(20ms);
+    }
+  }
+}
+
+task<void> take_and_give(loop& l, session& s, std::uint64_t times) {
+  for (std::uint64_t i = 0; i < times; ++i) {
+    const auto got = co_await s.acquire(redis::by(l, 0, 20s));
+    EXPECT_TRUE(got.done());
+    const auto given = co_await s.release(redis::by(l, 0, 20s));
+    EXPECT_TRUE(given.done());
+  }
+}
+
+// After one that is not counted: who begins asks what the server can, and loads its scripts.
+task<void> count(loop& l, driver& d, driver& counter, server_counters& counted) {
+  const time_point soon = l.now() + 60s;
+  co_await d.prepare(l, soon);
+  const instance who{.id = "inst"};
+  const auto s = co_await d.open(l, who, soon);
+  co_await take_and_give(l, *s, 1);
+  const server_counters before = co_await counter.counters(l, soon);
+  co_await take_and_give(l, *s, cycles);
+  counted = co_await counter.counters(l, soon);
+  for (const auto& [name, number] : before) counted[name] -= number;
+  co_await s->close();
+  co_await d.wipe(l, soon);
+}
+
+// The commands of a lock; others are of replicas, sentinels and counting.
+server_counters costs(const lock_kind& kind, const std::string& url,
+                      const option_values& options = {}) {
+  const real_clock clock;
+  loop l{clock};
+  const auto counter = redis::driver_for(redis::redisson(), url);
+  server_counters counted;
+  run_to_end(l, count(l, *redis::driver_for(kind, url, options), *counter, counted));
+  constexpr std::array others{"info", "role", "replconf", "ping", "publish", "client|setname"};
+  std::erase_if(counted, [&](const auto& named) {
+    const auto is = [&](const char* one) { return named.first == std::string("cmd.") + one; };
+    return !named.first.starts_with("cmd.") || named.second == 0 || std::ranges::any_of(others, is);
+  });
+  return counted;
+}
+
+lock_kind client(std::string_view name) {
+  for (const lock_kind& kind : kinds()) {
+    if (kind.name == name) return kind;
+  }
+  throw std::logic_error(fmt::format("no client {}", name));
+}
+
+TEST(redissons, have_writes_confirmed_as_ours) {
+  setenv("LOCKMARK_JAVA_OPTIONS", "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", 0);
+  const auto servers = local::cluster::start(local::of_version_under_test("redis-sentinel"));
+  const real_clock clock;
+  loop l{clock};
+  run_to_end(l, write_to_files(l, servers));
+  const std::string& url = servers.target();
+  const bool can = redis_cli(redis::masters(url).at(0), "COMMAND INFO WAITAOF").size() > 1;
+  const server_counters by_wait = costs(redis::redisson(), url);
+  const server_counters by_file = costs(redis::redisson(), url, {{"wait_aof", "true"}});
+  EXPECT_EQ(costs(client("exec/redisson"), url), by_wait);
+  EXPECT_EQ(costs(client("exec/redisson_3.52"), url), by_file);
+  EXPECT_EQ(by_wait.at("cmd.wait"), 2 * cycles);
+  EXPECT_EQ(by_file.at(can ? "cmd.waitaof" : "cmd.wait"), 2 * cycles);
+}
+
+}  // namespace
+}  // namespace lockmark::exec
