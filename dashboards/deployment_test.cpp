@@ -122,8 +122,8 @@ YAML::Node part(const YAML::Node& service, const std::string& key) {
   return service["<<"].IsDefined() ? part(service["<<"], key) : YAML::Node(YAML::NodeType::Null);
 }
 
-// "name:1.2.3" or "name:v1.2.3": a tag that will still mean the same tomorrow. PostgreSQL's versions
-// have two numbers.
+// "name:1.2.3" or "name:v1.2.3": a tag that will still mean the same tomorrow. PostgreSQL's
+// versions have two numbers.
 bool is_pinned(const std::string& image) {
   std::string tag = image.substr(std::min(image.rfind(':'), image.size() - 1) + 1);
   if (tag.starts_with("v")) tag.erase(0, 1);
@@ -144,9 +144,8 @@ TEST(compose, pins_every_image) {
     ++images;
   }
   EXPECT_GT(images, 25);
-  for (const char* loose :
-       {"redis", "redis:latest", "redis:7", "redis:7.0", "redis:7.0.x", "redis:7.0.15.1",
-        "postgres:17"}) {
+  for (const char* loose : {"redis", "redis:latest", "redis:7", "redis:7.0", "redis:7.0.x",
+                            "redis:7.0.15.1", "postgres:17"}) {
     EXPECT_FALSE(is_pinned(loose)) << loose;
   }
 }

@@ -32,8 +32,9 @@ TEST(fail_over, is_not_for_every_topology) {
   EXPECT_TRUE(can_fail_over("redis-cluster"));
   EXPECT_TRUE(can_fail_over("mysql-replicated"));
   EXPECT_TRUE(can_fail_over("postgres-replicated"));
-  for (const char* other : {"redis", "zookeeper-3", "etcd-3", "mysql", "mysql-galera",
-                            "redis-independent", "redis-clusters", "postgres", "postgres-pgbouncer"}) {
+  for (const char* other :
+       {"redis", "zookeeper-3", "etcd-3", "mysql", "mysql-galera", "redis-independent",
+        "redis-clusters", "postgres", "postgres-pgbouncer"}) {
     EXPECT_FALSE(can_fail_over(other)) << other;
   }
 }

@@ -40,8 +40,7 @@ void add_cluster(plan& all, site& where, std::string_view prefix) {
     all.servers.push_back(std::move(node));
   }
   const int first = all.servers[all.servers.size() - nodes].port;
-  words.insert(words.end(),
-               {"--cluster-replicas", fmt::format("{}", replicas), "--cluster-yes"});
+  words.insert(words.end(), {"--cluster-replicas", fmt::format("{}", replicas), "--cluster-yes"});
   all.after_start.push_back(redis_command(where, "join the cluster", first, words));
 }
 

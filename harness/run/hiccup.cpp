@@ -29,8 +29,8 @@ void hiccup_count::awake(time_point now, std::int64_t suspended_ns) {
   if (now < due) return;
   const duration late = now - due;
   if (window_.contains(to_ns(due))) {
-    // A stall that is shorter than the period meets a beat with a chance of its length / period; one
-    // that does stands for as many as that takes (Horvitz-Thompson).
+    // A stall that is shorter than the period meets a beat with a chance of its length / period;
+    // one that does stands for as many as that takes (Horvitz-Thompson).
     const auto stands_for = period_ / std::clamp(late, shortest_period, period_);
     seen_.by_wake.record(late.count(), stands_for);
   }
