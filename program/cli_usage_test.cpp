@@ -294,7 +294,7 @@ TEST_F(usage, lists_locks_as_json) {
   }
   EXPECT_THAT(names, IsSupersetOf({"memory/lock", "faulty/lock", "exec/lock", "exec/redisson",
                                    "exec/curator", "exec/node_redlock", "exec/redsync", "exec/etcd",
-                                   "exec/shedlock", "exec/kazoo"}));
+                                   "exec/shedlock", "exec/go_pglock", "exec/kazoo"}));
   EXPECT_THAT(names, IsSupersetOf(locks_asked_for()));
 }
 

@@ -121,4 +121,28 @@ crowd_result mix(const duel& d, const crowd& c) {
   return result;
 }
 
+task<void> close_all(std::vector<std::unique_ptr<session>>& sessions) {
+  std::exception_ptr failure;
+  for (const auto& open : sessions) {
+    try {
+      co_await open->close();
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  sessions.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+std::string name_of_run() {
+  return fmt::format("duel{}", to_ns(real_clock{}.now()) / 1000);
+}
+
+option_values options_of(const side& s) {
+  option_values all;
+  for (const lock_option& o : s.kind.options) all.emplace(std::string{o.name}, o.preset);
+  for (const auto& [name, value] : s.options) all[name] = value;
+  return all;
+}
+
 }  // namespace lockmark::exec

@@ -196,6 +196,16 @@ task<void> sees_session_end(loop& l, fighter& one, fighter& other, std::uint32_t
   co_await one.give_up(key);
 }
 
+// A lock of a connection: the other's is cut, and the key is free at once.
+task<void> sees_connection_end(fighter& one, fighter& other, std::uint32_t key) {
+  session* const mortal = co_await other.join_mortal();
+  co_await other.take(mortal, key, patience, long_lease);
+  co_await one.is_kept_out(key);
+  other.cut();
+  co_await one.take(&one.first(), key, patience, long_lease);
+  co_await one.give_up(key);
+}
+
 task<void> real_holds(arena a) {
   co_await holds(a.real, a.ours, 0);
 }
@@ -219,6 +229,12 @@ task<void> real_sees_session_end(arena a) {
 }
 task<void> ours_sees_session_end(arena a) {
   co_await sees_session_end(a.l, a.ours, a.real, 7);
+}
+task<void> real_sees_connection_end(arena a) {
+  co_await sees_connection_end(a.real, a.ours, 6);
+}
+task<void> ours_sees_connection_end(arena a) {
+  co_await sees_connection_end(a.ours, a.real, 7);
 }
 
 // One counter for both: each grant's token is above the previous one, whichever side it came from.
@@ -268,32 +284,33 @@ struct round {
   task<void> (*play)(arena);
 };
 
-bool excludes(const duel& d) {
-  return d.are == relation::exclusive;
+template <relation which>
+bool is(const duel& d) {
+  return d.are == which;
 }
-bool shares(const duel& d) {
-  return d.are == relation::shared;
-}
-bool lets_ours_in(const duel& d) {
-  return d.are == relation::ours_join;
-}
-bool lets_real_in(const duel& d) {
-  return d.are == relation::real_join;
-}
+constexpr auto excludes = is<relation::exclusive>;
 bool keeps_real_out(const duel& d) {
-  return excludes(d) || lets_ours_in(d);
+  return excludes(d) || is<relation::ours_join>(d);
 }
 bool keeps_ours_out(const duel& d) {
-  return excludes(d) || lets_real_in(d);
+  return excludes(d) || is<relation::real_join>(d);
 }
 bool leased(const duel& d) {
   return excludes(d) && d.ours.kind.has.has(feature::lease);
 }
+// PostgreSQL's session is the connection; others go on without one for their time-out.
+bool keeps_out_in_connection(const duel& d) {
+  return excludes(d) && d.ours.kind.has.has(feature::session_bound) &&
+         d.ours.kind.name.starts_with("postgres/");
+}
+bool outlasts_connection(const duel& d) {
+  return d.ours.kind.has.has(feature::session_bound) && !keeps_out_in_connection(d);
+}
 bool keeps_real_out_in_session(const duel& d) {
-  return keeps_real_out(d) && d.ours.kind.has.has(feature::session_bound);
+  return keeps_real_out(d) && outlasts_connection(d);
 }
 bool keeps_ours_out_in_session(const duel& d) {
-  return keeps_ours_out(d) && d.ours.kind.has.has(feature::session_bound);
+  return keeps_ours_out(d) && outlasts_connection(d);
 }
 // The real client's row cannot declare it, because its option `kind` decides.
 bool fenced(const duel& d) {
@@ -310,10 +327,12 @@ constexpr round all_rounds[] = {
     {"ours_sees_lease_end", leased, ours_sees_lease_end},
     {"real_sees_session_end", keeps_real_out_in_session, real_sees_session_end},
     {"ours_sees_session_end", keeps_ours_out_in_session, ours_sees_session_end},
+    {"real_sees_connection_end", keeps_out_in_connection, real_sees_connection_end},
+    {"ours_sees_connection_end", keeps_out_in_connection, ours_sees_connection_end},
     {"tokens_grow", fenced, tokens_grow},
-    {"both_hold", shares, both_hold},
-    {"real_joins", lets_real_in, real_joins},
-    {"ours_joins", lets_ours_in, ours_joins},
+    {"both_hold", is<relation::shared>, both_hold},
+    {"real_joins", is<relation::real_join>, real_joins},
+    {"ours_joins", is<relation::ours_join>, ours_joins},
 };
 
 using round_names = std::vector<std::string>;
@@ -371,30 +390,6 @@ std::vector<std::string> rounds_of(const duel& d) {
     if (r.applies(d)) names.emplace_back(r.name);
   }
   return names;
-}
-
-task<void> close_all(std::vector<std::unique_ptr<session>>& sessions) {
-  std::exception_ptr failure;
-  for (const auto& open : sessions) {
-    try {
-      co_await open->close();
-    } catch (...) {
-      if (!failure) failure = std::current_exception();
-    }
-  }
-  sessions.clear();
-  if (failure) std::rethrow_exception(failure);
-}
-
-std::string name_of_run() {
-  return fmt::format("duel{}", to_ns(real_clock{}.now()) / 1000);
-}
-
-option_values options_of(const side& s) {
-  option_values all;
-  for (const lock_option& o : s.kind.options) all.emplace(std::string{o.name}, o.preset);
-  for (const auto& [name, value] : s.options) all[name] = value;
-  return all;
 }
 
 }  // namespace lockmark::exec

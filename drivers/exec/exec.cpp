@@ -84,7 +84,8 @@ std::vector<std::string> words_of(std::string_view command) {
 constexpr std::string_view redis_schemes =
     "redis rediss redis+sentinel rediss+sentinel redis+cluster rediss+cluster";
 constexpr std::string_view master_schemes = "redis rediss redis+independent rediss+independent";
-constexpr std::string_view mysql_schemes = "mysql mysql+galera";
+constexpr std::string_view postgres_schemes = "postgres postgresql";
+constexpr std::string_view sql_schemes = "mysql mysql+galera postgres postgresql";
 constexpr std::string_view every_scheme =
     "exec redis rediss redis+sentinel rediss+sentinel redis+cluster rediss+cluster zookeeper "
     "etcd redis+independent rediss+independent mysql mysql+galera postgres postgresql";
@@ -159,7 +160,8 @@ constexpr real_client curator_5_4{"curator_5.4", "zookeeper", false};
 constexpr real_client node_redlock{"node_redlock", master_schemes, true};
 constexpr real_client redsync{"redsync", master_schemes, true};
 constexpr real_client go_etcd{"etcd", "etcd", false};
-constexpr real_client jdbc_shedlock{"shedlock", mysql_schemes, false};
+constexpr real_client jdbc_shedlock{"shedlock", sql_schemes, false};
+constexpr real_client go_pglock{"go_pglock", postgres_schemes, false};
 constexpr real_client python_kazoo{"kazoo", "zookeeper", false};
 
 template <const real_client& client>
@@ -269,13 +271,15 @@ lock_kind polling_redlock(std::string_view name, std::string_view summary, std::
 
 lock_kind shedlock() {
   return {.name = "exec/shedlock",
-          .summary = "the real ShedLock with its JDBC provider, in a Java process per instance",
+          .summary =
+              "the real ShedLock with a JDBC provider (PostgreSQL: the one that asks the server "
+              "for the time), in a Java process per instance",
           .has = feature::lease | feature::renewable,
           .promises = safety::best_effort,
-          .topologies = "mysql mysql-replicated mysql-galera",
-          .algorithm = "ShedLock, JdbcLockProvider",
+          .topologies = "mysql mysql-replicated mysql-galera postgres postgres-replicated",
+          .algorithm = "ShedLock 6.9",
           .options = {{.name = "table",
-                       .values = "letters, digits and _; empty: lockmark_<run>_shedlock",
+                       .values = "letters, digits and _; empty: that of our lock",
                        .preset = "",
                        .help = "the table, which is made if it is not there",
                        .accepts = is_table}},
@@ -297,6 +301,17 @@ lock_kind etcd_client() {
                        .accepts = one_of<etcd_kinds>}},
           .make = make_real<go_etcd>,
           .holders = holders_of};
+}
+
+lock_kind pglock() {
+  return {.name = "exec/go_pglock",
+          .summary = "the real go-pglock, in a Go process per instance",
+          .has = feature::session_bound | feature::server_wait,
+          .promises = safety::session,
+          .topologies = "postgres",
+          .algorithm = "go-pglock 3, with lib/pq",
+          .options = {},
+          .make = make_real<go_pglock>};
 }
 
 lock_kind kazoo() {
@@ -330,6 +345,7 @@ std::vector<lock_kind> kinds() {
                       "redsync 4, with go-redis", make_real<redsync>),
       etcd_client(),
       shedlock(),
+      pglock(),
       kazoo(),
   };
 }

@@ -1,9 +1,9 @@
 // postgres/lease_row: a row with a time until which it is locked, by the server's clock, and a
 // token from a sequence. ShedLock's statement for PostgreSQL, with the token of pglock.
 //
-// acquire   INSERT INTO lockmark_<run>_lease_row (name, lock_until, locked_by, token)
-//           VALUES ('<key>', now() + <lease>, '<owner>', nextval(<sequence>))
-//           ON CONFLICT (name) DO UPDATE SET lock_until = excluded.lock_until,
+// acquire   INSERT INTO lockmark_<run>_lease_row (name, lock_until, locked_at, locked_by, token)
+//           VALUES ('<key>', now() + <lease>, now(), '<owner>', nextval(<sequence>))
+//           ON CONFLICT (name) DO UPDATE SET lock_until = excluded.lock_until, locked_at = now(),
 //           locked_by = excluded.locked_by, token = nextval(<sequence>)
 //           WHERE lock_until <= now() RETURNING token
 // renew     UPDATE ... SET lock_until = now() + <lease>
@@ -12,7 +12,8 @@
 //
 // Each is a transaction of its own. The update draws its token while it has the row, so that a
 // key's tokens grow in the order of its grants: those that VALUES drew before may be older than the
-// row. The row stays; a holder whose time is over is refused as not owner.
+// row. The row stays; a holder whose time is over is refused as not owner. ShedLock itself may use
+// the same table, and leaves the token alone.
 #include <fmt/core.h>
 
 #include "drivers/postgres/errors.hpp"
@@ -37,10 +38,11 @@ constexpr std::string_view lease_end = "now() + $3 * interval '1 microsecond'";
 lease_words::lease_words(const table& t) : rows(t) {
   const std::string& name = rows.name();
   acquire = {"acquire",
-             fmt::format("INSERT INTO {0} AS held (name, lock_until, locked_by, token) "
-                         "VALUES ($1, {1}, $2, nextval('{2}')) ON CONFLICT (name) DO UPDATE "
-                         "SET lock_until = excluded.lock_until, locked_by = excluded.locked_by, "
-                         "token = nextval('{2}') WHERE held.lock_until <= now() RETURNING token",
+             fmt::format("INSERT INTO {0} AS held (name, lock_until, locked_at, locked_by, token) "
+                         "VALUES ($1, {1}, now(), $2, nextval('{2}')) ON CONFLICT (name) DO UPDATE "
+                         "SET lock_until = excluded.lock_until, locked_at = now(), "
+                         "locked_by = excluded.locked_by, token = nextval('{2}') WHERE "
+                         "held.lock_until <= now() RETURNING token",
                          name, lease_end, rows.sequence())};
   renew = {"renew", fmt::format("UPDATE {} SET lock_until = {} WHERE name = $1 AND locked_by = $2 "
                                 "AND lock_until > now() RETURNING token",
@@ -101,8 +103,8 @@ lock_kind lease_row() {
       .make = [](const driver_setup& setup) -> std::unique_ptr<driver> {
         const layout how{.suffix = "lease_row",
                          .columns =
-                             ", lock_until timestamptz NOT NULL, locked_by text NOT NULL, "
-                             "token bigint NOT NULL",
+                             ", lock_until timestamptz NOT NULL, locked_at timestamptz NOT NULL, "
+                             "locked_by text NOT NULL, token bigint NOT NULL DEFAULT 0",
                          .rows_first = false,
                          .has_tokens = true};
         const auto words = std::make_shared<lease_words>(table{setup.run_names, how});

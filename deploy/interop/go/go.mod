@@ -3,7 +3,9 @@ module lockmark/interop
 go 1.19
 
 require (
+	github.com/allisson/go-pglock/v3 v3.0.0
 	github.com/go-redsync/redsync/v4 v4.12.1
+	github.com/lib/pq v1.10.9
 	github.com/redis/go-redis/v9 v9.7.3
 	go.etcd.io/etcd/api/v3 v3.5.9
 	go.etcd.io/etcd/client/v3 v3.5.9

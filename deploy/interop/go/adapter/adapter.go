@@ -26,6 +26,7 @@ type Server struct {
 type Hello struct {
 	Server    Server            `json:"server"`
 	Options   map[string]string `json:"options"`
+	Run       string            `json:"run"`
 	Keys      []string          `json:"keys"`
 	Prefix    string            `json:"prefix"`
 	Clients   int               `json:"clients"`
