@@ -177,7 +177,8 @@ TEST_F(fetched_servers, say_what_is_missing) {
   fetch("redis@8.0", {});
   EXPECT_EQ(complaint("valkey-cloister@9.1"),
             "there is no local topology 'valkey-cloister@9.1'; those of valkey@9.1 are valkey@9.1, "
-            "valkey-sentinel@9.1, valkey-cluster@9.1, valkey-independent@9.1, valkey-tls@9.1");
+            "valkey-sentinel@9.1, valkey-cluster@9.1, valkey-clusters@9.1, "
+            "valkey-independent@9.1, valkey-tls@9.1");
   EXPECT_EQ(complaint("redis@8.0"),
             "redis@8.0 has no program redis-server; remove its folder, and let deploy/servers "
             "redis@8.0 fetch it again");

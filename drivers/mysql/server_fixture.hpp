@@ -55,7 +55,7 @@ struct server : testing::Test {
   void play(task<void> (*scene)(server&)) { run_to_end(l, whole(*this, scene)); }
 
   static task<void> whole(server& s, task<void> (*scene)(server&)) {
-    co_await connect_or_throw(s.admin, s.where, s.in(enough));
+    if (!s.admin.connected()) co_await connect_or_throw(s.admin, s.where, s.in(enough));
     co_await s.locks->prepare(s.l, s.in(enough));
     co_await scene(s);
     co_await s.locks->wipe(s.l, s.in(enough));
