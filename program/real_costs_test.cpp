@@ -1,5 +1,5 @@
-// What a cycle of the real Redissons costs and what one of ours does, command by command, by the
-// server's counts. Needs the clients of deploy/interop.
+// What a cycle of the real Redisson and Curator costs and what one of ours does, by the server's
+// counts. Needs the clients of deploy/interop.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@
 #include "deploy/local/versions.hpp"
 #include "drivers/exec/exec.hpp"
 #include "drivers/redis/test_servers.hpp"
+#include "drivers/zookeeper/zookeeper.hpp"
 
 namespace lockmark::exec {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using redis::redis_cli;
 
-constexpr std::uint64_t cycles = 10;
+constexpr std::uint64_t cycles = 20;
 
 bool has_line(const std::vector<std::string>& said, std::string_view beginning) {
   return std::ranges::any_of(said, [&](const auto& one) { return one.starts_with(beginning); });
@@ -55,7 +56,7 @@ task<void> take_and_give(loop& l, session& s, std::uint64_t times) {
 task<void> count(loop& l, driver& d, driver& counter, server_counters& counted) {
   const time_point soon = l.now() + 60s;
   co_await d.prepare(l, soon);
-  const instance who{.id = "inst"};
+  const instance who{.id = "inst", .session_timeout = 20s};
   const auto s = co_await d.open(l, who, soon);
   co_await take_and_give(l, *s, 1);
   const server_counters before = co_await counter.counters(l, soon);
@@ -66,14 +67,21 @@ task<void> count(loop& l, driver& d, driver& counter, server_counters& counted) 
   co_await d.wipe(l, soon);
 }
 
+// By a server whose counts our lock can read.
+server_counters counts(const lock_kind& kind, const option_values& options, const lock_kind& ours,
+                       const std::string& url) {
+  const real_clock clock;
+  loop l{clock};
+  const auto counter = redis::driver_for(ours, url);
+  server_counters counted;
+  run_to_end(l, count(l, *redis::driver_for(kind, url, options), *counter, counted));
+  return counted;
+}
+
 // The commands of a lock; others are of replicas, sentinels and counting.
 server_counters costs(const lock_kind& kind, const std::string& url,
                       const option_values& options = {}) {
-  const real_clock clock;
-  loop l{clock};
-  const auto counter = redis::driver_for(redis::redisson(), url);
-  server_counters counted;
-  run_to_end(l, count(l, *redis::driver_for(kind, url, options), *counter, counted));
+  server_counters counted = counts(kind, options, redis::redisson(), url);
   constexpr std::array others{"info", "role", "replconf", "ping", "client|setname"};
   std::erase_if(counted, [&](const auto& named) {
     const auto is = [&](const char* one) { return named.first == std::string("cmd.") + one; };
@@ -133,6 +141,34 @@ TEST_F(redissons, have_writes_confirmed_as_ours) {
   EXPECT_EQ(on_it(client("exec/redisson_3.52")), by_file);
   EXPECT_EQ(by_wait.at("cmd.wait"), 2 * cycles);
   EXPECT_EQ(by_file.at(can ? "cmd.waitaof" : "cmd.wait"), 2 * cycles);
+}
+
+// ZooKeeper counts packets, of which some are pings: one of a session of 20 s in six seconds.
+TEST(curators, cost_what_ours_do) {
+  setenv("LOCKMARK_JAVA_OPTIONS", "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", 0);
+  const auto servers = local::cluster::start("zookeeper");
+  struct twin {
+    option_values real;
+    lock_kind ours;
+    option_values options;
+  };
+  const std::vector<twin> twins{
+      {{{"kind", "mutex"}}, zookeeper::sequential(), {}},
+      {{{"kind", "semaphore_mutex"}}, zookeeper::semaphore_mutex(), {}},
+      {{{"kind", "semaphore"}, {"permits", "2"}}, zookeeper::semaphore(), {{"leases", "2"}}},
+      {{{"kind", "read"}}, zookeeper::read(), {}},
+      {{{"kind", "write"}}, zookeeper::write(), {}},
+  };
+  for (const twin& each : twins) {
+    const auto packets = [&](const lock_kind& kind, const option_values& options) {
+      const server_counters all = counts(kind, options, each.ours, servers.target());
+      return static_cast<double>(all.at("packets_received"));
+    };
+    const double wanted = packets(each.ours, each.options);
+    for (const char* real : {"exec/curator", "exec/curator_5.4"}) {
+      EXPECT_NEAR(packets(client(real), each.real), wanted, 4) << real << " " << each.ours.name;
+    }
+  }
 }
 
 }  // namespace
