@@ -27,18 +27,16 @@ while true do
   redis.call('ZREM', KEYS[3], head)
   redis.call('LPOP', KEYS[2])
 end
-if redis.call('EXISTS', KEYS[1]) == 0 then
-  local head = redis.call('LINDEX', KEYS[2], 0)
-  if not head or head == me then
-    redis.call('LPOP', KEYS[2])
-    redis.call('ZREM', KEYS[3], me)
-    for _, waiter in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
-      redis.call('ZINCRBY', KEYS[3], -wait, waiter)
-    end
-    redis.call('HSET', KEYS[1], me, 1)
-    redis.call('PEXPIRE', KEYS[1], lease)
-    return nil
+if redis.call('EXISTS', KEYS[1]) == 0 and
+   (redis.call('EXISTS', KEYS[2]) == 0 or redis.call('LINDEX', KEYS[2], 0) == me) then
+  redis.call('LPOP', KEYS[2])
+  redis.call('ZREM', KEYS[3], me)
+  for _, waiter in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
+    redis.call('ZINCRBY', KEYS[3], -wait, waiter)
   end
+  redis.call('HSET', KEYS[1], me, 1)
+  redis.call('PEXPIRE', KEYS[1], lease)
+  return nil
 end
 if redis.call('HEXISTS', KEYS[1], me) == 1 then
   redis.call('HINCRBY', KEYS[1], me, 1)

@@ -25,6 +25,9 @@
 namespace lockmark::redis {
 namespace {
 
+// KEYS: lock. ARGV: lease in ms. A script also in Redisson, which has it for several keys at once.
+constexpr std::string_view set_lease_lua = "return redis.call('PEXPIRE', KEYS[1], ARGV[1])";
+
 // 1 to 9; 0: not such a number.
 std::size_t number_of_locks(std::string_view text) {
   const bool is_one = text.size() == 1 && text[0] >= '1' && text[0] <= '9';
@@ -174,7 +177,8 @@ class multi_session final : public redisson_session {
       if (held[i] != vote::yes) continue;
       const rlock one = part(r, i);
       const auto said =
-          co_await client(r, one.place).command(r, "PEXPIRE", one.name, milliseconds(r.lease));
+          co_await client(r, one.place)
+              .evaluate(r, run_.scripts[first_own_script], 1, one.name, milliseconds(r.lease));
       if (said.done()) ++bounded;
     }
     co_return bounded;
@@ -216,14 +220,14 @@ class multi_session final : public redisson_session {
 
 constexpr recipe multi_recipe{
     .make_session = make_session<multi_session>,
-    .scripts = {redisson_take_lua, redisson_give_up_lua, redisson_extend_lua},
+    .scripts = {redisson_take_lua, redisson_give_up_lua, redisson_extend_lua, set_lease_lua},
     .over = spread::all_places,
     .connections_beside = 1,
     .watchdog_batch = redisson_batch,
     .beside = names_in_one_place};
 constexpr recipe red_recipe{
     .make_session = make_session<multi_session>,
-    .scripts = {redisson_take_lua, redisson_give_up_lua, redisson_extend_lua},
+    .scripts = {redisson_take_lua, redisson_give_up_lua, redisson_extend_lua, set_lease_lua},
     .over = spread::majority,
     .connections_beside = 1,
     .watchdog_batch = redisson_batch};

@@ -27,13 +27,15 @@ local mode = redis.call('HGET', KEYS[1], 'mode')
 if mode == 'write' and redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then
   return redis.call('PTTL', KEYS[1])
 end
-local lasts = -1
+local lasts, holds = -1, 1
 if mode then
   lasts = redis.call('PTTL', KEYS[1])
+  holds = redis.call('HINCRBY', KEYS[1], ARGV[2], 1)
 else
   redis.call('HSET', KEYS[1], 'mode', 'read')
+  redis.call('HSET', KEYS[1], ARGV[2], 1)
 end
-local hold = KEYS[2] .. ':' .. redis.call('HINCRBY', KEYS[1], ARGV[2], 1)
+local hold = KEYS[2] .. ':' .. holds
 redis.call('SET', hold, 1)
 redis.call('PEXPIRE', hold, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], math.max(lasts, tonumber(ARGV[1])))

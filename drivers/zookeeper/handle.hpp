@@ -111,6 +111,10 @@ class handle {
   // Lets this server catch up with the leader, so that the next read is no older than this call.
   task<reply> sync(const std::string& path, time_point deadline);
 
+  // Has the server forget a watch of children() that may not have fired. Nobody waits for the
+  // answer.
+  void forget(const std::string& path, std::shared_ptr<node_watch> w);
+
   // Starts to end the session; the scope is empty when it has ended. Does not block.
   void close();
 

@@ -64,6 +64,12 @@ struct handle::callbacks {
     c->owner.answered(c, code);
   }
 
+  static void on_forgotten(int code, const void* data) {
+    call* c = to_call(data);
+    c->owner.watches_.erase(c->watch.get());
+    c->owner.answered(c, code);
+  }
+
   static void on_text(int code, const char* text, const void* data) {
     call* c = to_call(data);
     if (code == ZOK && text != nullptr) c->result.text = text;
@@ -200,6 +206,21 @@ task<reply> handle::exists(const std::string& path, std::shared_ptr<node_watch> 
 task<reply> handle::remove(const std::string& path, time_point deadline) {
   return ask(body::nothing, nullptr, deadline,
              [&](call* c) { return zoo_adelete(zk_, path.c_str(), -1, callbacks::on_nothing, c); });
+}
+
+// The header has a pointer to a pointer for the callback, and the library takes the pointer.
+void handle::forget(const std::string& path, std::shared_ptr<node_watch> w) {
+  if (zk_ == nullptr) return;
+  const auto c = std::make_shared<call>(*this, body::nothing, std::move(w));
+  asked_.push_back(c);
+  const auto then = reinterpret_cast<void_completion_t*>(callbacks::on_forgotten);
+  const int queued =
+      zoo_aremove_watches(zk_, path.c_str(), ZWATCHTYPE_ANY, callbacks::on_node_event,
+                          c->watch.get(), 0, then, c.get());
+  if (queued == ZOK) ++sent_.commands;
+  if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c.get(), queued);
+  if (queued == ZCONNECTIONLOSS) lose_connection();
+  push(duplicate_);
 }
 
 task<reply> handle::sync(const std::string& path, time_point deadline) {

@@ -3,10 +3,8 @@
 //
 // A lease is a node in <key>/leases. A client first takes the mutex of <key>/locks, adds its node,
 // and watches the leases' parent while there are too many; so a released lease wakes one waiter
-// only, and leases are granted in the order of the mutex. Not reentrant: a holder that acquires
-// again acquires another lease.
-//
-// Curator removes a watch that has not fired; here it stays until the next change.
+// only, and leases are granted in the order of the mutex. A watch that has not fired is removed.
+// Not reentrant: a holder that acquires again acquires another lease.
 #include <algorithm>
 
 #include "drivers/zookeeper/driver.hpp"
@@ -58,12 +56,17 @@ class semaphore_session final : public node_session {
       if (leases.ok()) {
         if (std::ranges::find(leases.names, base_name(mine.path)) == leases.names.end())
           co_return refusal::unavailable;  // the node was deleted
-        if (leases.names.size() <= leases_) co_return nothing{};
+        if (leases.names.size() <= leases_) {
+          mine.zk->forget(mine.parent, watch);
+          co_return nothing{};
+        }
         co_await watch->fired.wait_until(until.wait_until);
       }
       const bool connected = co_await mine.zk->connected_by(until.wait_until);
       if (mine.zk->over() || !connected) co_return refusal::unavailable;
-      if (loop_.now() >= until.wait_until) co_return refusal::deadline;
+      if (loop_.now() < until.wait_until) continue;
+      mine.zk->forget(mine.parent, watch);
+      co_return refusal::deadline;
     }
   }
 
@@ -87,7 +90,7 @@ lock_kind semaphore() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessSemaphoreV2",
-      .cost = {6, 6},
+      .cost = {7, 6},
       .options = {count_option("leases", "3", "how many may hold a key at once")},
       .make = make_semaphore,
       .holders = [](const option_values& o) { return count_of(o, "leases"); },
@@ -103,7 +106,7 @@ lock_kind semaphore_mutex() {
       .promises = safety::session,
       .topologies = all_topologies,
       .algorithm = "Curator 5.4, InterProcessSemaphoreMutex",
-      .cost = {6, 6},
+      .cost = {7, 6},
       .options = {},
       .make = make_semaphore,
   };

@@ -96,12 +96,15 @@ func (c *client) Acquire(r adapter.Call) adapter.Answer {
 		lock = &made
 		c.locks[r.Key] = lock
 	}
-	// A wait that is given up ends its connection, whatever the server has granted meanwhile.
-	if err := lock.WaitAndLock(ctx); err != nil {
+	// A wait that is given up ends its connection, whatever the server has granted meanwhile. lib/pq
+	// closes it also where the lock was granted just at the end of the wait, and then says success.
+	err := lock.WaitAndLock(ctx)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		c.drop(r.Key)
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return adapter.Refused("deadline")
-		}
+		return adapter.Refused("deadline")
+	}
+	if err != nil {
+		c.drop(r.Key)
 		return doubt(err)
 	}
 	c.held[r.Key] = true
