@@ -223,7 +223,9 @@ TEST_F(lost_agents, more_than_an_agent_may_keep_ends_the_run) {
   proxied_way way(c);
   program one = agent(c, "one");
   auto small = agent_command(dir_, way.join(), "two");
-  small.insert(small.end(), {"--buffer", "0.1"});
+  // More than a busy machine keeps a coordinator from taking, and less than fills before an agent
+  // is lost.
+  small.insert(small.end(), {"--buffer", "0.5"});
   program two(small, dir_.path());
   ASSERT_TRUE(c.says("measuring", 2)) << c.err();
   way.set(faults::link_mode::stall);
