@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"runtime/debug"
 	"sync"
@@ -72,6 +73,12 @@ type Answer struct {
 func Granted() Answer           { return Answer{Outcome: "granted"} }
 func Refused(why string) Answer { return Answer{Outcome: "refused", Why: why} }
 func Doubt(why string) Answer   { return Answer{Outcome: "doubt", Why: why} }
+
+// Lost is a doubt for which the library has a reason, which goes to the standard error.
+func Lost(err error) Answer {
+	fmt.Fprintln(os.Stderr, err)
+	return Doubt("lost")
+}
 
 // Client is one logical client. All of its calls come from one goroutine.
 type Client interface {

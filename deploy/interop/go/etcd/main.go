@@ -6,8 +6,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -46,7 +44,7 @@ func (l *library) Wipe(r adapter.Call) adapter.Answer {
 	defer cancel()
 	_, err := l.etcd.Delete(ctx, l.hello.Prefix, clientv3.WithPrefix())
 	if err != nil {
-		return doubt(err)
+		return adapter.Lost(err)
 	}
 	return adapter.Granted()
 }
@@ -196,11 +194,6 @@ func (c *client) holderOf(s *concurrency.Session, name string) holder {
 	return mutex{concurrency.NewMutex(s, name)}
 }
 
-func doubt(err error) adapter.Answer {
-	fmt.Fprintln(os.Stderr, err)
-	return adapter.Doubt("lost")
-}
-
 func (c *client) Acquire(r adapter.Call) adapter.Answer {
 	wait := time.Duration(r.WaitMs) * time.Millisecond
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
@@ -215,7 +208,7 @@ func (c *client) Acquire(r adapter.Call) adapter.Answer {
 		answered, cancel := r.Answered()
 		defer cancel()
 		if err := h.giveUp(answered); err != nil {
-			return doubt(err)
+			return adapter.Lost(err)
 		}
 		return adapter.Refused("deadline")
 	}
@@ -223,7 +216,7 @@ func (c *client) Acquire(r adapter.Call) adapter.Answer {
 		return adapter.Refused("unavailable")
 	}
 	if err != nil {
-		return doubt(err)
+		return adapter.Lost(err)
 	}
 	c.held[r.Key] = h
 	return adapter.Answer{Outcome: "granted", Token: token}
@@ -242,7 +235,7 @@ func (c *client) Release(r adapter.Call) adapter.Answer {
 	ctx, cancel := r.Answered()
 	defer cancel()
 	if err := h.unlock(ctx); err != nil {
-		return doubt(err)
+		return adapter.Lost(err)
 	}
 	return adapter.Granted()
 }

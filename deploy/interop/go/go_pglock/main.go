@@ -7,10 +7,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"net/url"
-	"os"
 	"time"
 
 	"github.com/allisson/go-pglock/v3"
@@ -20,7 +18,6 @@ import (
 )
 
 type library struct {
-	run string
 	ids []int64
 	db  *sql.DB
 }
@@ -78,11 +75,6 @@ func (c *client) drop(key int) {
 	delete(c.held, key)
 }
 
-func doubt(err error) adapter.Answer {
-	fmt.Fprintln(os.Stderr, err)
-	return adapter.Doubt("lost")
-}
-
 func (c *client) Acquire(r adapter.Call) adapter.Answer {
 	wait := time.Duration(r.WaitMs) * time.Millisecond
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
@@ -105,7 +97,7 @@ func (c *client) Acquire(r adapter.Call) adapter.Answer {
 	}
 	if err != nil {
 		c.drop(r.Key)
-		return doubt(err)
+		return adapter.Lost(err)
 	}
 	c.held[r.Key] = true
 	return adapter.Granted()
@@ -123,7 +115,7 @@ func (c *client) Release(r adapter.Call) adapter.Answer {
 	defer cancel()
 	if err := c.locks[r.Key].Unlock(ctx); err != nil {
 		c.drop(r.Key)
-		return doubt(err)
+		return adapter.Lost(err)
 	}
 	delete(c.held, r.Key)
 	return adapter.Granted()

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -106,8 +105,7 @@ func refusedOrDoubt(err error, why string) adapter.Answer {
 		errors.Is(err, redsync.ErrLockAlreadyExpired) || errors.Is(err, redsync.ErrExtendFailed) {
 		return adapter.Refused(why)
 	}
-	fmt.Fprintln(os.Stderr, err)
-	return adapter.Doubt("lost")
+	return adapter.Lost(err)
 }
 
 func (c *client) Acquire(r adapter.Call) adapter.Answer {
