@@ -181,19 +181,24 @@ class zookeeper_driver final : public driver {
         check(created, fmt::format("create {}", part));
       }
     }
-    // The wipe of another run may remove the root before this run's node is in it.
-    reply created{};
-    do {
-      created = co_await zk->create(root_, "", node_kind::container, deadline);
-      check(created, fmt::format("create {}", root_));
-      created = co_await zk->create(run_, "", node_kind::container, deadline);
-    } while (created.ended == status::no_node && l.now() < deadline);
-    check(created, fmt::format("create {}", run_));
-    const std::vector<std::vector<std::string>> levels{keys_, below_keys_};
-    for (const std::vector<std::string>& level : levels) {
-      created = co_await create_all(l, zk, level, node_kind::container, deadline);
-      check(created, fmt::format("create the keys of {}", run_));
+    // What was just made may be gone again: the root by the wipe of another run, and each container
+    // without children by the server, which lists them once a minute and removes what it has listed
+    // by name alone.
+    bool stand = false;
+    while (!stand) stand = co_await create_levels(l, zk, deadline);
+  }
+
+  // False if a node of an upper level was gone before the one below it was made.
+  task<bool> create_levels(loop& l, std::shared_ptr<handle> zk, time_point deadline) {
+    const std::string below = fmt::format("the keys of {}", run_);
+    const std::vector<std::pair<std::string, std::vector<std::string>>> levels{
+        {root_, {root_}}, {run_, {run_}}, {below, keys_}, {below, below_keys_}};
+    for (const auto& [name, nodes] : levels) {
+      const reply created = co_await create_all(l, zk, nodes, node_kind::container, deadline);
+      if (created.ended == status::no_node && l.now() < deadline) co_return false;
+      check(created, fmt::format("create {}", name));
     }
+    co_return true;
   }
 
   task<void> delete_run(loop& l, std::shared_ptr<handle> zk, time_point deadline) {

@@ -294,6 +294,38 @@ TEST(driver, runs_come_and_go_side_by_side) {
   });
 }
 
+// Removes the node at the first moment at which it is there and empty, if there is one in time.
+task<void> remove_once(world& w, std::string path, int& removed) {
+  const time_point deadline = w.in(milliseconds(300));
+  while (w.here.now() < deadline) {
+    if (!(co_await w.look->remove(path, deadline)).ok()) continue;
+    ++removed;
+    break;
+  }
+}
+
+task<void> prepare(world& w) {
+  co_await w.backend->prepare(w.here, w.in(seconds(20)));
+}
+
+// A server removes an empty container that it knew before a wipe, also if it was made anew since.
+TEST(driver, prepares_again_what_is_removed_meanwhile) {
+  constexpr std::uint32_t keys = 500;
+  world{semaphore_mutex(), server_target(), keys}.run([](world& w) -> task<void> {
+    int removed = 0;
+    for (int round = 0; round < 100 && removed < 5; ++round) {
+      co_await w.backend->wipe(w.here, w.in(seconds(20)));
+      scope tasks{w.here};
+      tasks.spawn(remove_once(w, w.key_path(), removed));
+      tasks.spawn(prepare(w));
+      co_await tasks.join();
+      const std::string below = w.key_path() + "/locks";
+      EXPECT_TRUE((co_await w.look->exists(below, nullptr, w.in(seconds(5)))).ok());
+    }
+    EXPECT_GT(removed, 0);
+  });
+}
+
 task<void> pass_after_one_answer_each(loop& l, conformance::proxies& between) {
   for (const std::size_t which : {0U, 1U}) {
     while (between.mode(which) != proxy_mode::cut) co_await l.sleep_for(milliseconds(1));
