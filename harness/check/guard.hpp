@@ -6,8 +6,14 @@
 // tokens it also counts what a fence would have refused: an access with a lower token than one seen
 // before.
 //
-// Exact, with atomics; in memory that several processes may share. It refuses nothing: the lock is
-// measured without the fence.
+// A fence needs the order of the tokens. Salvatore Sanfilippo holds that unique ones do ("Is
+// Redlock safe?", antirez.com, 2016): a holder shows its token when it begins, and its write is
+// refused if another token was shown since. So the register also counts the writes that such a
+// check judges otherwise than the fence.
+//
+// With atomics, in memory that several processes may share. It refuses nothing: the lock is
+// measured without the fence. Exact, but for writes judged otherwise: one more where another
+// holder's read falls into the same instant.
 #pragma once
 
 #include <atomic>
@@ -23,6 +29,8 @@ struct alignas(64) guarded_register {
   std::atomic<std::uint64_t> lost_updates{0};
   std::atomic<std::uint64_t> stale_accesses{0};
   std::atomic<std::uint64_t> without_token{0};  // writes
+  std::atomic<std::uint64_t> last_shown{0};     // token of the latest read
+  std::atomic<std::uint64_t> misjudged_without_order{0};
 };
 
 struct guard_counts {
@@ -30,6 +38,9 @@ struct guard_counts {
   std::uint64_t lost_updates = 0;
   std::uint64_t stale_accesses = 0;  // reads and writes
   std::uint64_t writes_without_token = 0;
+  // Writes that a check for the token shown last would let through though they are stale, or refuse
+  // though they are not.
+  std::uint64_t misjudged_without_order = 0;
   bool fenced = false;  // grants carry tokens
 
   // A lower bound of the holds that met another holder: each hold has two accesses.
@@ -53,7 +64,8 @@ class guard {
   guard_counts counts() const;
 
  private:
-  void see_token(guarded_register& r, std::uint64_t token);
+  // Returns whether it is stale.
+  bool see_token(guarded_register& r, std::uint64_t token);
 
   const std::span<guarded_register> registers_;
   const bool fenced_;

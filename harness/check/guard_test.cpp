@@ -56,6 +56,7 @@ TEST(guard, without_tokens_an_update_is_lost_all_the_same) {
   EXPECT_EQ(c.lost_updates, 1u);
   EXPECT_EQ(c.stale_accesses, 0u);
   EXPECT_EQ(c.writes_without_token, 2u);
+  EXPECT_EQ(c.misjudged_without_order, 0u);
   EXPECT_EQ(c.proofs(), 1u);
   EXPECT_FALSE(c.fenced);
 }
@@ -70,6 +71,45 @@ TEST(guard, a_stale_grant_is_one_proof) {
   EXPECT_EQ(c.stale_accesses, 2u);
   EXPECT_EQ(c.lost_updates, 0u);
   EXPECT_EQ(c.proofs(), 1u);
+}
+
+// As Sanfilippo has it: who stops at work finds the token of its successor, order or not.
+TEST(guard, a_unique_token_shows_a_holder_that_stopped_at_work) {
+  guarded g(true);
+  const std::uint64_t first = g.resource.read(0, 1);
+  g.resource.write(0, 2, g.resource.read(0, 2));
+  g.resource.write(0, 1, first);
+  EXPECT_EQ(g.resource.counts().stale_accesses, 1u);
+  EXPECT_EQ(g.resource.counts().misjudged_without_order, 0u);
+}
+
+// Who stops between its grant and its first access shows its token last, and passes for the holder.
+TEST(guard, a_token_without_order_lets_a_late_beginner_write) {
+  guarded g(true);
+  g.resource.write(0, 2, g.resource.read(0, 2));
+  g.resource.write(0, 1, g.resource.read(0, 1));
+  EXPECT_EQ(g.resource.counts().misjudged_without_order, 1u);
+}
+
+TEST(guard, a_token_without_order_lets_a_late_beginner_spoil_the_holders_write) {
+  guarded g(true);
+  const std::uint64_t second = g.resource.read(0, 2);
+  const std::uint64_t first = g.resource.read(0, 1);
+  g.resource.write(0, 2, second);
+  EXPECT_EQ(g.resource.counts().misjudged_without_order, 1u);
+  const std::uint64_t third = g.resource.read(0, 3);
+  g.resource.write(0, 1, first);
+  g.resource.write(0, 3, third);
+  EXPECT_EQ(g.resource.counts().misjudged_without_order, 1u);
+}
+
+// A holder without a token shows none.
+TEST(guard, the_token_shown_last_is_that_of_a_holder_that_has_one) {
+  guarded g(true);
+  const std::uint64_t first = g.resource.read(0, 1);
+  g.resource.write(0, 0, g.resource.read(0, 0));
+  g.resource.write(0, 1, first);
+  EXPECT_EQ(g.resource.counts().misjudged_without_order, 0u);
 }
 
 TEST(guard, keys_do_not_disturb_each_other) {

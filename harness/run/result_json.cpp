@@ -278,6 +278,7 @@ json guard_json(const result& r) {
           {"lost_updates", g.lost_updates},
           {"stale_accesses", g.stale_accesses},
           {"writes_without_token", g.writes_without_token},
+          {"misjudged_without_order", g.misjudged_without_order},
           {"fenced", g.fenced}};
 }
 
@@ -341,7 +342,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.9";
+  j["schema_version"] = "1.10";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);

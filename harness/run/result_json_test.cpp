@@ -32,7 +32,7 @@ json quantile(const json& content, const char* which, double q) {
 // Counts, rates and shares of the whole.
 TEST(result_json, counts_and_rates) {
   const json j = to_json(sample_run{}.r);
-  EXPECT_EQ(j["schema_version"], "1.9");
+  EXPECT_EQ(j["schema_version"], "1.10");
   EXPECT_EQ(j["samples"], 5'020);
   EXPECT_EQ(j["counts"]["granted"], 4'769);
   EXPECT_EQ(j["counts"]["refused_deadline"], 251);
@@ -164,10 +164,12 @@ TEST(result_json, holds_for_pictures) {
 TEST(result_json, the_guarded_resource) {
   sample_run s;
   EXPECT_TRUE(to_json(s.r)["safety"]["guard"].is_null());
-  s.r.found.guard = check::guard_counts{.writes = 4'900, .lost_updates = 2, .stale_accesses = 6};
+  s.r.found.guard = check::guard_counts{
+      .writes = 4'900, .lost_updates = 2, .stale_accesses = 6, .misjudged_without_order = 1};
   const json j = to_json(s.r);
   EXPECT_EQ(j["safety"]["guard"]["writes"], 4'900);
   EXPECT_EQ(j["safety"]["guard"]["stale_accesses"], 6);
+  EXPECT_EQ(j["safety"]["guard"]["misjudged_without_order"], 1);
   EXPECT_EQ(j["safety"]["guard"]["fenced"], false);
   EXPECT_EQ(j["verdict"]["violations"], 3) << "six stale accesses are at least three holds";
   EXPECT_EQ(j["verdict"]["held"], false);
