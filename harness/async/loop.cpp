@@ -46,8 +46,12 @@ task<bool> loop::yield() {
 }
 
 void loop::resume(resumption parked, bool value) {
-  if (ready_.empty()) post([this] { run_ready(); });
   ready_.emplace_back(std::move(parked), value);
+  if (std::exchange(posted_, true)) return;
+  post([this] {
+    posted_ = false;
+    run_ready();
+  });
 }
 
 // Coroutines that become ready meanwhile wait for the next round, so that sockets get their turn

@@ -54,6 +54,12 @@ class loop {
   // Resumes a parked coroutine after the current one. On the loop's thread.
   void resume(resumption parked, bool value);
 
+  // Resumes those that are ready, within a handler that has more to tell: who is answered first
+  // sends first, and no server idles until the last answer is read.
+  void resume_ready() {
+    if (!ready_.empty()) run_ready();
+  }
+
   void add_timer(timer& t, time_point when);
   void remove_timer(timer& t) { timers_.remove(t); }
 
@@ -74,6 +80,7 @@ class loop {
   // Coroutines ready to resume. One Asio handler runs all of them, because passing each through
   // Asio's queue would cost two mutexes apiece.
   std::vector<std::pair<resumption, bool>> ready_;
+  bool posted_ = false;  // that handler
   std::vector<std::pair<resumption, bool>> running_;
   std::vector<std::uint32_t> order_;  // of running_
   std::minstd_rand random_;

@@ -21,7 +21,9 @@ class socket_watch::poller final : public asio::execution_context::service {
     wait();
   }
 
-  std::uint64_t add(int fd, listener& who) {
+  // `l` is the one loop of this context.
+  std::uint64_t add(loop& l, int fd, listener& who) {
+    loop_ = &l;
     const std::size_t place = free_place();
     slot& s = slots_[place];
     const std::uint64_t number = std::uint64_t{s.generation} << 32 | place;
@@ -65,22 +67,33 @@ class socket_watch::poller final : public asio::execution_context::service {
     });
   }
 
+  // Asks again while there is something: the way back through Asio costs three system calls. Not
+  // for ever, since timers and other sockets wait meanwhile.
   void tell() {
-    std::array<epoll_event, 64> happened;
-    const int count = epoll_wait(epoll_.native_handle(), happened.data(), happened.size(), 0);
-    for (int i = 0; i < count; ++i) {
-      const std::uint64_t number = happened[static_cast<std::size_t>(i)].data.u64;
-      const slot& s = slots_[number & 0xffffffff];
-      if (s.who == nullptr || s.generation != number >> 32) continue;
-      const std::uint32_t events = happened[static_cast<std::size_t>(i)].events;
-      s.who->stirred(((events & ~std::uint32_t{EPOLLOUT}) != 0 ? readable : 0U) |
-                     ((events & EPOLLOUT) != 0 ? writable : 0U));
+    constexpr int enough = 64;
+    int told = 0;
+    while (told < enough) {
+      std::array<epoll_event, enough> happened;
+      const int count = epoll_wait(epoll_.native_handle(), happened.data(), enough, 0);
+      if (count <= 0) return;
+      for (int i = 0; i < count; ++i) tell(happened[static_cast<std::size_t>(i)]);
+      told += count;
     }
+  }
+
+  void tell(const epoll_event& of) {
+    const std::uint64_t number = of.data.u64;
+    const slot& s = slots_[number & 0xffffffff];
+    if (s.who == nullptr || s.generation != number >> 32) return;
+    s.who->stirred(((of.events & ~std::uint32_t{EPOLLOUT}) != 0 ? readable : 0U) |
+                   ((of.events & EPOLLOUT) != 0 ? writable : 0U));
+    loop_->resume_ready();
   }
 
   void shutdown() override { epoll_.close(); }
 
   asio::posix::basic_stream_descriptor<executor> epoll_;
+  loop* loop_ = nullptr;
   std::vector<slot> slots_;
   std::size_t next_ = 0;
 };
@@ -88,7 +101,7 @@ class socket_watch::poller final : public asio::execution_context::service {
 asio::execution_context::id socket_watch::poller::id;
 
 socket_watch::socket_watch(loop& l, int fd, listener& who)
-    : poller_(asio::use_service<poller>(l.context())), fd_(fd), number_(poller_.add(fd, who)) {}
+    : poller_(asio::use_service<poller>(l.context())), fd_(fd), number_(poller_.add(l, fd, who)) {}
 
 socket_watch::~socket_watch() {
   poller_.remove(fd_, number_);

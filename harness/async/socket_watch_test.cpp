@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/async/scope.hpp"
+#include "harness/async/signal.hpp"
 #include "harness/unique_fd.hpp"
 
 namespace lockmark {
@@ -130,6 +131,33 @@ TEST_F(watched, hundreds_at_once) {
     say(pairs.back()->far);
   }
   for (const auto& n : notes) EXPECT_TRUE(see(*n, socket_watch::readable));
+}
+
+// Two sockets stir at once: who waits for the first goes on before the second is told of, so that
+// its next request is not kept back by the reading of other answers.
+TEST_F(watched, lets_who_waits_go_on_before_the_next_is_told) {
+  std::vector<std::string> order;
+  struct listening final : socket_watch::listener {
+    listening(loop& on, int fd, std::vector<std::string>& into)
+        : heard(on), order(into), watch(on, fd, *this) {}
+    void stirred(unsigned) override {
+      order.emplace_back("told");
+      heard.set();
+    }
+    signal heard;
+    std::vector<std::string>& order;
+    socket_watch watch;
+  };
+  ends one, other;
+  listening first{l, one.near.get(), order}, second{l, other.near.get(), order};
+  const auto go_on = [](loop& on, listening& who) -> task<void> {
+    if (co_await who.heard.wait_until(on.now() + 20s)) who.order.emplace_back("went on");
+  };
+  scope both{l};
+  both.spawn(go_on(l, first));
+  both.spawn(go_on(l, second));
+  run_to_end(l, both.join());
+  EXPECT_EQ(order, (std::vector<std::string>{"told", "went on", "told", "went on"}));
 }
 
 // What cannot be watched is an exception.
