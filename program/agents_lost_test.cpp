@@ -223,11 +223,11 @@ TEST_F(lost_agents, more_than_an_agent_may_keep_ends_the_run) {
   proxied_way way(c);
   program one = agent(c, "one");
   auto small = agent_command(dir_, way.join(), "two");
-  // More than a busy machine keeps a coordinator from taking, and less than fills before an agent
-  // is lost.
-  small.insert(small.end(), {"--buffer", "0.5"});
+  // So little that a slow machine fills it, too, before the agent takes its coordinator for gone.
+  // If the coordinator is kept from its work, it fills before the stall, which ends no differently.
+  small.insert(small.end(), {"--buffer", "0.1"});
   program two(small, dir_.path());
-  ASSERT_TRUE(c.says("measuring", 2)) << c.err();
+  c.says("measuring");
   way.set(faults::link_mode::stall);
   EXPECT_TRUE(two.says("more than it may keep"));
   way.set(faults::link_mode::pass);

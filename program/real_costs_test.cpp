@@ -59,6 +59,32 @@ struct counted {
   server_counters by_server{};
 };
 
+// The commands of locks; replicas, sentinels and counting have some of their own.
+server_counters of_locks(server_counters all) {
+  constexpr std::array others{"cmd.info", "cmd.role", "cmd.replconf", "cmd.ping",
+                              "cmd.client|setname"};
+  std::erase_if(all, [&](const auto& named) {
+    const bool is_others = std::ranges::find(others, named.first) != others.end();
+    return !named.first.starts_with("cmd.") || is_others;
+  });
+  return all;
+}
+
+// The counts once they rest: a client may still send what it does not wait for when its call has
+// ended, as Redisson 3.52 does with the DEL of a lock's latch.
+task<server_counters> counts_at_rest(loop& l, driver& counter) {
+  constexpr int looks = 10;
+  const time_point deadline = l.now() + 5s;
+  server_counters last;
+  for (int same = 0; same < looks && l.now() < deadline;) {
+    server_counters now = co_await counter.counters(l, deadline);
+    same = of_locks(now) == of_locks(last) ? same + 1 : 0;
+    last = std::move(now);
+    co_await l.sleep_for(20ms);
+  }
+  co_return last;
+}
+
 // After one that is not counted: who begins asks what the server can, and loads its scripts.
 task<void> count(loop& l, driver& d, driver& counter, std::uint64_t times, counted& all) {
   const time_point soon = l.now() + 60s;
@@ -66,9 +92,9 @@ task<void> count(loop& l, driver& d, driver& counter, std::uint64_t times, count
   const instance who{.id = "inst", .session_timeout = 20s};
   const auto s = co_await d.open(l, who, soon);
   co_await take_and_give(l, *s, 1);
-  const server_counters before = co_await counter.counters(l, soon);
+  const server_counters before = co_await counts_at_rest(l, counter);
   all.whole = co_await take_and_give(l, *s, times);
-  all.by_server = co_await counter.counters(l, soon);
+  all.by_server = co_await counts_at_rest(l, counter);
   for (const auto& [name, number] : before) all.by_server[name] -= number;
   co_await s->close();
   co_await d.wipe(l, soon);
@@ -85,16 +111,12 @@ counted counts(const lock_kind& kind, const option_values& options, const lock_k
   return all;
 }
 
-// The commands of a lock; others are of replicas, sentinels and counting.
 server_counters costs(const lock_kind& kind, const std::string& url,
                       const option_values& options = {}) {
-  auto [whole, all] = counts(kind, options, redis::redisson(), url);
+  const auto [whole, by_server] = counts(kind, options, redis::redisson(), url);
   EXPECT_EQ(whole, cycles);
-  constexpr std::array others{"info", "role", "replconf", "ping", "client|setname"};
-  std::erase_if(all, [&](const auto& named) {
-    const auto is = [&](const char* one) { return named.first == std::string("cmd.") + one; };
-    return !named.first.starts_with("cmd.") || named.second == 0 || std::ranges::any_of(others, is);
-  });
+  server_counters all = of_locks(by_server);
+  std::erase_if(all, [](const auto& named) { return named.second == 0; });
   return all;
 }
 
@@ -139,15 +161,12 @@ std::string confirmed_by(const lock_kind& kind, const std::string& url,
                      all["cmd.waitaof"] > 0 ? "WAITAOF" : "");
 }
 
-// On a server whose replicas have append-only files: by WAITAOF where the server can (Redis and
-// Valkey from 7.2 on), and by WAIT otherwise.
+// By WAITAOF where replicas have append-only files and the server can (Redis and Valkey from 7.2
+// on), and by WAIT otherwise. The counted cycles come before the files: a disk that is slow keeps a
+// replica from confirming in time, and then a cycle is not whole.
 TEST_F(redissons, have_writes_confirmed_as_ours) {
   const auto servers = local::cluster::start(local::of_version_under_test("redis-sentinel"));
-  const real_clock clock;
-  loop l{clock};
-  run_to_end(l, write_to_files(l, servers));
   const std::string& url = servers.target();
-  const bool can = redis_cli(redis::masters(url).at(0), "COMMAND INFO WAITAOF").size() > 1;
   const auto on_it = [&](const lock_kind& kind) {
     server_counters all = costs(kind, url);
     all.erase("cmd.publish");  // sentinels greet each other through the master
@@ -156,12 +175,19 @@ TEST_F(redissons, have_writes_confirmed_as_ours) {
   const server_counters by_wait = on_it(redis::redisson());
   EXPECT_EQ(by_wait.at("cmd.wait"), 2 * cycles);
   EXPECT_EQ(on_it(client("exec/redisson")), by_wait);
+
+  const real_clock clock;
+  loop l{clock};
+  run_to_end(l, write_to_files(l, servers));
+  const bool can = redis_cli(redis::masters(url).at(0), "COMMAND INFO WAITAOF").size() > 1;
   const char* const by_file = can ? "WAITAOF" : "WAIT";
+  EXPECT_EQ(confirmed_by(client("exec/redisson"), url), "WAIT");
   EXPECT_EQ(confirmed_by(client("exec/redisson_3.52"), url), by_file);
   EXPECT_EQ(confirmed_by(redis::redisson(), url, {{"wait_aof", "true"}}), by_file);
 }
 
-// ZooKeeper counts packets, of which some are pings: one of a session of 20 s in six seconds.
+// ZooKeeper counts packets, of which some are pings: one of a session of 20 s in six seconds, and a
+// stall lasts longer. A request more in each cycle would be as many as there are cycles.
 TEST(curators, cost_what_ours_do) {
   setenv("LOCKMARK_JAVA_OPTIONS", "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", 0);
   const auto servers = local::cluster::start("zookeeper");
@@ -185,7 +211,8 @@ TEST(curators, cost_what_ours_do) {
     };
     const double wanted = packets(each.ours, each.options);
     for (const char* real : {"exec/curator", "exec/curator_5.4"}) {
-      EXPECT_NEAR(packets(client(real), each.real), wanted, 4) << real << " " << each.ours.name;
+      EXPECT_NEAR(packets(client(real), each.real), wanted, cycles / 2.0 - 1)
+          << real << " " << each.ours.name;
     }
   }
 }
