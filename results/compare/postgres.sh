@@ -1,10 +1,8 @@
 #!/bin/bash
-# PostgreSQL: lock cycles per second and client CPU per cycle of lockmark and of pgbench, which sends
-# the same prepared statements, in turns on one server that is started for it. About 12 minutes;
-# prints Markdown. PAIRS and SECONDS_EACH may be set.
-#
-# Clients and server have a core each, where there are two: how much CPU a wake-up costs depends on
-# where the other side runs, and the scheduler places them anew for each run.
+# PostgreSQL: lock cycles per second and client CPU per cycle of lockmark and of pgbench, which
+# sends the same prepared statements, in turns on one server that is started for it. About 12
+# minutes; prints Markdown. PAIRS and SECONDS_EACH may be set; with CORES=apart, clients and server
+# have a core each, since how much CPU a wake-up costs depends on where the other side runs.
 #
 # lockmark does its whole job (stamps, histograms, events, the exclusion check, its watchmen), and
 # all threads of its process count. Neither side pays for its start: lockmark's CPU is that of the
@@ -15,10 +13,12 @@ for each in /usr/lib/postgresql/*/bin/pgbench; do
   if [ -x "$each" ]; then pgbench=$each; fi
 done
 [ -n "$pgbench" ] || die "pgbench is needed: apt install postgresql"
-pairs=${PAIRS:-9}
-seconds=${SECONDS_EACH:-40}
+pairs=${PAIRS:-17}
+seconds=${SECONDS_EACH:-20}
+placed='by the scheduler'
 server_core=()
-if [ "$(nproc)" -ge 2 ]; then
+if [ "${CORES:-}" = apart ]; then
+  placed='on a core each'
   on_cores=(taskset -c 0)
   server_core=(taskset -c 1)
 fi
@@ -56,7 +56,7 @@ lockmark_run() {
 
 echo '# lockmark and pgbench on one PostgreSQL'
 echo
-environment "$("$pgbench" --version)"
+environment "$("$pgbench" --version)" "clients and server placed $placed"
 pgbench_of -t 1
 start=$pb_used
 pgbench_run # warms both up
