@@ -35,10 +35,6 @@ std::string escaped(std::string_view text) {
   return made;
 }
 
-int free_port(std::string_view server) {
-  return local::port_source(std::nullopt).take(server);
-}
-
 void await_ready(int port, const char* name, const cli::program& process) {
   if (local::eventually([&] { return !metrics::http_get(port, "/-/ready").empty(); }, 30s)) return;
   throw std::runtime_error(fmt::format("{} does not answer; it says: {}", name, process.err()));
@@ -84,7 +80,7 @@ double seconds_now() {
 }
 
 pushgateway::pushgateway(const fs::path& where)
-    : port_(free_port("pushgateway")),
+    : port_(ports_.take("pushgateway")),
       process_({local::find_program("prometheus-pushgateway", "prometheus-pushgateway"),
                 fmt::format("--web.listen-address=127.0.0.1:{}", port_)},
                where) {
@@ -93,7 +89,7 @@ pushgateway::pushgateway(const fs::path& where)
 
 prometheus::prometheus(const fs::path& where, const std::vector<int>& metrics_ports,
                        const std::vector<int>& gateway_ports)
-    : port_(free_port("prometheus")),
+    : port_(ports_.take("prometheus")),
       process_(command_of(where, port_, metrics_ports, gateway_ports), where) {
   await_ready(port_, "Prometheus", process_);
 }

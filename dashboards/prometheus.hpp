@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deploy/local/ports.hpp"
 #include "program/test_program.hpp"
 
 namespace lockmark::dashboards {
@@ -33,6 +34,7 @@ class pushgateway {
   int port() const { return port_; }
 
  private:
+  local::port_source ports_{std::nullopt};
   int port_;
   cli::program process_;
 };
@@ -59,6 +61,7 @@ class prometheus {
  private:
   nlohmann::json get(const std::string& path) const;
 
+  local::port_source ports_{std::nullopt};
   int port_;
   cli::program process_;
 };

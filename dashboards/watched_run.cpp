@@ -18,10 +18,11 @@ using json = nlohmann::json;
 }  // namespace
 
 watched_run::watched_run(way how, std::vector<std::string> arguments, int expected_status) {
+  local::port_source ports{std::nullopt};
   std::vector<int> metrics_ports;
   std::vector<int> gateway_ports;
   if (how == way::scraped) {
-    metrics_ports.push_back(local::port_source(std::nullopt).take("metrics"));
+    metrics_ports.push_back(ports.take("metrics"));
     arguments.insert(arguments.end(), {"--metrics", fmt::format("127.0.0.1:{}", metrics_ports[0])});
   } else {
     gateway_ = std::make_unique<pushgateway>(dir_.path());

@@ -214,7 +214,8 @@ class gateway {
 };
 
 int free_port() {
-  return local::port_source(std::nullopt).take("prometheus-pushgateway");
+  static local::port_source ports{std::nullopt};
+  return ports.take("prometheus-pushgateway");
 }
 
 // The figures stay at the gateway after the run, and the next run's replace them.

@@ -129,8 +129,8 @@ TEST_F(kubernetes, runs_commands_that_work) {
   make_secret();
   const YAML::Node agents = resource("Job", "lockmark-agents");
   const YAML::Node coordinator = resource("Job", "lockmark-coordinator");
-  const std::string here =
-      fmt::format("127.0.0.1:{}", local::port_source{{}}.take("the coordinator"));
+  local::port_source ports{std::nullopt};
+  const std::string here = fmt::format("127.0.0.1:{}", ports.take("the coordinator"));
   variables values{
       {"$(TARGET)", redis.target()}, {"lockmark-coordinator:7070", here}, {"0.0.0.0:7070", here}};
   // Nobody says which pod is first.

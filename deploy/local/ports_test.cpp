@@ -2,11 +2,12 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <fstream>
+#include <set>
 
 #include "deploy/local/error.hpp"
 #include "deploy/local/process.hpp"
@@ -37,10 +38,24 @@ TEST(port_source, keeps_off_outgoing_connections) {
 
 // A fixed port is followed by its successors, for a cluster of several servers.
 TEST(port_source, counts_on_from_a_fixed_port) {
-  const int first = port_source{std::nullopt}.take("redis");
+  int first = 0;
+  do {
+    first = port_source{std::nullopt}.take("redis");
+  } while (!complaint(first + 1).empty());
   port_source ports{first};
   EXPECT_EQ(ports.take("one"), first);
   EXPECT_EQ(ports.take("two"), first + 1);
+}
+
+// Until its server listens, and while that is down, nobody else gets a port; then it is free again.
+TEST(port_source, reserves_a_port_while_it_lives) {
+  int port = 0;
+  {
+    port_source first{std::nullopt};
+    port = first.take("redis");
+    EXPECT_THAT(complaint(port), testing::HasSubstr("is already taken"));
+  }
+  EXPECT_EQ(complaint(port), "");
 }
 
 // A port in use is refused in one sentence that names it.
