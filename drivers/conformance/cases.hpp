@@ -1,6 +1,8 @@
 // Every case of the suite, grouped by requirement. A case is a coroutine that runs on a stage.
 #pragma once
 
+#include <functional>
+
 #include "drivers/conformance/stage.hpp"
 
 namespace lockmark::conformance::cases {
@@ -14,6 +16,9 @@ the_case wait_timeout_is_kept, tries_once, waiters_are_served_in_order;
 the_case reentrancy, no_reentrancy, tokens_grow;
 the_case hammered, hammered_by_two_threads;
 void judge(const stage& s, const damage& d, const hammering& how);
+// The same of what `load` does, which is repeated, four times at most, while its doubts may be due
+// to an election.
+void judge(const stage& s, const hammering& how, const std::function<damage()>& load);
 
 // Locks with several holders (cases_shared.cpp).
 the_case holders_share, holders_are_limited;

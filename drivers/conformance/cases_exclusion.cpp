@@ -38,6 +38,18 @@ void judge(const stage& s, const damage& d, const hammering& how) {
   EXPECT_GE(d.granted, how.cycles) << "within the limit";
 }
 
+void judge(const stage& s, const hammering& how, const std::function<damage()>& load) {
+  const auto held = [&s] { return s.about().elections ? s.about().elections() : 0; };
+  constexpr int tries = 5;
+  for (int tried = 1; tried < tries; ++tried) {
+    const std::uint64_t before = held();
+    const damage d = load();
+    if (d.doubts == 0 || held() == before) return judge(s, d, how);
+    EXPECT_EQ(d.overlaps, 0U) << "more held one key than may, in an election";
+  }
+  judge(s, load(), how);
+}
+
 // A holds, B of another instance is kept out; then B holds and A is kept out.
 task<void> exclusion(stage& s) {
   const party a = co_await s.join();
@@ -231,14 +243,14 @@ task<void> tokens_grow(stage& s) {
 // Eight clients contend for one key; there are never more holders than allowed.
 task<void> hammered(stage& s) {
   const hammering how{.holders = s.holders()};
-  judge(s, hammer(s.direct(), s.about().kind, how), how);
+  judge(s, how, [&] { return hammer(s.direct(), s.about().kind, how); });
   co_return;
 }
 
 // The same from two threads, each with its own loop, on two keys.
 task<void> hammered_by_two_threads(stage& s) {
   const hammering how{.threads = 2, .sessions = 1, .keys = 2, .holders = s.holders()};
-  judge(s, hammer(s.direct(), s.about().kind, how), how);
+  judge(s, how, [&] { return hammer(s.direct(), s.about().kind, how); });
   co_return;
 }
 

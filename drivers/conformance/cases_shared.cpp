@@ -40,9 +40,9 @@ task<void> hammer_both(stage& s, hammering how) {
   const two_halves both{s.direct(), s.about().kind, s.writers(), s.about().writer};
   how.holders = s.holders();
   how.cycles = 150;
-  const damage d = hammer(both, how);
-  how.cycles *= 2;  // both halves together
-  judge(s, d, how);
+  hammering whole = how;
+  whole.cycles *= 2;  // both halves together
+  judge(s, whole, [&] { return hammer(both, how); });
   co_return;
 }
 

@@ -75,6 +75,11 @@ struct subject {
   duration session_grace = std::chrono::seconds{2};  // ... which may notice dead ones this late
   duration tolerance = std::chrono::seconds{5};      // a call may outlast its deadline by this
 
+  // How many elections the servers have held, where they elect a leader among themselves. A busy
+  // machine brings some about, and calls that are under way then may end in doubt: a hammering with
+  // both is repeated. Called within a test.
+  std::function<std::uint64_t()> elections{};
+
   // The run's names still on the server, found by other means than the driver. Without it, `wipe`
   // is only checked through the driver.
   std::function<std::vector<std::string>(const std::string& target, const names& run)> leftovers{};

@@ -25,19 +25,21 @@ lock_kind memory_kind(std::string_view name) {
 }
 
 enum class flaw {
-  pushes_in,     // a client that is kept out believes that it has the key
-  outlasts,      // a lease lasts a hundred times as long on the server as the client is told
-  never_closes,  // the holds of a closed session stay
-  dawdles,       // every other client joins the queue later than it arrives
-  only_says,     // a renewal reports success and does nothing
-  cannot_renew,  // a holder's renewal is refused
-  stalls,        // no flaw: the first renewal comes after the lease has expired
-  serves_one,    // the second session of a driver is not opened
+  pushes_in,      // a client that is kept out believes that it has the key
+  outlasts,       // a lease lasts a hundred times as long on the server as the client is told
+  never_closes,   // the holds of a closed session stay
+  dawdles,        // every other client joins the queue later than it arrives
+  only_says,      // a renewal reports success and does nothing
+  cannot_renew,   // a holder's renewal is refused
+  stalls,         // no flaw: the first renewal comes after the lease has expired
+  serves_one,     // the second session of a driver is not opened
+  loses_answers,  // to `answers_to_lose` releases
 };
 
 using sessions = std::vector<std::unique_ptr<session>>;
 
 std::atomic<int> now_open{0};  // sessions
+std::atomic<int> answers_to_lose{0};
 
 class flawed_session final : public session {
  public:
@@ -71,7 +73,9 @@ class flawed_session final : public session {
   }
   task<outcome<nothing>> release(request r) override {
     if (pushed_.erase({r.key, r.client}) != 0) co_return nothing{};
-    co_return co_await inside_->release(r);
+    const auto gone = co_await inside_->release(r);
+    if (flaw_ == flaw::loses_answers && answers_to_lose-- > 0) co_return doubt::connection_lost;
+    co_return gone;
   }
   bool alive() const override { return inside_->alive(); }
   task<void> close() override {
@@ -169,6 +173,25 @@ TEST(broken_renewal, is_caught_and_a_late_one_is_none) {
   EXPECT_THAT(said(flawed_writer<flaw::stalls>()), IsEmpty());
   EXPECT_THAT(said(flawed_writer<flaw::only_says>()), Not(IsEmpty()));
   EXPECT_THAT(said(flawed_writer<flaw::cannot_renew>()), Not(IsEmpty()));
+}
+
+// An election of the servers' leader explains a doubt, once and not for ever.
+TEST(doubt, is_caught_without_an_election) {
+  subject s = in_memory(flawed_writer<flaw::loses_answers>());
+  const auto said = [&s](int lost) {
+    answers_to_lose = lost;
+    return findings(s, "hammered");
+  };
+  EXPECT_THAT(said(1), Not(IsEmpty()));
+  s.elections = [] { return 7; };
+  EXPECT_THAT(said(1), Not(IsEmpty()));
+  s.elections = [held = 0]() mutable { return held++; };
+  EXPECT_THAT(said(1), IsEmpty());
+  s.elections = [held = 0]() mutable {
+    answers_to_lose = 1;
+    return held++;
+  };
+  EXPECT_THAT(said(1), Not(IsEmpty()));
 }
 
 // A semaphore of three with room for `places`.
