@@ -6,6 +6,7 @@
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/proxy.hpp"
+#include "drivers/conformance/refused_attempt.hpp"
 #include "drivers/etcd/test_world.hpp"
 
 namespace lockmark::etcd {
@@ -13,6 +14,7 @@ namespace {
 
 using conformance::proxy;
 using conformance::proxy_mode;
+using conformance::refused_attempt;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
@@ -102,7 +104,7 @@ TEST(mutex, deadline_leaves_the_queue) {
     const auto a = co_await w.open();
     const auto held = co_await a->acquire(w.ask(seconds(5)));
     EXPECT_TRUE(held.done());
-    const auto refused = co_await a->acquire(w.ask(milliseconds(500), 1));
+    const auto refused = co_await refused_attempt(w.here, *a, w.ask(milliseconds(500), 1));
     EXPECT_TRUE(refused.refused(refusal::deadline));
     EXPECT_EQ(co_await w.queue(), 1);
     co_await a->close();
@@ -241,7 +243,7 @@ TEST(lock_service, excludes_the_mutex) {
     EXPECT_THAT(key.key, MatchesRegex("lockmark/case[0-9]+/key0/[0-9a-f]+"));
     w.kind = mutex();
     const auto b = co_await w.open();
-    const auto refused = co_await b->acquire(w.ask(milliseconds(300)));
+    const auto refused = co_await refused_attempt(w.here, *b, w.ask(milliseconds(300)));
     EXPECT_TRUE(refused.refused(refusal::deadline));
     const auto released = co_await a->release(w.ask(seconds(5)));
     EXPECT_TRUE(released.done());
@@ -280,7 +282,7 @@ TEST(rw, layout_is_that_of_the_recipe) {
     EXPECT_EQ(co_await w.queue(), 2);
     w.kind = rw();
     const auto writer = co_await w.open();
-    const auto refused = co_await writer->acquire(w.ask(milliseconds(300)));
+    const auto refused = co_await refused_attempt(w.here, *writer, w.ask(milliseconds(300)));
     EXPECT_TRUE(refused.refused(refusal::deadline));
     co_await readers->close();
     const auto taken = co_await writer->acquire(w.ask(seconds(5)));

@@ -4,9 +4,41 @@
 // can leave the last write unanswered until another client writes (ZOOKEEPER-4537).
 #include "drivers/conformance/conformance.hpp"
 
+#include <algorithm>
+
 #include "deploy/local/cluster.hpp"
 #include "deploy/local/versions.hpp"
+#include "drivers/zookeeper/four_letter.hpp"
+#include "drivers/zookeeper/servers.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
+#include "harness/async/scope.hpp"
+
+namespace lockmark::zookeeper {
+namespace {
+
+// A leader's epoch, which each election raises, is the upper half of the server's last transaction.
+task<void> find_epoch(loop& l, const servers& where, std::uint64_t& last) {
+  const auto answers = co_await ask_all(l, where.hosts, "srvr", l.now() + std::chrono::seconds(10));
+  for (const word_answer& each : answers) {
+    const auto fields = fields_in(each.text, ": ");
+    const auto zxid = fields.find("Zxid");
+    if (zxid == fields.end()) continue;
+    const std::uint64_t epoch = std::stoull(zxid->second, nullptr, 16) >> 32U;
+    last = std::max(last, epoch);
+  }
+}
+
+std::uint64_t elections(const std::string& target) {
+  const real_clock clock;
+  loop l{clock};
+  const servers where = servers_at(target);
+  std::uint64_t last = 0;
+  run_to_end(l, find_epoch(l, where, last));
+  return last;
+}
+
+}  // namespace
+}  // namespace lockmark::zookeeper
 
 int main(int argc, char** argv) {
   const auto servers =
@@ -18,6 +50,7 @@ int main(int argc, char** argv) {
       // Three times as much outlives the stalls of a busy machine.
       s.session_timeout = std::chrono::seconds(3);
       s.session_grace = std::chrono::seconds(2);
+      s.elections = [&servers] { return lockmark::zookeeper::elections(servers.target()); };
       if (kind.name == "zookeeper/read") s.writer = lockmark::zookeeper::write();
       lockmark::conformance::add(s);
       if (std::string_view{LOCKMARK_TOPOLOGY} != "zookeeper") continue;

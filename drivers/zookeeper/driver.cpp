@@ -69,7 +69,7 @@ class zookeeper_driver final : public driver {
     co_await judge_servers(l, sessions, soon, &found);
     const duration asked = timeout_or_preset(load.session_timeout);
     const work judge = [&](std::shared_ptr<handle> zk) {
-      return judge_session(std::move(zk), asked, deadline, &found);
+      return judge_session(l, std::move(zk), asked, deadline, &found);
     };
     co_await in_own_session(l, asked, judge, deadline);
     co_return found;
@@ -177,7 +177,8 @@ class zookeeper_driver final : public driver {
   task<void> create_parents(loop& l, std::shared_ptr<handle> zk, time_point deadline) {
     if (!where_.chroot.empty()) {
       for (const std::string& part : with_ancestors(where_.chroot)) {
-        const reply created = co_await zk->create(part, "", node_kind::persistent, deadline);
+        const std::vector<std::string> alone{part};
+        const reply created = co_await create_all(l, zk, alone, node_kind::persistent, deadline);
         check(created, fmt::format("create {}", part));
       }
     }
@@ -228,14 +229,14 @@ class zookeeper_driver final : public driver {
   }
 
   // Judges the timeout granted to a session that asks for the same as the run's sessions.
-  task<void> judge_session(std::shared_ptr<handle> zk, duration asked, time_point deadline,
+  task<void> judge_session(loop& l, std::shared_ptr<handle> zk, duration asked, time_point deadline,
                            std::vector<finding>* found) {
     note(found, judge_session_timeout(asked, zk->session_timeout()));
-    const std::string trial = run_ + "/preflight";
-    const reply created = co_await zk->create(trial, "", node_kind::ephemeral, deadline);
+    const std::vector<std::string> trial{run_ + "/preflight"};
+    const reply created = co_await create_all(l, zk, trial, node_kind::ephemeral, deadline);
     if (created.ok()) {
-      co_await zk->remove(trial, deadline);
-    } else if (created.ended != status::node_exists) {
+      co_await zk->remove(trial.front(), deadline);
+    } else {
       found->push_back({true, complaint(created, fmt::format("create nodes in {}", run_))});
     }
   }

@@ -2,7 +2,7 @@
 //   * it handles one message per zookeeper_process, and sends each request as it is made, so in
 //     an established session zookeeper_interest is only needed for pings and time-outs;
 //   * it closes its socket inside zookeeper_process, zookeeper_interest and a request that it
-//     cannot send, hence the duplicate;
+//     cannot send, hence the duplicate; the last of these needs care, see notice_failed_send();
 //   * it trusts what it reads, hence the look into the socket beforehand (session_socket.hpp);
 //   * every queued request gets exactly one callback, in zookeeper_close at the latest;
 //   * requests made without a connection stay in its queue until the next flush;
@@ -211,13 +211,29 @@ void handle::look() {
   const int rc = zookeeper_interest(zk_, &fd, &events, &wait);
   look_again_at_ =
       loop_.now() + std::chrono::seconds(wait.tv_sec) + std::chrono::microseconds(wait.tv_usec);
-  if (rc != ZOK) return lose_connection();
+  if (rc != ZOK) {
+    next_must_fail_ = false;
+    // A ping that it cannot send leaves the library connected: the end is still to be read.
+    if (!connected()) lose_connection();
+    return;
+  }
   interest_ = ((events & ZOOKEEPER_READ) != 0 ? fd_watch::readable : 0U) |
               ((events & ZOOKEEPER_WRITE) != 0 ? fd_watch::writable : 0U);
   push(duplicate_);  // a ping
   if (fd == -1 || watch_) return;
   duplicate_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (duplicate_ != -1) watch_ = std::make_unique<fd_watch>(loop_, duplicate_);
+  if (std::exchange(next_must_fail_, false)) cut(duplicate_);
+}
+
+// A request that cannot be sent makes the library close its socket and do no more. Unlike any other
+// end of a connection, this one leaves its requests in the library, which would send on the next
+// connection what had not been sent, and take the first reply there for one to an earlier request.
+// What ends them all is an attempt to connect that fails; so one is made to.
+void handle::notice_failed_send() {
+  if (duplicate_ == -1 || zoo_state(zk_) != ZOO_NOTCONNECTED_STATE) return;
+  lose_connection();
+  next_must_fail_ = true;
 }
 
 void handle::lose_connection() {

@@ -135,6 +135,7 @@ class handle {
   bool may_read();
   void disbelieve(const std::string& what);
   void lose_connection();
+  void notice_failed_send();
   void session_changed(int state);
   task<bool> changed_by(time_point deadline);
   void wake_everybody();
@@ -157,6 +158,7 @@ class handle {
   std::unique_ptr<fd_watch> watch_;
   unsigned interest_ = 0;
   time_point look_again_at_{};
+  bool next_must_fail_ = false;  // the next attempt to connect
   signal poked_;
 
   // In the order of their requests, which is that of the replies.

@@ -18,7 +18,9 @@ status status_of(int code) {
     case ZNOTEMPTY: return status::not_empty;
     case ZNOAUTH: return status::no_rights;
     case ZCONNECTIONLOSS:
-    case ZOPERATIONTIMEOUT: return status::connection_lost;
+    case ZOPERATIONTIMEOUT:
+    case ZRUNTIMEINCONSISTENCY:  // the library hangs up on a reply that it does not expect
+      return status::connection_lost;
     case ZSESSIONEXPIRED:
     case ZAUTHFAILED:
     case ZINVALIDSTATE:
@@ -155,9 +157,8 @@ void handle::answered(call* c, int code) {
 
 // `queued` is the library's return code for the request; a failed send is called back later.
 task<reply> handle::finish(std::shared_ptr<call> c, int queued, time_point deadline) {
-  if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c.get(), queued);
-  // The library has closed its socket; the duplicate must not be mistaken for it.
-  if (queued == ZCONNECTIONLOSS) lose_connection();
+  if (queued != ZOK) answered(c.get(), queued);
+  notice_failed_send();
   ++sent_.round_trips;
   push(duplicate_);
   reply result;
@@ -218,8 +219,8 @@ void handle::forget(const std::string& path, std::shared_ptr<node_watch> w) {
       zoo_aremove_watches(zk_, path.c_str(), ZWATCHTYPE_ANY, callbacks::on_node_event,
                           c->watch.get(), 0, then, c.get());
   if (queued == ZOK) ++sent_.commands;
-  if (queued != ZOK && queued != ZCONNECTIONLOSS) answered(c.get(), queued);
-  if (queued == ZCONNECTIONLOSS) lose_connection();
+  if (queued != ZOK) answered(c.get(), queued);
+  notice_failed_send();
   push(duplicate_);
 }
 

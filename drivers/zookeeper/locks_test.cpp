@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "drivers/conformance/proxy.hpp"
+#include "drivers/conformance/refused_attempt.hpp"
 #include "drivers/zookeeper/paths.hpp"
 #include "drivers/zookeeper/test_world.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 using conformance::proxy;
 using conformance::proxy_mode;
+using conformance::refused_attempt;
 using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -178,7 +180,7 @@ TEST(semaphore, leases_of_one_owner) {
       const auto got = co_await a->acquire(w.ask(seconds(5)));
       EXPECT_TRUE(got.done());
     }
-    const auto third = co_await a->acquire(w.ask(seconds(1)));
+    const auto third = co_await refused_attempt(w.here, *a, w.ask(seconds(1)));
     EXPECT_TRUE(third.refused(refusal::deadline));
     const auto left = co_await w.children_of(w.key_path() + "/leases");
     EXPECT_THAT(left, SizeIs(2));
@@ -326,7 +328,7 @@ TEST(multi, layout_is_curators) {
     const auto b = co_await w.open();
     const auto got = co_await a->acquire(w.ask(seconds(5)));
     EXPECT_TRUE(got.done());
-    const auto refused = co_await b->acquire(w.ask(seconds(1)));
+    const auto refused = co_await refused_attempt(w.here, *b, w.ask(seconds(1)));
     EXPECT_TRUE(refused.refused(refusal::deadline));
     const auto parts = co_await w.queue();
     EXPECT_THAT(parts, UnorderedElementsAre("0", "1"));
@@ -353,7 +355,7 @@ TEST(multi, gives_up_what_it_had) {
     const reply ahead =
         co_await w.look->create(blocker, "", node_kind::ephemeral_sequential, w.in(seconds(5)));
     EXPECT_TRUE(ahead.ok());
-    const auto refused = co_await a->acquire(w.ask(seconds(1)));
+    const auto refused = co_await refused_attempt(w.here, *a, w.ask(seconds(1)));
     EXPECT_TRUE(refused.refused(refusal::deadline));
     const auto first = co_await w.children_of(w.key_path() + "/0");
     EXPECT_THAT(first, IsEmpty());

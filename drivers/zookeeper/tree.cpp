@@ -16,23 +16,39 @@ reply all_is_well() {
   return r;
 }
 
+// A request that is lost with its connection is sent again on the next one, which all requests here
+// allow: to create what exists already, and to remove what is gone, is to have succeeded.
+task<reply> until_answered(std::shared_ptr<handle> zk, time_point deadline,
+                           std::function<task<reply>()> send) {
+  reply last = co_await send();
+  while (last.ended == status::connection_lost) {
+    const bool connected = co_await zk->connected_by(deadline);
+    if (!connected) break;
+    last = co_await send();
+  }
+  co_return last;
+}
+
 task<void> create_one(std::shared_ptr<handle> zk, std::string path, node_kind kind,
                       time_point deadline, reply* worst) {
   if (!worst->ok()) co_return;
-  reply created = co_await zk->create(path, "", kind, deadline);
+  std::function<task<reply>()> send = [&] { return zk->create(path, "", kind, deadline); };
+  reply created = co_await until_answered(zk, deadline, std::move(send));
   if (!created.ok() && created.ended != status::node_exists) *worst = std::move(created);
 }
 
 task<void> delete_one(loop& l, std::shared_ptr<handle> zk, std::string path, time_point deadline,
                       reply* worst) {
   if (!worst->ok()) co_return;
-  reply inside = co_await zk->children(path, nullptr, deadline);
+  std::function<task<reply>()> list = [&] { return zk->children(path, nullptr, deadline); };
+  reply inside = co_await until_answered(zk, deadline, std::move(list));
   if (inside.ended == status::no_node) co_return;
   std::function<task<void>(std::size_t)> child = [&](std::size_t i) {
     return delete_one(l, zk, path + '/' + inside.names[i], deadline, worst);
   };
   co_await in_lanes(l, inside.names.size(), requests_at_once, std::move(child));
-  reply deleted = co_await zk->remove(path, deadline);
+  std::function<task<reply>()> remove = [&] { return zk->remove(path, deadline); };
+  reply deleted = co_await until_answered(zk, deadline, std::move(remove));
   if (!deleted.ok() && deleted.ended != status::no_node) *worst = std::move(deleted);
 }
 

@@ -1,4 +1,5 @@
-// Bulk operations on nodes: a run's creation and removal.
+// Bulk operations on nodes: a run's creation and removal. They go on with another connection when
+// one is lost, for as long as the session lives and the deadline allows.
 #pragma once
 
 #include <memory>
