@@ -203,9 +203,12 @@ TEST_F(redissons, have_writes_confirmed_as_ours) {
 }
 
 // ZooKeeper counts packets, of which some are pings: one of a session of 20 s in six seconds, and a
-// stall lasts longer. A request more in each cycle would be as many as there are cycles.
+// stall lasts longer. Once a minute it also removes containers that are empty at that moment, as a
+// queue is between two cycles, and a client makes a dozen requests to have one again. A request
+// more in each cycle would be as many as there are cycles.
 TEST(curators, cost_what_ours_do) {
   setenv("LOCKMARK_JAVA_OPTIONS", "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", 0);
+  constexpr std::uint64_t many = 60;  // two containers, a dozen requests each, are less than half
   const auto servers = local::cluster::start("zookeeper");
   struct twin {
     option_values real;
@@ -221,13 +224,13 @@ TEST(curators, cost_what_ours_do) {
   };
   for (const twin& each : twins) {
     const auto packets = [&](const lock_kind& kind, const option_values& options) {
-      const counted all = counts(kind, options, each.ours, servers.target());
-      EXPECT_EQ(all.whole, cycles);
+      const counted all = counts(kind, options, each.ours, servers.target(), many);
+      EXPECT_EQ(all.whole, many);
       return static_cast<double>(all.by_server.at("packets_received"));
     };
     const double wanted = packets(each.ours, each.options);
     for (const char* real : {"exec/curator", "exec/curator_5.4"}) {
-      EXPECT_NEAR(packets(client(real), each.real), wanted, cycles / 2.0 - 1)
+      EXPECT_NEAR(packets(client(real), each.real), wanted, many / 2.0 - 1)
           << real << " " << each.ours.name;
     }
   }
