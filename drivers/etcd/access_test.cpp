@@ -63,14 +63,14 @@ TEST(tls, is_needed) {
 // Of a user who may not ask for the status, the page of metrics tells the same.
 TEST(driver, describes_a_server_that_asks_for_logins) {
   world{mutex(), server().target()}.run([](world& w) -> task<void> {
-    const auto about = co_await w.backend->prepare(w.here, w.in(seconds(5)));
+    const auto about = co_await w.backend->prepare(w.here, w.in(seconds(20)));
     std::map<std::string, std::string> fields(about.begin(), about.end());
     EXPECT_THAT(fields["server.version"], testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
     EXPECT_EQ(fields["server.mode"], "leader");
     demand load{.instances = 1, .clients = 1, .lease = {}, .session_timeout = seconds(4)};
-    const auto found_here = co_await w.backend->preflight(w.here, load, w.in(seconds(5)));
+    const auto found_here = co_await w.backend->preflight(w.here, load, w.in(seconds(20)));
     EXPECT_THAT(found_here, IsEmpty());
-    const auto counters = co_await w.backend->counters(w.here, w.in(seconds(5)));
+    const auto counters = co_await w.backend->counters(w.here, w.in(seconds(20)));
     EXPECT_GT(counters.at("commands"), 0U);
   });
 }
@@ -81,7 +81,7 @@ TEST(login, is_repeated_when_the_token_has_ended) {
   world{mutex(), server().target()}.run([](world& w) -> task<void> {
     w.session_timeout = seconds(30);
     const auto a = co_await w.open();
-    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    const auto held = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(held.done());
     server().kill("etcd", SIGKILL);
     server().restart("etcd");  // blocks this loop: with no call under way

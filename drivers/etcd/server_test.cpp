@@ -44,13 +44,13 @@ task<void> take_turns(world& w, session& s, std::uint32_t client, int* granted, 
 TEST(mutex, layout_is_that_of_the_go_client) {
   world{mutex(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
-    const auto got = co_await a->acquire(w.ask(seconds(5)));
+    const auto got = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(got.done());
     const found key = co_await w.youngest();
     EXPECT_THAT(key.key, MatchesRegex("lockmark/case[0-9]+/key0/[0-9a-f]+"));
     EXPECT_EQ(static_cast<std::uint64_t>(key.created), got.value().token);
     EXPECT_EQ(a->sent().commands, 4U + 1U) << "four leases, and one transaction";
-    const auto released = co_await a->release(w.ask(seconds(5)));
+    const auto released = co_await a->release(w.ask(seconds(20)));
     EXPECT_TRUE(released.done());
     EXPECT_EQ(a->sent().commands, 4U + 2U);
     co_await a->close();
@@ -102,7 +102,7 @@ TEST(mutex, no_herd_of_those_who_watch_ahead) {
 TEST(mutex, deadline_leaves_the_queue) {
   world{mutex(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
-    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    const auto held = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(held.done());
     const auto refused = co_await refused_attempt(w.here, *a, w.ask(milliseconds(500), 1));
     EXPECT_TRUE(refused.refused(refusal::deadline));
@@ -116,7 +116,7 @@ TEST(mutex, close_frees) {
   world{mutex(), server_target()}.run([](world& w) -> task<void> {
     w.session_timeout = seconds(30);
     const auto a = co_await w.open();
-    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    const auto held = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(held.done());
     co_await a->close();
     EXPECT_EQ(co_await w.queue(), 0);
@@ -128,7 +128,7 @@ TEST(mutex, keeps_its_lease_alive) {
   world{mutex(), server_target()}.run([](world& w) -> task<void> {
     w.session_timeout = seconds(2);
     const auto a = co_await w.open("", 1);
-    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    const auto held = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(held.done());
     co_await w.here.sleep_for(seconds(5));
     EXPECT_EQ(co_await w.queue(), 1);
@@ -145,7 +145,7 @@ TEST(mutex, expired_holder) {
     proxy between{"127.0.0.1", server_port()};
     const auto a = co_await w.open("etcd://" + between.address());
     const auto b = co_await w.open();
-    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    const auto held = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(held.done());
     EXPECT_TRUE(a->alive());
     between.set(proxy_mode::cut);
@@ -153,11 +153,11 @@ TEST(mutex, expired_holder) {
     EXPECT_TRUE(taken.done());
     EXPECT_FALSE(a->alive());
     between.set(proxy_mode::pass);
-    const auto stale = co_await a->release(w.ask(seconds(5)));
+    const auto stale = co_await a->release(w.ask(seconds(20)));
     EXPECT_TRUE(stale.refused(refusal::not_owner));
-    const auto released = co_await b->release(w.ask(seconds(5)));
+    const auto released = co_await b->release(w.ask(seconds(20)));
     EXPECT_TRUE(released.done());
-    const auto again = co_await a->acquire(w.ask(seconds(5)));
+    const auto again = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(again.done());
     EXPECT_TRUE(a->alive());
     EXPECT_GE(a->sent().reconnects, 1U);
@@ -172,7 +172,7 @@ TEST(mutex, waiter_survives_an_interruption) {
     proxy between{"127.0.0.1", server_port()};
     const auto a = co_await w.open();
     const auto b = co_await w.open("etcd://" + between.address());
-    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    const auto held = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(held.done());
     scope waiters{w.here};
     outcome<grant> second = refusal::busy;
@@ -184,7 +184,7 @@ TEST(mutex, waiter_survives_an_interruption) {
       co_await w.here.sleep_for(milliseconds(5));
     }
     between.set(proxy_mode::cut);
-    const auto released = co_await a->release(w.ask(seconds(5)));
+    const auto released = co_await a->release(w.ask(seconds(20)));
     EXPECT_TRUE(released.done());
     between.set(proxy_mode::pass);
     co_await waiters.join();
@@ -215,18 +215,19 @@ TEST(mutex, doubt_is_cleaned_up) {
 TEST(mutex, revoked_lease) {
   world{mutex(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open("", 1);
-    const auto held = co_await a->acquire(w.ask(seconds(5)));
+    const auto held = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(held.done());
     const found key = co_await w.youngest();
     const lease_id id = std::stoll(key.key.substr(key.key.rfind('/') + 1), nullptr, 16);
-    const answer revoked = co_await w.look->call(revoke_path, revoke_request(id), w.in(seconds(5)));
+    const answer revoked =
+        co_await w.look->call(revoke_path, revoke_request(id), w.in(seconds(20)));
     EXPECT_TRUE(revoked.ok());
     const time_point soon = w.in(seconds(10));
     while (a->alive() && w.here.now() < soon) co_await w.here.sleep_for(milliseconds(20));
     EXPECT_FALSE(a->alive());
-    const auto released = co_await a->release(w.ask(seconds(5)));
+    const auto released = co_await a->release(w.ask(seconds(20)));
     EXPECT_TRUE(released.refused(refusal::not_owner));
-    const auto again = co_await a->acquire(w.ask(seconds(5)));
+    const auto again = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(again.done());
     EXPECT_TRUE(a->alive());
     co_await a->close();
@@ -237,7 +238,7 @@ TEST(mutex, revoked_lease) {
 TEST(lock_service, excludes_the_mutex) {
   world{lock_service(), server_target()}.run([](world& w) -> task<void> {
     const auto a = co_await w.open();
-    const auto got = co_await a->acquire(w.ask(seconds(5)));
+    const auto got = co_await a->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(got.done());
     const found key = co_await w.youngest();
     EXPECT_THAT(key.key, MatchesRegex("lockmark/case[0-9]+/key0/[0-9a-f]+"));
@@ -245,9 +246,9 @@ TEST(lock_service, excludes_the_mutex) {
     const auto b = co_await w.open();
     const auto refused = co_await refused_attempt(w.here, *b, w.ask(milliseconds(300)));
     EXPECT_TRUE(refused.refused(refusal::deadline));
-    const auto released = co_await a->release(w.ask(seconds(5)));
+    const auto released = co_await a->release(w.ask(seconds(20)));
     EXPECT_TRUE(released.done());
-    const auto taken = co_await b->acquire(w.ask(seconds(5)));
+    const auto taken = co_await b->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(taken.done());
     EXPECT_GT(taken.value().token, got.value().token);
     co_await a->close();
@@ -274,7 +275,7 @@ TEST(rw, layout_is_that_of_the_recipe) {
   world{rw_read(), server_target()}.run([](world& w) -> task<void> {
     const auto readers = co_await w.open();
     for (const std::uint32_t client : {0U, 1U}) {
-      const auto got = co_await readers->acquire(w.ask(seconds(5), client));
+      const auto got = co_await readers->acquire(w.ask(seconds(20), client));
       EXPECT_TRUE(got.done());
     }
     const found key = co_await w.youngest();
@@ -285,7 +286,7 @@ TEST(rw, layout_is_that_of_the_recipe) {
     const auto refused = co_await refused_attempt(w.here, *writer, w.ask(milliseconds(300)));
     EXPECT_TRUE(refused.refused(refusal::deadline));
     co_await readers->close();
-    const auto taken = co_await writer->acquire(w.ask(seconds(5)));
+    const auto taken = co_await writer->acquire(w.ask(seconds(20)));
     EXPECT_TRUE(taken.done());
     co_await writer->close();
   });
@@ -294,16 +295,16 @@ TEST(rw, layout_is_that_of_the_recipe) {
 // The server reports its version and settings, and counts the requests it receives.
 TEST(driver, describes_the_server) {
   world{mutex(), server_target()}.run([](world& w) -> task<void> {
-    const auto about = co_await w.backend->prepare(w.here, w.in(seconds(5)));
+    const auto about = co_await w.backend->prepare(w.here, w.in(seconds(20)));
     std::map<std::string, std::string> fields(about.begin(), about.end());
     EXPECT_EQ(fields["server.name"], "etcd");
     EXPECT_THAT(fields["server.version"], MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
     EXPECT_EQ(fields["server.mode"], "leader");
     EXPECT_EQ(fields["server.durability"], "each change");
     EXPECT_EQ(fields["etcd.quota_bytes"], "2147483648");
-    const auto before = co_await w.backend->counters(w.here, w.in(seconds(5)));
+    const auto before = co_await w.backend->counters(w.here, w.in(seconds(20)));
     co_await w.queue();
-    const auto after = co_await w.backend->counters(w.here, w.in(seconds(5)));
+    const auto after = co_await w.backend->counters(w.here, w.in(seconds(20)));
     EXPECT_EQ(after.at("commands"), before.at("commands") + 1);
     EXPECT_EQ(after.at("cmd.Range"), before.at("cmd.Range") + 1);
   });
@@ -313,14 +314,14 @@ TEST(driver, describes_the_server) {
 TEST(driver, looks_before_a_run) {
   world{mutex(), server_target()}.run([](world& w) -> task<void> {
     demand load{.instances = 100, .clients = 4, .lease = {}, .session_timeout = seconds(4)};
-    auto found_here = co_await w.backend->preflight(w.here, load, w.in(seconds(5)));
+    auto found_here = co_await w.backend->preflight(w.here, load, w.in(seconds(20)));
     EXPECT_THAT(found_here, IsEmpty());
     load.session_timeout = milliseconds(500);
-    found_here = co_await w.backend->preflight(w.here, load, w.in(seconds(5)));
+    found_here = co_await w.backend->preflight(w.here, load, w.in(seconds(20)));
     EXPECT_THAT(found_here, SizeIs(1));
     EXPECT_THAT(found_here.at(0).sentence, HasSubstr("500 ms was asked for"));
     load.instances = 100'000'000;
-    found_here = co_await w.backend->preflight(w.here, load, w.in(seconds(5)));
+    found_here = co_await w.backend->preflight(w.here, load, w.in(seconds(20)));
     EXPECT_TRUE(found_here.at(0).fatal);
     EXPECT_THAT(found_here.at(0).sentence, HasSubstr("file descriptors"));
   });

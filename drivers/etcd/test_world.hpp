@@ -74,7 +74,7 @@ class world {
   // The number of keys of a lock's queue; -1: not known.
   task<std::int64_t> queue(std::uint32_t key = 0) {
     const answer said =
-        co_await look->call(range_path, count_request(name_of(key) + '/'), in(seconds(5)));
+        co_await look->call(range_path, count_request(name_of(key) + '/'), in(seconds(20)));
     if (!said.ok()) co_return -1;
     co_return read_found(said.body)->count;
   }
@@ -83,7 +83,7 @@ class world {
   task<found> youngest(std::uint32_t key = 0) {
     constexpr revision any = 1'000'000'000;
     const std::string question = last_created_request(name_of(key) + '/', any);
-    const answer said = co_await look->call(range_path, question, in(seconds(5)));
+    const answer said = co_await look->call(range_path, question, in(seconds(20)));
     found none;
     if (!said.ok()) co_return none;
     co_return *read_found(said.body);
