@@ -1,4 +1,5 @@
 // `lockmark capacity` from a user's view: its sentences, and one short study of a real Redis.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,19 +67,31 @@ TEST(capacity_usage, what_cannot_be_held_or_shown_is_said_with_its_run) {
   EXPECT_THAT(few.err, HasSubstr("too few samples"));
 }
 
-// The p90 needs few attempts, and breaks at once when the lock is saturated; 2 ms of hold alone
-// allow less than 500 a second. The limit is far above the stalls of a busy machine, among which a
-// search finds no edge. Runs spoiled by such a machine are INVALID; the status is then 3.
+// 2 ms of hold alone allow less than 500 a second. The p90 needs few attempts, and breaks at once
+// when the lock is saturated. The limit is far above the stalls of a busy machine, among which a
+// search finds no edge.
+ended study_of_redis(const scratch& dir, const fs::path& out) {
+  return run(dir.path(), {"capacity", "hot_lock",  "--on",      "local:redis",
+                          "--slo",    "p90<900ms", "--probe",   "4s",
+                          "--cell",   "4s",        "--clients", "1,8",
+                          "--want",   "1000/s",    "--set",     "lock=redis/redisson",
+                          "--set",    "hold=2ms",  "--set",     "warmup=200ms",
+                          "--set",    "floor=0s",  "--out",     out.string()},
+             550s);
+}
+
+// A machine on which a Redis stands still for five seconds ends a study with a sentence, as it
+// should. Runs spoiled by such a machine are INVALID; the status is then 3.
 TEST(capacity, finds_what_a_lock_on_redis_bears) {
   const scratch dir;
-  const fs::path out = dir / "found";
-  const ended e = run(dir.path(), {"capacity", "hot_lock",  "--on",      "local:redis",
-                                   "--slo",    "p90<900ms", "--probe",   "4s",
-                                   "--cell",   "4s",        "--clients", "1,8",
-                                   "--want",   "1000/s",    "--set",     "lock=redis/redisson",
-                                   "--set",    "hold=2ms",  "--set",     "warmup=200ms",
-                                   "--set",    "floor=0s",  "--out",     out.string()},
-                      550s);
+  fs::path out;
+  ended e;
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    out = dir / fmt::format("found-{}", attempt);
+    e = study_of_redis(dir, out);
+    const bool stalled = e.status == 2 && e.err.find("did not answer in time") != e.err.npos;
+    if (!stalled) break;
+  }
   ASSERT_THAT(e.status, AnyOf(Eq(0), Eq(3))) << e.err;
   const auto found = read_json(out / "capacity.json");
   const double rate = found.at("highest_rate_per_s").at("value");

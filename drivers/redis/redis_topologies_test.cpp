@@ -154,14 +154,16 @@ task<void> hold_beyond_the_lease(loop& l, driver& d, server_counters& counted) {
   co_await d.wipe(l, soon);
 }
 
-// Renewals are sent like all of Redisson's scripts.
+// Renewals are sent like all of Redisson's scripts. The server counts a WAIT when it is over, which
+// that of the last renewal need not be.
 TEST_F(topologies, redissons_watchdog_waits_for_a_replica) {
   const auto servers = local::cluster::start("redis-sentinel");
   server_counters counted;
   const auto d = make(redisson(), servers.target(), {{"watchdog", "true"}});
   run_to_end(l, hold_beyond_the_lease(l, *d, counted));
   EXPECT_GE(counted["cmd.wait"], 2U) << "the attempt, and a renewal";
-  EXPECT_EQ(counted["cmd.wait"], counted["cmd.evalsha"]);
+  EXPECT_LE(counted["cmd.wait"], counted["cmd.evalsha"]);
+  EXPECT_GE(counted["cmd.wait"] + 1, counted["cmd.evalsha"]);
 }
 
 // Locks that are a plain string wait for the number of replicas in their option, with WAIT in the

@@ -2,6 +2,7 @@
 //
 // It needs Debian's libhdrhistogram-java and a Java runtime; without them it fails.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,11 +34,10 @@ class hlog_oracle : public testing::Test {
 
   // Runs the processor in a German locale; returns its output, and fails the test if it fails.
   std::string process(const std::string& options) const {
-    const std::string command =
-        "LC_ALL=de_DE.UTF-8 java -Xshare:auto -XX:TieredStopAtLevel=1 "
-        "-Duser.language=de -Duser.country=DE -cp " +
-        std::string(jar) + " org.HdrHistogram.HistogramLogProcessor -i " +
-        (folder_ / "run.hlog").string() + " " + options + " 2>&1";
+    const std::string command = fmt::format(
+        "LC_ALL=de_DE.UTF-8 java -Xshare:auto -XX:TieredStopAtLevel=1 -Duser.language=de "
+        "-Duser.country=DE -cp {} org.HdrHistogram.HistogramLogProcessor -i {} {} 2>&1",
+        jar, (folder_ / "run.hlog").string(), options);
     FILE* pipe = popen(command.c_str(), "r");
     std::string output;
     char chunk[4096];
