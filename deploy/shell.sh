@@ -146,7 +146,7 @@ configure() {
   shift
   if [ -n "${HOME:-}" ] && command -v ccache >/dev/null; then launcher=ccache; fi
   quietly "build/logs/configure-$preset" cmake --preset "$preset" \
-    "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" -DLOCKMARK_UNITY=10 "$@"
+    "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" -DLOCKMARK_UNITY=20 "$@"
 }
 
 # build PRESET [TARGET...]: without a target, everything.

@@ -22,7 +22,7 @@ struct gate_run_request {
   std::string job;  // as named by the user
   std::string url;  // with its password
   std::vector<std::string> set;
-  std::filesystem::path runs;         // the parent of the run folder
+  std::filesystem::path runs;          // the parent of the run folder
   std::vector<std::string> arguments;  // more of them
   std::function<void()> meanwhile{};   // called a few times a second
 };

@@ -16,8 +16,8 @@ using form = target::form;
 // The longest wait for one server while there are others to ask.
 constexpr duration patience_for_one = 500ms;
 constexpr duration between_looks = 200ms;
-// Between two attempts to find a master, when there may be none.
-constexpr duration between_attempts = 200ms;
+// Between two searches for a master, when there may be none.
+constexpr duration between_searches = 200ms;
 // A server that the sentinels still name may have vanished.
 constexpr duration patience_to_connect = 1s;
 
@@ -134,8 +134,8 @@ task<std::error_code> topology_cache::open_master(link& l, time_point deadline) 
       if (!error) error = co_await confirm_master(l, deadline);
       if (!error) co_return error;
     }
-    if (loop_.now() + between_attempts >= deadline) co_return error;
-    co_await loop_.sleep_for(between_attempts);
+    if (loop_.now() + between_searches >= deadline) co_return error;
+    co_await loop_.sleep_for(between_searches);
   }
 }
 

@@ -1,15 +1,14 @@
-// The whole study on a simulated lock: M/D/1 for open loops, saturated for closed ones.
+// The whole study on simulated runs. Whether its rates hold is in study_simulation_test.cpp.
 #include "harness/capacity/study.hpp"
 
-#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <future>
+#include <cmath>
 
 #include "harness/base/errors.hpp"
-#include "harness/stats/random.hpp"
+#include "harness/capacity/simulated_runs.hpp"
 
 namespace lockmark::capacity {
 namespace {
@@ -17,132 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
-
-constexpr double hold_s = 0.004;
-constexpr double handoff_s = 0.001;
-constexpr double lone_s = 0.0005;
-
-// Its arrivals come from the job's seed, as those of real runs do.
-struct simulation {
-  stats::random_source random{0};
-  std::vector<std::uint64_t> seeds;
-  int runs = 0;
-  double lone_s = capacity::lone_s;
-  double polls = 1;  // of each grant on a key that others want
-
-  observation run(const config::job& job, const std::vector<objective>& objectives) {
-    observation o;
-    o.run = fmt::format("run-{}", ++runs);
-    random = stats::random_source{job.seed};
-    seeds.push_back(job.seed);
-    for (int i = 0; i < 1000; ++i) {
-      o.hold.record(static_cast<std::int64_t>(hold_s * 1e9));
-      o.release.record(200'000);
-      o.loop_lag.record(50'000);
-      (job.clients_in_all() > 1 ? o.transfer : o.self_reacquire)
-          .record(static_cast<std::int64_t>(handoff_s * 1e9));
-      if (job.renew) o.renewal.record(2'000'000);
-    }
-    const bool own_keys = job.keys.kind == config::key_choice::shape::own;
-    o.commands_per_grant = own_keys ? 2 : 2 * polls;
-    const double length_s = std::chrono::duration<double>(job.stop_duration).count();
-    const bool open = job.arrives_by_rate();
-    const double rate = open ? job.rate->per_second() : own_keys ? 5000 : 1 / (hold_s + handoff_s);
-    arrive(o, rate, length_s, open, objectives);
-    o.granted_per_s = rate;
-    return o;
-  }
-
- private:
-  void arrive(observation& o, double rate, double length_s, bool open,
-              const std::vector<objective>& objectives) {
-    constexpr double part_s = 0.5;
-    const auto parts = static_cast<std::size_t>(length_s / part_s);
-    for (std::size_t k = 0; k < objectives.size(); ++k) {
-      o.against.push_back({std::vector<stretch>(parts), part_s});
-    }
-    stats::histogram all;
-    double work_s = 0;
-    for (double t = 0, gap = 0; t < length_s; t += gap = random.exponential(1 / rate)) {
-      work_s = open ? std::max(0.0, work_s - gap) : 0;
-      const double wait_s = std::max(work_s, lone_s);
-      work_s += hold_s + handoff_s;
-      all.record(static_cast<std::int64_t>(wait_s * 1e9));
-      const auto part = std::min(parts - 1, static_cast<std::size_t>(t / part_s));
-      for (std::size_t k = 0; k < objectives.size(); ++k) {
-        stretch& s = o.against[k].parts[part];
-        ++s.attempts;
-        s.late += wait_s * 1e9 > static_cast<double>(objectives[k].limit_ns) ? 1 : 0;
-        s.waiting += wait_s / part_s;
-      }
-    }
-    std::vector<double> quantiles;
-    for (const objective& goal : objectives) quantiles.push_back(goal.quantile);
-    quantiles.push_back(0.999);
-    o.quantiles = stats::estimate_quantiles({all, 0, 0}, {}, quantiles, 1);
-  }
-};
-
-// A lock that serves in order, with the arrivals and holds of real runs, and hand-offs of its own.
-class queueing_lock {
- public:
-  explicit queueing_lock(service_order order) { lock_.order = order; }
-
-  observation run(const config::job& job, const std::vector<objective>& objectives) {
-    ++runs;
-    spent_s += std::chrono::duration<double>(job.stop_duration).count();
-    if (!job.arrives_by_rate()) return closed_.run(job, objectives);
-    observation o = closed_.run(job, objectives);
-    o.against.clear();
-    o.warmup_s = 1;
-    const double until_s = 1 + std::chrono::duration<double>(job.stop_duration).count();
-    const auto all = waits(job, until_s);
-    for (const objective& goal : objectives) {
-      o.against.push_back(
-          stretches_of(all, static_cast<double>(goal.limit_ns) / 1e9, 0.5, 1, until_s));
-    }
-    return o;
-  }
-  // Of single minutes at the rate, those in which at most one of a hundred waits for 50 ms.
-  double minutes_that_hold(config::job job) const {
-    job.seed = 77;
-    const stretches minutes = stretches_of(waits(job, 60 * 100), 0.05, 60, 0, 60 * 100);
-    int held = 0;
-    for (const stretch& m : minutes.parts) {
-      held += static_cast<double>(m.late) <= 0.01 * static_cast<double>(m.attempts) ? 1 : 0;
-    }
-    return held / 100.0;
-  }
-
-  int runs = 0;
-  double spent_s = 0;
-
- private:
-  std::vector<outcome_of_arrival> waits(const config::job& job, double until_s) const {
-    const auto until = duration{std::llround(1e9 * until_s)};
-    return replay(pace::arrivals_of(job, 1, until), lock_, job.seed + 1'000'000);
-  }
-
-  simulation closed_;
-  lock_model lock_{.lone_s = lone_s, .handoffs_s = {0.0008, 0.001, 0.0018}, .patience_s = 5};
-};
-
-config::job open_job() {
-  return config::parse_job(
-      "lock: memory/lock\nload: {loop: poisson, rate: 100/s, instances: 4, clients: 16}\n"
-      "keys: one\nhold: 4ms\nwait: 5s\nstop: {duration: 5s}\n",
-      "test");
-}
-
-settings usual(const char* slo) {
-  settings s;
-  s.objectives = {*parse_objective(slo)};
-  s.probe = 30s;
-  s.probe_at_most = 5min;
-  s.cell = 10s;
-  s.clients = {1, 8};
-  return s;
-}
 
 class a_study : public testing::Test {
  protected:
@@ -169,7 +42,7 @@ class a_study : public testing::Test {
     EXPECT_NE(found, f.plan.end()) << name;
     return *found;
   }
-  simulation simulation_;
+  simulated_runs simulation_;
 };
 
 // Of 3,000 holds none outlived the lease; at their p99.9 one a second would lose the lock.
@@ -250,51 +123,6 @@ TEST_F(a_study, bounds_a_cell_by_its_own_hand_offs) {
   all.sweep();
   ASSERT_EQ(all.found().cells[0].clients, 1U);
   EXPECT_NEAR(all.found().cells[0].bound_per_s.value_or(0), 1 / (hold_s + handoff_s), 1);
-}
-
-// Means of several studies of a lock.
-struct studied {
-  double promised = 0;  // the share of minutes that hold
-  double held = 0;
-  double spent_s = 0;
-  bool all_replayed = true;
-};
-
-studied several_studies(service_order order) {
-  studied all_of_them;
-  constexpr int studies = 4;
-  for (int i = 0; i < studies; ++i) {
-    queueing_lock lock(order);
-    config::job job = open_job();
-    job.hold = *config::parse_distribution("exponential(4ms)");
-    job.seed = 1000 * static_cast<std::uint64_t>(i + 1);
-    settings s = usual("p99<50ms");
-    s.cell = 4s;
-    study all(
-        {}, job, s,
-        [&](const config::job& j, const std::string&) { return lock.run(j, s.objectives); },
-        [](const findings&) {});
-    all.find_rate();
-    if (!all.found().replayed) return {.all_replayed = false};
-    job.rate = *config::parse_rate(fmt::format("{}/s", all.found().rate->value));
-    all_of_them.promised += all.found().replayed->minutes_that_hold / studies;
-    all_of_them.held += lock.minutes_that_hold(job) / studies;
-    all_of_them.spent_s += lock.spent_s / studies;
-  }
-  return all_of_them;
-}
-
-// Within minutes, and minutes at the rate found hold as often as promised.
-TEST(a_study_beside_replays, takes_minutes_and_keeps_its_promise) {
-  // A minute of computing each.
-  auto at_random = std::async(std::launch::async, several_studies, service_order::random);
-  const studied in_order = several_studies(service_order::of_arrival);
-  for (const studied& all : {in_order, at_random.get()}) {
-    EXPECT_TRUE(all.all_replayed);
-    EXPECT_GE(all.promised, 0.95);
-    EXPECT_GE(all.held, all.promised - 0.05);
-    EXPECT_LT(all.spent_s, 360);
-  }
 }
 
 // A run with the arrivals and holds of another one is no independent evidence.

@@ -16,13 +16,11 @@
 #include "harness/async/scope.hpp"
 #include "harness/faults/proxy/proxy_fixture.hpp"
 
-#ifdef __SANITIZE_THREAD__
-// One test is a parent that dies: a child forked from this process, which has threads, starts a
-// thread itself.
+// For ThreadSanitizer. One test is a parent that dies: a child forked from this process, which has
+// threads, starts a thread itself.
 extern "C" const char* __tsan_default_options() {
   return "die_after_fork=0";
 }
-#endif
 
 namespace lockmark::faults {
 namespace {
