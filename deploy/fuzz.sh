@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # Builds the fuzzers and runs them, for check. Sourced after shell.sh, in the project's root.
+# $fuzz_preset is the build whose fuzzers are meant.
 #
 #   build/fuzz/seeds/NAME     what NAME starts with, from the repository
 #   build/fuzz/corpus/NAME    what it found worth keeping, which the next run goes on from
@@ -18,19 +19,19 @@ newest_clang() {
 
 # fuzzer_names: those of the project, once it is configured.
 fuzzer_names() {
-  ls build/fuzz/fuzzers
+  ls "build/$fuzz_preset/fuzzers"
 }
 
-# configure_with_clang PRESET: for what only clang can build, or builds faster.
+# configure_with_clang PRESET [OPTION...]: for what only clang can build, or builds faster.
 configure_with_clang() {
-  configure "$1" "-DCMAKE_CXX_COMPILER=$(newest_clang)"
+  configure "$1" "-DCMAKE_CXX_COMPILER=$(newest_clang)" "${@:2}"
 }
 
 # build_fuzzers [NAME...]: all, or these.
 build_fuzzers() {
   local names=${*:-$(fuzzer_names)}
   # shellcheck disable=SC2086  # names have no spaces
-  build fuzz $names
+  build "$fuzz_preset" $names
 }
 
 # lay_seeds NAME: one file for each line of NAME.seeds, where \r, \n, \x00 and so on stand for
@@ -49,23 +50,23 @@ lay_seeds() {
         ;;
       *) cp "$source" "$into/" ;;
     esac
-  done < <(tail -n +2 "build/fuzz/fuzzers/$name")
+  done < <(tail -n +2 "build/$fuzz_preset/fuzzers/$name")
 }
 
 # fuzz_one NAME LIMIT...: runs it and prints a line; LIMIT is libFuzzer's.
 fuzz_one() {
   local name=$1 work=build/fuzz log=build/fuzz/logs/$1 found longest options
+  local program=build/$fuzz_preset/bin/$1
   shift
   lay_seeds "$name"
   mkdir -p "$work/corpus/$name" "$work/findings/$name" "$work/logs"
-  rm -f "$log.passed"
-  longest=$(head -1 "$work/fuzzers/$name")
+  longest=$(head -1 "build/$fuzz_preset/fuzzers/$name")
   # Half the time goes into what would only make a report longer; who runs it again gets that.
   options=detect_stack_use_after_return=0:malloc_context_size=1:quarantine_size_mb=8
   options+=:external_symbolizer_path=$(command -v addr2line)
   # A reply, a line or a file may make nobody take much memory or time, whatever it announces.
   if ASAN_OPTIONS=$options \
-    "$work/bin/$name" "$@" -max_len="$longest" -timeout=20 -rss_limit_mb=1024 \
+    "$program" "$@" -max_len="$longest" -timeout=20 -rss_limit_mb=1024 \
     -malloc_limit_mb=64 -print_funcs=0 -print_final_stats=1 \
     -artifact_prefix="$work/findings/$name/" "$work/corpus/$name" "$work/seeds/$name" \
     </dev/null >"$log" 2>&1; then
@@ -78,12 +79,12 @@ fuzz_one() {
   found=$(sed -n 's/.*Test unit written to //p' "$log" | tail -1)
   grep -vE '^(#[0-9]+|INFO|[[:space:]]NEW_FUNC.*)[:[:space:]]' "$log" | tail -60
   echo "$name failed; all it printed: $log"
-  if [ -n "$found" ]; then echo "its input is $found; again: $work/bin/$name $found"; fi
+  if [ -n "$found" ]; then echo "its input is $found; again: $program $found"; fi
 }
 
-# run_fuzzers LIMIT [NAME...]: as many at a time as there are cores. Sets fuzz_passed, fuzz_failed.
-# LIMIT is executions=N or seconds=N for each, or minutes=N for all of them together. In seconds
-# they go the same way each time: what is checked again and again says the same of the same code.
+# run_fuzzers LIMIT [NAME...]: as many at a time as there are cores. LIMIT is executions=N or
+# seconds=N for each, or minutes=N for all of them together. In seconds they go the same way each
+# time: what is checked again and again says the same of the same code.
 run_fuzzers() {
   local kind=${1%=*} amount=${1#*=} name names limit=()
   shift
@@ -97,18 +98,18 @@ run_fuzzers() {
       limit=("-max_total_time=$((amount > 0 ? amount : 1))")
       ;;
   esac
+  for name in "${names[@]}"; do rm -f "build/fuzz/logs/$name.passed"; done
   for name in "${names[@]}"; do
     while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
     fuzz_one "$name" "${limit[@]}" &
   done
   wait
-  fuzz_passed=0
-  fuzz_failed=0
-  for name in "${names[@]}"; do
-    if [ -e "build/fuzz/logs/$name.passed" ]; then
-      fuzz_passed=$((fuzz_passed + 1))
-    else
-      fuzz_failed=$((fuzz_failed + 1))
-    fi
+}
+
+# passed_fuzzers [NAME...]: those that the last run_fuzzers found nothing with.
+passed_fuzzers() {
+  local name
+  for name in ${*:-$(fuzzer_names)}; do
+    if [ -e "build/fuzz/logs/$name.passed" ]; then echo "$name"; fi
   done
 }
