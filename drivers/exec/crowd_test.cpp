@@ -1,7 +1,9 @@
 // Clients of both sides of a duel on one key. The cases are added by interop_test.cpp.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
 
 #include "drivers/exec/duel.hpp"
 #include "harness/async/scope.hpp"
@@ -135,7 +137,8 @@ task<void> close_all(std::vector<std::unique_ptr<session>>& sessions) {
 }
 
 std::string name_of_run() {
-  return fmt::format("duel{}", to_ns(real_clock{}.now()) / 1000);
+  static std::atomic<int> runs = 0;
+  return fmt::format("duel{}x{}", getpid(), ++runs);
 }
 
 option_values options_of(const side& s) {

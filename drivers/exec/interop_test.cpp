@@ -9,6 +9,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/etcd/etcd.hpp"
@@ -212,6 +214,13 @@ void the_java_adapter_of_the_readme_is_redisson() {
 
 TEST(Readme, ThePythonAdapterIsShort) {
   EXPECT_LT(readme_program("python", "adapter.py").lines(), 60);
+}
+
+// Duels begin at the same moment: two of one name were on the same keys.
+TEST(Runs, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (int n = 0; n < 1000; ++n) names.insert(name_of_run());
+  EXPECT_EQ(names.size(), 1000U);
 }
 
 // Tests other than duels of two locks, and the real client that each needs.
