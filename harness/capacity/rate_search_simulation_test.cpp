@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <ostream>
 #include <string>
 
@@ -79,7 +80,7 @@ double late_share(const stretches& run) {
 }
 
 // The rate at which one in a hundred of very many attempts is late.
-double true_rate(const lock_kind& kind) {
+double computed_rate(const lock_kind& kind) {
   double low = 0.3 / kind.mean_s, high = 1 / kind.mean_s;
   while (high / low > 1.0005) {
     const double middle = (low + high) / 2;
@@ -87,6 +88,13 @@ double true_rate(const lock_kind& kind) {
     (late_share(run) > allowed_late ? high : low) = middle;
   }
   return low;
+}
+
+double true_rate(const lock_kind& kind) {
+  static std::map<std::string, double> known;
+  const auto [at, is_new] = known.try_emplace(kind.name);
+  if (is_new) at->second = computed_rate(kind);
+  return at->second;
 }
 
 probe_result result_of(const std::vector<stretches>& runs, double doubt) {

@@ -65,14 +65,15 @@ std::vector<arrival> arrivals_of(const config::job& job, std::uint32_t workers, 
   for (std::uint32_t w = 0; w < workers; ++w) {
     const share its{w, workers};
     schedule plan = schedule_of(job, its);
+    const auto others = static_cast<std::ptrdiff_t>(all.size());
     std::uint64_t n = 0;
     for (duration due = *plan.next(); due < until; due = *plan.next()) {
       auto random = random_of_arrival(job.seed, number_of(n++, its));
       const auto key = static_cast<std::uint32_t>(keys(random, 0));
       all.push_back({due, key, job.hold.sample(random)});
     }
+    std::ranges::inplace_merge(all, all.begin() + others, {}, &arrival::due);
   }
-  std::ranges::stable_sort(all, {}, &arrival::due);
   return all;
 }
 

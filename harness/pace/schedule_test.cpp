@@ -135,5 +135,23 @@ TEST(schedule, merged_poisson_parts_are_poisson) {
   EXPECT_GT(ks_exponential_p(gaps_ns(merged), 5e6), 1e-3);
 }
 
+// In the order in which they are due, whoever's they are.
+TEST(arrivals, of_several_workers_are_those_of_each_in_order) {
+  const config::job job = config::parse_job(
+      "lock: memory/lock\nload: {loop: poisson, rate: 200/s}\nkeys: uniform(20)\n"
+      "stop: {duration: 10s}\n",
+      "test.yaml");
+  const auto all = arrivals_of(job, 3, 10s);
+  std::vector<duration> due, expected;
+  for (const arrival& a : all) due.push_back(a.due);
+  for (std::uint32_t worker = 0; worker < 3; ++worker) {
+    schedule of_one = schedule_of(job, {worker, 3});
+    for (duration at = *of_one.next(); at < 10s; at = *of_one.next()) expected.push_back(at);
+  }
+  std::ranges::sort(expected);
+  EXPECT_GT(due.size(), 1500U);
+  EXPECT_EQ(due, expected);
+}
+
 }  // namespace
 }  // namespace lockmark::pace

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 
@@ -48,8 +50,10 @@ void histogram::merge(const histogram& other) {
                     significant_digits_, other.significant_digits_));
   }
   if (!other.empty()) {
-    const std::size_t end = other.used_counts();
-    for (std::size_t i = index_of(other.min_ns_); i < end; ++i) counts_[i] += other.counts_[i];
+    const std::size_t first = index_of(other.min_ns_);
+    const std::int64_t* const from = other.counts_.data();
+    std::int64_t* const to = counts_.data() + first;
+    std::transform(from + first, from + other.used_counts(), to, to, std::plus{});
   }
   count_ += other.count_;
   sum_ns_ += other.sum_ns_;

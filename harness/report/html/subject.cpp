@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace lockmark::report::html {
 namespace {
@@ -99,21 +101,39 @@ std::string plain_name(const row& r) {
   return r.topology.empty() ? r.lock : fmt::format("{} on {}", r.lock, r.topology);
 }
 
-// ", holder: careful": what other runs that would be named alike have not set; if that is short.
-std::string differing_settings(const subject& s, const std::vector<subject>& all) {
-  const auto alike = [&s](const subject& other) {
-    return other.in_table.scenario == s.in_table.scenario &&
-           plain_name(other.in_table) == plain_name(s.in_table);
-  };
+// Runs that would be named alike, and how many of them have each setting.
+struct namesakes {
+  std::size_t runs = 0;  // whose settings are known
+  std::map<std::string, std::size_t> with;
+};
+using all_namesakes = std::map<std::pair<std::string, std::string>, namesakes>;
+
+std::pair<std::string, std::string> scenario_and_name(const subject& s) {
+  return {s.in_table.scenario, plain_name(s.in_table)};
+}
+
+all_namesakes namesakes_among(const std::vector<subject>& subjects) {
+  all_namesakes all;
+  for (const subject& s : subjects) {
+    if (s.settings.empty()) continue;
+    namesakes& alike = all[scenario_and_name(s)];
+    ++alike.runs;
+    for (const auto& setting : std::set(s.settings.begin(), s.settings.end())) {
+      ++alike.with[setting];
+    }
+  }
+  return all;
+}
+
+// ", holder: careful": what not all of its namesakes have set; if that is short.
+std::string differing_settings(const subject& s, const all_namesakes& all) {
+  if (s.settings.empty()) return "";
+  const namesakes& alike = all.at(scenario_and_name(s));
   std::string text;
   int count = 0;
   for (const std::string& setting : s.settings) {
-    const auto lacks = [&](const subject& other) {
-      return alike(other) && !other.settings.empty() &&
-             std::ranges::find(other.settings, setting) == other.settings.end();
-    };
     const bool is_said = setting.starts_with("options.") || setting.starts_with("faults.");
-    if (is_said || std::ranges::none_of(all, lacks)) continue;
+    if (is_said || alike.with.at(setting) == alike.runs) continue;
     text += ", " + setting;
     ++count;
   }
@@ -121,7 +141,7 @@ std::string differing_settings(const subject& s, const std::vector<subject>& all
 }
 
 // Longer and longer names, until no other run of the page has the same.
-std::vector<std::string> names_of(const subject& s, const std::vector<subject>& all) {
+std::vector<std::string> names_of(const subject& s, const all_namesakes& all) {
   const row& r = s.in_table;
   std::vector<std::string> names;
   names.push_back(plain_name(r));
@@ -156,18 +176,22 @@ subject read_subject(const fs::path& path, std::size_t stretches) {
 
 void name_apart(std::vector<subject>& subjects) {
   using place = std::tuple<std::string, std::size_t, std::string>;  // scenario, how long, name
+  const all_namesakes all = namesakes_among(subjects);
   std::map<place, int> times;
+  std::vector<std::vector<std::string>> names;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     subject& s = subjects[i];
     s.id = fmt::format("r{}", i);
-    const auto names = names_of(s, subjects);
-    for (std::size_t n = 0; n < names.size(); ++n) ++times[{s.in_table.scenario, n, names[n]}];
+    names.push_back(names_of(s, all));
+    for (std::size_t n = 0; n < names[i].size(); ++n) {
+      ++times[{s.in_table.scenario, n, names[i][n]}];
+    }
   }
-  for (subject& s : subjects) {
-    const auto names = names_of(s, subjects);
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    subject& s = subjects[i];
     std::size_t n = 0;
-    while (n + 1 < names.size() && times[{s.in_table.scenario, n, names[n]}] > 1) ++n;
-    s.label = names[n];
+    while (n + 1 < names[i].size() && times[{s.in_table.scenario, n, names[i][n]}] > 1) ++n;
+    s.label = names[i][n];
   }
 }
 
