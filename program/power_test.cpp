@@ -183,6 +183,7 @@ int main(int argc, char** argv) {
   const auto redis = local::cluster::start("redis");
   const auto independent = local::cluster::start("redis-independent");
   const auto zookeeper = local::cluster::start("zookeeper");
+  const auto etcd = local::cluster::start("etcd");
   const auto mysql = local::cluster::start("mysql");
   const auto postgres = local::cluster::start("postgres");
   const cli::catalogue known;
@@ -192,6 +193,7 @@ int main(int argc, char** argv) {
         cli::add(known, "redis", redis.target());
         cli::add(known, "redis-independent", independent.target());
         cli::add(known, "zookeeper", zookeeper.target());
+        cli::add(known, "etcd", etcd.target());
         cli::add(known, "mysql", mysql.target());
         cli::add(known, "postgres", postgres.target());
         cli::add(known, "memory", "memory:");

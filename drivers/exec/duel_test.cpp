@@ -20,7 +20,9 @@ using namespace std::chrono_literals;
 // that syncs its log has been seen to say nothing for 5 s, on a busy machine's disk.
 constexpr duration prompt = 15s;
 constexpr duration short_lease = 2s;  // for the rounds that let one expire
-constexpr duration session_timeout = 4s;
+// A session outlives a server or a process that stands still for seconds; one to be cut does not.
+constexpr duration session_timeout = 20s;
+constexpr duration mortal_timeout = 4s;
 
 struct went_wrong : std::runtime_error {
   using runtime_error::runtime_error;
@@ -43,7 +45,7 @@ class fighter {
 
   task<void> begin() {
     co_await direct_->prepare(loop_, loop_.now() + patience);
-    co_await join(*direct_);
+    co_await join(*direct_, session_timeout);
   }
 
   // Opens a session whose connection can be cut.
@@ -51,7 +53,7 @@ class fighter {
     const std::vector<std::string> no_others;
     network_ = std::make_unique<conformance::shaky_network>(side_.target, no_others);
     through_proxy_ = driver_for(network_->url().to_string());
-    co_return co_await join(*through_proxy_);
+    co_return co_await join(*through_proxy_, mortal_timeout);
   }
 
   void cut() { network_->set(conformance::proxy_mode::cut); }
@@ -104,9 +106,9 @@ class fighter {
     return side_.kind.make({url, names_, options_of(side_)});
   }
 
-  task<session*> join(driver& d) {
+  task<session*> join(driver& d, duration timeout) {
     instance who{.id = fmt::format("{}{}{}", names_.run, name, sessions_.size()),
-                 .session_timeout = session_timeout};
+                 .session_timeout = timeout};
     auto opened = co_await d.open(loop_, std::move(who), loop_.now() + patience);
     sessions_.push_back(std::move(opened));
     co_return sessions_.back().get();
@@ -189,7 +191,7 @@ task<void> sees_session_end(loop& l, fighter& one, fighter& other, std::uint32_t
   session* const mortal = co_await other.join_mortal();
   co_await other.take(mortal, key, patience, long_lease);
   other.cut();
-  const time_point held_until = l.now() + session_timeout / 2;
+  const time_point held_until = l.now() + mortal_timeout / 2;
   co_await one.is_kept_out(key, held_until);
   co_await one.take(&one.first(), key, patience, long_lease);
   if (l.now() < held_until) {
