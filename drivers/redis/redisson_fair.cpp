@@ -9,9 +9,9 @@
 // If a head that was just called gives up, nobody is woken: the waiters behind it ask again when
 // the lease that they were told of has run out. Redisson does the same.
 //
-// A place's end is the last one's plus a wait, and each grant takes a wait off all of them. So while
-// the queue never runs empty, the end of its head does not move: a lease and a wait after it last
-// was empty, the head is dropped though it waits, nobody wakes it, and its attempt times out.
+// A place's end is the last one's plus a wait, and each grant takes a wait off all of them. So the
+// end of the head does not move while the queue never runs empty: a lease and a wait after it last
+// was empty, the head is dropped though it waits. Nobody wakes it then, and its attempt times out.
 #include "drivers/redis/redis.hpp"
 #include "drivers/redis/redisson_session.hpp"
 #include "drivers/redis/wall_clock.hpp"

@@ -32,7 +32,8 @@ std::optional<grant_stamp> next_grant(const std::vector<grant_stamp>& grants, st
 void find_next(const disruption& b, const std::vector<grant_stamp>& grants, const demands& keys,
                aftermath& a) {
   std::optional<grant_stamp> next = next_grant(grants, b.at_ns);
-  if (const auto held = b.held_key ? keys.find(*b.held_key) : keys.end(); held != keys.end()) {
+  const bool shared = b.held_key && !b.keys_of_their_own;
+  if (const auto held = shared ? keys.find(*b.held_key) : keys.end(); held != keys.end()) {
     const auto of_key = next_grant(held->second.grants, b.at_ns);
     if (of_key || held->second.unserved_ns) next = of_key;
     a.keys = 1;
@@ -78,6 +79,7 @@ void find_outages(const disruption& b, const demands& keys, std::int64_t until_n
                   std::int64_t end_ns, aftermath& a) {
   std::int64_t last_ns = b.at_ns;
   for (const auto& [key, of_key] : keys) {
+    if (b.on_a_client && key == b.held_key) continue;
     const auto longest = longest_of(b, of_key, until_ns, end_ns);
     if (!longest) continue;
     ++a.keys;
@@ -147,11 +149,11 @@ std::vector<aftermath> find_aftermath(const std::vector<disruption>& disruptions
     const disruption& b = disruptions[i];
     const std::int64_t until_ns = i + 1 < disruptions.size() ? disruptions[i + 1].at_ns : end_ns;
     aftermath a;
-    if (b.on_a_client) {
-      find_next(b, grants, keys, a);
-    } else {
+    if (!b.on_a_client || b.keys_of_their_own) {
       find_outages(b, keys, end_of_effect(disruptions, i, end_ns), end_ns, a);
     }
+    // Also if nobody asked for a key of its own so soon.
+    if (b.on_a_client && a.keys == 0) find_next(b, grants, keys, a);
     a.violations = count_between(violations_ns, b.at_ns, until_ns);
     all.push_back(a);
   }

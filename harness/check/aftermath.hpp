@@ -63,6 +63,7 @@ struct disruption {
   bool on_a_client = true;    // false: on a server or the network
   std::int64_t takes_ns = 0;  // its duration; a failover: until only the new master leads
   std::optional<std::uint32_t> held_key{};  // by the client that was hit
+  bool keys_of_their_own = false;           // no client asks for another's key
 };
 
 struct aftermath {
@@ -71,6 +72,8 @@ struct aftermath {
   //
   // After a disruption of a client, that is the next grant of the key that it held: the others only
   // wait for that. If it held none, or nobody asks for it, the next grant of any key.
+  // If each client has a key of its own, the others' keys count, as after a disruption of a server:
+  // what the victim held concerns them only if the lock locks more than it was told to.
   // After one of a server, answers already on their way still arrive; so it is the end of the
   // longest time that began before `settling_ns`, or the disruption itself, was over, and before
   // the next disruption that is not one with it, and in which a key was asked for and not granted.

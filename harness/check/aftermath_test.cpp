@@ -52,6 +52,34 @@ TEST(aftermath, says_where_no_grant_came_any_more) {
   }
 }
 
+// Each client has a key of its own. The victim's is not granted for three seconds, which concerns
+// the others only if the lock locks more than one key.
+TEST(aftermath, of_clients_with_keys_of_their_own_is_that_of_the_others) {
+  const disruption pause{1000 * ms, true, 0, 0U, true};
+  const auto stopped = [](std::int64_t others_ms) {
+    return std::vector<grant_stamp>{{950 * ms, 0, 0},
+                                    {960 * ms, 1, 1},
+                                    {others_ms * ms, 1, 1, 1060 * ms},
+                                    {4001 * ms, 0, 0, 4000 * ms}};
+  };
+  const auto apart = find_aftermath({pause}, stopped(1062), {}, {}, 8000 * ms)[0];
+  EXPECT_EQ(apart.recovery_ns, 62 * ms);
+  const auto together = find_aftermath({pause}, stopped(4002), {}, {}, 8000 * ms)[0];
+  EXPECT_EQ(together.recovery_ns, 3002 * ms);
+  const auto unserved = find_aftermath({pause}, stopped(970), {{1, 1060 * ms}}, {}, 8000 * ms)[0];
+  EXPECT_EQ(unserved.recovery_ns, std::nullopt);
+  EXPECT_EQ(unserved.keys_never, 1U);
+}
+
+// Long holds: the next request comes late, and is granted at once.
+TEST(aftermath, of_clients_with_keys_of_their_own_that_ask_late_is_the_next_grant) {
+  const std::vector<grant_stamp> grants{
+      {950 * ms, 0, 0}, {960 * ms, 1, 1}, {1961 * ms, 1, 1, 1960 * ms}};
+  const auto found = find_aftermath({{1000 * ms, true, 0, 0U, true}}, grants, {}, {}, 8000 * ms)[0];
+  EXPECT_EQ(found.recovery_ns, 961 * ms);
+  EXPECT_EQ(found.asked_ns, 960 * ms);
+}
+
 // An overlap belongs to the last disruption before it; a grant ends the time without one of both.
 TEST(aftermath, of_two_goes_to_the_next_grant_of_both) {
   const auto found = find_aftermath({{1000 * ms, true}, {2000 * ms, true}}, grants_at({2500}), {},

@@ -60,7 +60,9 @@ std::vector<std::int64_t> stamps_of(const std::vector<check::overlap>& overlaps)
 void widen(faults::prediction& p, duration asked) {
   if (!p.most || asked <= *p.most) return;
   p.most = asked;
-  p.why += fmt::format(", and nobody asked for it for {}", config::print_duration(asked));
+  p.why +=
+      fmt::format(", and nobody asked for it for {}",
+                  config::print_duration(std::chrono::round<std::chrono::milliseconds>(asked)));
 }
 
 }  // namespace
@@ -80,7 +82,8 @@ std::vector<fault_finding> judge_faults(const std::vector<faults::infliction>& i
     held.push_back(held_by_then(i, found, job));
     disruptions.push_back({to_ns(i.began), i.participant.has_value(),
                            is_process ? i.lasted.count() : 0,
-                           held.back() ? std::optional{held.back()->key} : std::nullopt});
+                           held.back() ? std::optional{held.back()->key} : std::nullopt,
+                           job.keys.kind == config::key_choice::shape::own});
   }
   const auto after = check::find_aftermath(disruptions, found.grant_stamps, found.unserved,
                                            stamps_of(found.overlaps), end_ns);

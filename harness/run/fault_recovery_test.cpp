@@ -73,6 +73,21 @@ TEST_F(recoveries, are_of_the_key_that_was_held) {
   EXPECT_EQ(f.recovery_ns, 1600 * ms);
 }
 
+// The victim's own key tells nothing. A lock without an index keeps the others waiting for theirs,
+// which does not agree with one that is said to have an index.
+TEST_F(recoveries, are_of_the_others_where_each_has_its_own_key) {
+  keys_ = "own";
+  const std::string pause = "{do: pause, who: holder, at: 2s, for: 3s}";
+  const check::grant_stamp victim{1500 * ms, 0, 0}, resumed{5100 * ms, 0, 0, 5099 * ms};
+  const check::grant_stamp other{1800 * ms, 1, 1};
+  found_.grant_stamps = {victim, other, {2052 * ms, 1, 1, 2050 * ms}, resumed};
+  EXPECT_EQ(judge(pause, 3s, true).recovery_ns, 52 * ms);
+  EXPECT_EQ(judge(pause, 3s, true).agrees, true);
+  found_.grant_stamps = {victim, other, resumed, {5101 * ms, 1, 1, 2050 * ms}};
+  EXPECT_EQ(judge(pause, 3s, true).recovery_ns, 3101 * ms);
+  EXPECT_EQ(judge(pause, 3s, true).agrees, false);
+}
+
 // Without a request before, a late grant tells nothing about the lease.
 TEST_F(recoveries, are_not_late_where_nobody_asked) {
   keys_ = "uniform(8)";
