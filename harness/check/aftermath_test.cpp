@@ -64,6 +64,9 @@ TEST(aftermath, of_clients_with_keys_of_their_own_is_that_of_the_others) {
   };
   const auto apart = find_aftermath({pause}, stopped(1062), {}, {}, 8000 * ms)[0];
   EXPECT_EQ(apart.recovery_ns, 62 * ms);
+  auto cut_off = stopped(1062);
+  cut_off.back().wanted_ns = 1050 * ms;
+  EXPECT_EQ(find_aftermath({pause}, cut_off, {}, {}, 8000 * ms)[0].recovery_ns, 62 * ms);
   const auto together = find_aftermath({pause}, stopped(4002), {}, {}, 8000 * ms)[0];
   EXPECT_EQ(together.recovery_ns, 3002 * ms);
   const auto unserved = find_aftermath({pause}, stopped(970), {{1, 1060 * ms}}, {}, 8000 * ms)[0];
@@ -73,8 +76,10 @@ TEST(aftermath, of_clients_with_keys_of_their_own_is_that_of_the_others) {
 
 // Long holds: the next request comes late, and is granted at once.
 TEST(aftermath, of_clients_with_keys_of_their_own_that_ask_late_is_the_next_grant) {
-  const std::vector<grant_stamp> grants{
-      {950 * ms, 0, 0}, {960 * ms, 1, 1}, {1961 * ms, 1, 1, 1960 * ms}};
+  const std::vector<grant_stamp> grants{{950 * ms, 0, 0},
+                                        {960 * ms, 1, 1},
+                                        {1961 * ms, 1, 1, 1960 * ms},
+                                        {4001 * ms, 0, 0, 4000 * ms}};
   const auto found = find_aftermath({{1000 * ms, true, 0, 0U, true}}, grants, {}, {}, 8000 * ms)[0];
   EXPECT_EQ(found.recovery_ns, 961 * ms);
   EXPECT_EQ(found.asked_ns, 960 * ms);
