@@ -56,13 +56,18 @@ judgement is_steady(const condition& c, const evidence& e) {
                               show(*second, *c.of))};
 }
 
-judgement is_beyond(const condition& c, const evidence& e) {
+answer is_within(const condition& c, double least, double most) {
+  if (c.is == condition::kind::above) return above(least, most, c.limit);
+  if (c.is == condition::kind::below) return below(least, most, c.limit);
+  return most > 0 ? answer::refuted : answer::confirmed;  // never: one run is enough
+}
+
+judgement each_within(const condition& c, const evidence& e) {
   judgement j{answer::confirmed, ""};
   for (const std::string& label : c.labels) {
     const auto f = e.of(label, *c.of);
     if (!f) return missing(label);
-    const auto side = c.is == condition::kind::above ? above : below;
-    const answer met = side(f->least(), f->most(), c.limit);
+    const answer met = is_within(c, f->least(), f->most());
     if (met == answer::refuted || j.is == answer::confirmed) j.is = met;
     add(j.because, ", ", fmt::format("{} {}", label, show(*f, *c.of)));
   }
@@ -111,7 +116,8 @@ judgement judge_one(const condition& c, const evidence& e) {
     case condition::kind::falls: return falls(c, e);
     case condition::kind::steady: return is_steady(c, e);
     case condition::kind::above:
-    case condition::kind::below: return is_beyond(c, e);
+    case condition::kind::below:
+    case condition::kind::never: return each_within(c, e);
     case condition::kind::two_hold:
     case condition::kind::one_holds: return holders(c, e);
     case condition::kind::recovers:

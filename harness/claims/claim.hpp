@@ -24,10 +24,20 @@ struct experiment {
 
 // A condition for the claim to be true.
 struct condition {
-  enum class kind { falls, steady, above, below, two_hold, one_holds, recovers, never_recovers };
+  enum class kind {
+    falls,
+    steady,
+    above,
+    below,
+    never,
+    two_hold,
+    one_holds,
+    recovers,
+    never_recovers
+  };
   kind is;
   std::vector<std::string> labels;
-  const report::figure* of = nullptr;  // falls, steady, above, below
+  const report::figure* of = nullptr;  // falls, steady, above, below, never
   double limit = 0;                    // steady: the ratio of the second to the first; above, below
 };
 

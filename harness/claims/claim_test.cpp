@@ -87,6 +87,14 @@ TEST(claims_limits, are_for_every_run) {
   EXPECT_EQ(judged({kind::steady, {"a", "b"}, &grants_per_s, 1.5}, e), answer::refuted);
 }
 
+// What never happens happened, if it did in one run: there is nothing to be told apart.
+TEST(claims_never, is_broken_by_a_single_run) {
+  const evidence e = two_sides({0, 0}, {0, 1});
+  EXPECT_EQ(judged({kind::never, {"a"}, &grants_per_s}, e), answer::confirmed);
+  EXPECT_EQ(judged({kind::never, {"b"}, &grants_per_s}, e), answer::refuted);
+  EXPECT_EQ(judged({kind::never, {"absent"}, &grants_per_s}, e), answer::inconclusive);
+}
+
 TEST(claims_recovery, is_a_grant_after_the_last_fault) {
   const auto run_after = [](json recovery) {
     auto run = run_with(1);

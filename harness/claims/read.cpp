@@ -25,11 +25,12 @@ struct condition_word {
   needs also;
 };
 
-constexpr std::array<condition_word, 8> words{
+constexpr std::array<condition_word, 9> words{
     {{"falls", kind::falls, needs::figure},
      {"steady", kind::steady, needs::figure_and_limit},
      {"above", kind::above, needs::figure_and_limit},
      {"below", kind::below, needs::figure_and_limit},
+     {"never", kind::never, needs::figure},
      {"two_hold", kind::two_hold, needs::labels},
      {"one_holds", kind::one_holds, needs::labels},
      {"recovers", kind::recovers, needs::labels},
@@ -103,7 +104,7 @@ class reader {
       if (node[std::string(word.name)]) return read_condition(node, word, of);
     }
     refuse(node,
-           "a condition is one of falls, steady, above, below, two_hold, one_holds, "
+           "a condition is one of falls, steady, above, below, never, two_hold, one_holds, "
            "recovers, never_recovers");
   }
 
