@@ -12,9 +12,8 @@ command_action table_command(CLI::App& app, const context& c) {
   auto* const quick = app.add_flag("--quick", g->quick,
                                    "the usual locks, five short runs each: three minutes (the "
                                    "default)");
-  app.add_flag(
-         "--full", g->full,
-         "every lock on every topology: 30,000 samples a row, Redisson 100,000, in three runs")
+  app.add_flag("--full", g->full,
+               "every lock on every topology, three short runs each: at most three hours")
       ->excludes(quick);
   app.add_option("--repeats", g->repeats, "runs of each row; preset: 5, with --full 3")
       ->type_name("N")

@@ -12,6 +12,7 @@
 #include "harness/config/settings.hpp"
 #include "harness/config/target.hpp"
 #include "program/jobs.hpp"
+#include "program/resolved_target.hpp"
 
 namespace lockmark::cli {
 namespace {
@@ -89,6 +90,10 @@ bool has_participants(const table_options& g, const table_line& l, std::string_v
   });
   return l.scenario == "contended" && form != "memory" && backend_of(l.lock->name) != "exec" &&
          !is_laid_out;
+}
+
+bool is_local(const named_target& t) {
+  return t.target.starts_with("local:");
 }
 
 }  // namespace
@@ -174,27 +179,52 @@ std::vector<table_line> lines_on(const catalogue& known, const table_options& g,
   return lines;
 }
 
-// The samples of one run. The article took 10,000 to 30,000 a row, and 100,000 for Redisson. A p99
-// needs 368; a quick run ends with 380, or after five seconds. Contended, they take two seconds; a
-// client alone has them in 300 ms, but for the slowest locks, and meets nobody whose waits settle.
+std::vector<table_line> lines_of(const catalogue& known, const table_options& g,
+                                 std::span<const named_target> targets, const named_target& target,
+                                 std::string_view form) {
+  std::vector<table_line> lines = lines_on(known, g, form);
+  if (!g.scenarios.empty() || !is_local(target)) return lines;
+  std::vector<std::string> before;
+  for (const named_target& t : targets) {
+    if (t.name == target.name) break;
+    if (is_local(t)) before.push_back(expected_form(t.target));
+  }
+  std::erase_if(lines, [&before](const table_line& l) {
+    return l.scenario == a_death && std::ranges::any_of(before, [&l](const std::string& earlier) {
+             return runs_on(*l.lock, earlier);
+           });
+  });
+  return lines;
+}
+
+// How long a run takes, for scenarios that nobody has named. A p99 needs 368 samples: a run ends
+// with 380, once it has taken so long that its rate does not depend on a moment. Contended, 380
+// take two seconds; a client alone has them in 300 ms, but for the slowest locks, and meets nobody
+// whose waits settle. So short, the 3,700 runs of a full table take less than three hours; how sure
+// a row is, its interval says. After a death every session and lease here has ended within 5 s.
+std::vector<std::string> lengths_of(const table_line& l) {
+  if (l.scenario == a_death) return {"stop.duration=6s", "wait=7s"};
+  const bool alone = l.scenario == "one_client";
+  const bool is_process = backend_of(l.lock->name) == "exec";  // a virtual machine that warms up
+  return {"stop.samples=380",
+          alone                    ? "stop.duration=300ms"
+          : l.scenario == own_keys ? "stop.duration=500ms"
+                                   : "stop.duration=1s",
+          l.load > 0 ? "stop.at_most=10s" : "stop.at_most=5s",
+          is_process ? "warmup=1s"
+          : alone    ? "warmup=100ms"
+                     : "warmup=300ms",
+          "floor=200ms"};
+}
+
 std::vector<std::string> settings_of(const table_options& g, const table_line& l,
                                      std::string_view form, double per_s) {
   std::vector<std::string> set;
-  const bool a_load = l.scenario != a_death;
-  if (a_load && g.full) {
-    const bool most = l.lock->name.find("redisson") != std::string_view::npos;
-    set = {fmt::format("stop.samples={}", most ? 33'400 : 10'000), "stop.duration=5s",
-           "stop.at_most=15s"};
-  } else if (a_load && g.scenarios.empty()) {
-    const bool alone = l.scenario == "one_client";
-    set = {"stop.samples=380", alone ? "stop.duration=300ms" : "stop.duration=1s",
-           "stop.at_most=5s", alone ? "warmup=100ms" : "warmup=300ms", "floor=200ms"};
-  }
+  if (g.scenarios.empty()) set = lengths_of(l);
   if (l.load > 0) {
-    set.insert(set.end(), {"load.loop=poisson", fmt::format("load.rate={:.3f}/s", l.load * per_s),
-                           "stop.samples=2000", "stop.duration=3s"});
+    set.insert(set.end(), {"load.loop=poisson", fmt::format("load.rate={:.3f}/s", l.load * per_s)});
   }
-  if (a_load && has_participants(g, l, form)) set.emplace_back("participants=4");
+  if (has_participants(g, l, form)) set.emplace_back("participants=4");
   const auto load = settings_for(std::string(l.scenario), g.load);
   set.insert(set.end(), load.begin(), load.end());
   set.insert(set.end(), g.set.begin(), g.set.end());

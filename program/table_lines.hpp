@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,12 @@ std::vector<std::string> scenarios_of(const table_options& g);
 // Those of locks that run on targets of this form. A row that needs another row's figures is
 // behind it.
 std::vector<table_line> lines_on(const catalogue& known, const table_options& g,
+                                 std::string_view form);
+
+// Those of one of `targets`. How long a dead client keeps the others waiting is asked on the first
+// topology of this machine that a lock runs on: more servers change nothing about it.
+std::vector<table_line> lines_of(const catalogue& known, const table_options& g,
+                                 std::span<const named_target> targets, const named_target& target,
                                  std::string_view form);
 
 // Its settings beside the lock's. `per_s`: what the lock did in the row's scenario; only for a row

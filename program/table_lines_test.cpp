@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "program/resolved_target.hpp"
+
 namespace lockmark::cli {
 namespace {
 
@@ -74,10 +76,51 @@ TEST(table_lines, of_a_death_are_of_locks_with_one_holder) {
   for (const table_line& l : lines_on(known, g, "mysql")) {
     if (l.title() != "holder_killed") continue;
     locks.push_back(l.lock->name);
-    EXPECT_THAT(settings_of(g, l, "mysql", 0), testing::IsEmpty());
   }
   EXPECT_THAT(locks, Contains("mysql/for_update"));
   EXPECT_THAT(locks, Not(Contains("mysql/optimistic_version")));
+}
+
+// A client's death is the same on more servers, but another cluster is.
+TEST(table_lines, of_a_death_are_on_the_first_topology_of_this_machine) {
+  const catalogue known;
+  table_options g;
+  g.full = true;
+  const std::vector<named_target> targets{{"redis", "local:redis"},
+                                          {"redis-independent", "local:redis-independent"},
+                                          {"mine", "redis://127.0.0.1:1"}};
+  const auto deaths = [&](std::size_t target, const std::string& form) {
+    std::vector<std::string_view> locks;
+    for (const table_line& l : lines_of(known, g, targets, targets.at(target), form)) {
+      if (l.title() == "holder_killed") locks.push_back(l.lock->name);
+    }
+    return locks;
+  };
+  EXPECT_THAT(deaths(0, "redis"), Contains("redis/lua"));
+  const std::string several = expected_form("local:redis-independent");
+  EXPECT_THAT(deaths(1, several),
+              testing::AllOf(Contains("redis/redlock"), Not(Contains("redis/lua"))));
+  EXPECT_THAT(deaths(2, "redis"), Contains("redis/lua"));
+}
+
+// Three runs of 1,250 rows are less than three hours only if most take little more than a second.
+TEST(table_lines, of_a_full_table_are_as_short_as_a_p99_allows) {
+  const catalogue known;
+  table_options g;
+  g.full = true;
+  for (const table_line& l : lines_on(known, g, "redis")) {
+    const std::vector<std::string> set = settings_of(g, l, "redis", 1000);
+    if (l.title() == "holder_killed") {
+      EXPECT_THAT(set, testing::ElementsAre("stop.duration=6s", "wait=7s"));
+    } else {
+      EXPECT_THAT(set, Contains("stop.samples=380"));
+    }
+  }
+  g.scenarios = {"contended"};
+  const table_line l{
+      .lock = &known.lock("redis/lua"), .scenario = "contended", .option = "", .load = 0};
+  EXPECT_THAT(settings_of(g, l, "redis", 0), testing::ElementsAre("participants=4"))
+      << "a job that is asked for is run as it is";
 }
 
 TEST(table_lines, of_a_quick_table_are_closed_loops_of_the_usual_locks) {

@@ -49,21 +49,20 @@ int status_of(const report::row& r) {
 }  // namespace
 
 int table_maker::make() {
-  std::vector<named_target> targets = read_targets(given_);
+  targets_ = read_targets(given_);
   // Servers that nobody would ask anything are not started.
-  std::erase_if(targets, [this](const named_target& t) {
+  std::erase_if(targets_, [this](const named_target& t) {
     return t.target.starts_with("local:") &&
            lines_on(context_.known, given_, expected_form(t.target)).empty();
   });
   resume();
-  for (const named_target& t : targets) {
-    runs_in_all_ +=
-        given_.runs_a_row() * lines_on(context_.known, given_, expected_form(t.target)).size();
+  for (const named_target& t : targets_) {
+    runs_in_all_ += given_.runs_a_row() * lines(t, expected_form(t.target)).size();
   }
   // Servers of one machine that nobody asks anything cost the others little, but not nothing.
-  const std::size_t at_once = given_.full ? 1 : targets.size();
-  for (std::size_t i = 0; i < targets.size() && interrupts() == 0; i += at_once) {
-    measure_group(std::span(targets).subspan(i, at_once));
+  const std::size_t at_once = given_.full ? 1 : targets_.size();
+  for (std::size_t i = 0; i < targets_.size() && interrupts() == 0; i += at_once) {
+    measure_group(std::span(targets_).subspan(i, at_once));
   }
   if (subjects_.empty()) {
     throw usage_error("no lock matches --locks on these topologies; see lockmark list");
@@ -76,6 +75,10 @@ int table_maker::make() {
   if (given_.format == "text") print_next();
   if (!given_.quiet) fmt::print(stderr, "table and run folders: {}\n", out_.string());
   return status_;
+}
+
+std::vector<table_line> table_maker::lines(const named_target& t, std::string_view form) const {
+  return lines_of(context_.known, given_, targets_, t, form);
 }
 
 // Sorted as asked for, of what there is so far.
@@ -134,11 +137,10 @@ void table_maker::measure_group(std::span<const named_target> group) {
     table_place& at = places.emplace_back(table_place{t, resolve_target(t.target, needs_of_all())});
     display.clear();
     at.where.topology = t.name;
-    const std::vector<table_line> lines = lines_on(context_.known, given_, at.where.form);
-    runs_in_all_ += given_.runs_a_row() * lines.size();
-    runs_in_all_ -=
-        given_.runs_a_row() * lines_on(context_.known, given_, expected_form(t.target)).size();
-    for (const table_line& l : lines)
+    const std::vector<table_line> known = lines(t, at.where.form);
+    runs_in_all_ += given_.runs_a_row() * known.size();
+    runs_in_all_ -= given_.runs_a_row() * lines(t, expected_form(t.target)).size();
+    for (const table_line& l : known)
       all.emplace_back(&at, &subjects_.emplace_back(table_row{&t, l, {}, {}}));
   }
   for (std::uint64_t repetition = 0; repetition < given_.runs_a_row(); ++repetition) {

@@ -61,6 +61,7 @@ class table_maker {
   void tell_why_not(const char* why);
 
  private:
+  std::vector<table_line> lines(const named_target& t, std::string_view form) const;
   inject::fault_needs needs_of_all() const;
   std::optional<double> capacity_of(const table_row& row) const;
   void measure_group(std::span<const named_target> group);
@@ -85,6 +86,7 @@ class table_maker {
   agent_group* from_;
   std::filesystem::path out_;
   output_file junit_;
+  std::vector<named_target> targets_;
   std::deque<table_row> subjects_;
   nlohmann::json index_;  // of the runs in `out_`: what --resume needs to know
   int status_ = 0;
