@@ -138,7 +138,7 @@ command_action claims_command(CLI::App& app, const context& c) {
   const auto g = std::make_shared<claims_options>();
   app.add_option("claims", g->ids, "numbers such as 3, 7c; none: all")->type_name("CLAIM");
   auto* const quick = app.add_flag("--quick", g->quick, "three runs a side (the default)");
-  app.add_flag("--full", g->full, "five runs a side, twenty of each fault; some three hours")
+  app.add_flag("--full", g->full, "five runs a side, twenty of each fault; some five hours")
       ->excludes(quick);
   app.add_flag("--list", g->list, "only say what is claimed and predicted");
   declare_page_format(app, g->format);
