@@ -96,6 +96,26 @@ bool is_local(const named_target& t) {
   return t.target.starts_with("local:");
 }
 
+// How long a run takes, for scenarios that nobody has named. A p99 needs 368 samples: a run ends
+// with 380, once it has taken so long that its rate does not depend on a moment. Contended, 380
+// take two seconds; a client alone has them in 300 ms, but for the slowest locks, and meets nobody
+// whose waits settle. So short, the 3,700 runs of a full table take less than three hours; how sure
+// a row is, its interval says. After a death every session and lease here has ended within 5 s.
+std::vector<std::string> lengths_of(const table_line& l) {
+  if (l.scenario == a_death) return {"stop.duration=6s", "wait=7s"};
+  const bool alone = l.scenario == "one_client";
+  const bool is_process = backend_of(l.lock->name) == "exec";  // whose runtime has to warm up
+  return {"stop.samples=380",
+          alone                    ? "stop.duration=300ms"
+          : l.scenario == own_keys ? "stop.duration=500ms"
+                                   : "stop.duration=1s",
+          l.load > 0 ? "stop.at_most=10s" : "stop.at_most=5s",
+          is_process ? "warmup=1s"
+          : alone    ? "warmup=100ms"
+                     : "warmup=300ms",
+          "floor=200ms"};
+}
+
 }  // namespace
 
 std::string table_line::title() const {
@@ -195,26 +215,6 @@ std::vector<table_line> lines_of(const catalogue& known, const table_options& g,
            });
   });
   return lines;
-}
-
-// How long a run takes, for scenarios that nobody has named. A p99 needs 368 samples: a run ends
-// with 380, once it has taken so long that its rate does not depend on a moment. Contended, 380
-// take two seconds; a client alone has them in 300 ms, but for the slowest locks, and meets nobody
-// whose waits settle. So short, the 3,700 runs of a full table take less than three hours; how sure
-// a row is, its interval says. After a death every session and lease here has ended within 5 s.
-std::vector<std::string> lengths_of(const table_line& l) {
-  if (l.scenario == a_death) return {"stop.duration=6s", "wait=7s"};
-  const bool alone = l.scenario == "one_client";
-  const bool is_process = backend_of(l.lock->name) == "exec";  // a virtual machine that warms up
-  return {"stop.samples=380",
-          alone                    ? "stop.duration=300ms"
-          : l.scenario == own_keys ? "stop.duration=500ms"
-                                   : "stop.duration=1s",
-          l.load > 0 ? "stop.at_most=10s" : "stop.at_most=5s",
-          is_process ? "warmup=1s"
-          : alone    ? "warmup=100ms"
-                     : "warmup=300ms",
-          "floor=200ms"};
 }
 
 std::vector<std::string> settings_of(const table_options& g, const table_line& l,
