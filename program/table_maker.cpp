@@ -155,7 +155,10 @@ void table_maker::measure_group(std::span<const named_target> group) {
 // A failing row does not stop the others.
 void table_maker::measure(table_place& at, table_row& row, std::uint64_t repetition) {
   ++runs_begun_;
-  if (is_known(row, repetition)) return;
+  if (is_known(row, repetition)) {
+    ++runs_known_;
+    return;
+  }
   std::vector<std::string> set{fmt::format("lock={}", row.of.lock->name), seed_of(repetition)};
   if (!row.of.option.empty()) set.push_back(fmt::format("options.{}", row.of.option));
   const std::optional<double> per_s = row.of.load > 0 ? capacity_of(row) : 0;
@@ -253,13 +256,13 @@ void table_maker::resume() {
   }
 }
 
-// Estimates the remaining runs from those so far, including the start of their servers.
+// Estimates the remaining runs from those made so far, including the start of their servers.
 std::optional<double> table_maker::rest_s() const {
-  if (runs_begun_ < 2) return std::nullopt;
+  if (runs_begun_ < runs_known_ + 2) return std::nullopt;
   const std::chrono::duration<double> so_far = real_clock{}.now() - began_;
-  const auto done = static_cast<double>(runs_begun_ - 1);
+  const auto made = static_cast<double>(runs_begun_ - runs_known_ - 1);
   const std::uint64_t left = std::max(runs_in_all_, runs_begun_) - runs_begun_;
-  return so_far.count() / done * static_cast<double>(left);
+  return so_far.count() / made * static_cast<double>(left);
 }
 
 void table_maker::fail(table_row& row, const char* why) {

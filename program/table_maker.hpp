@@ -93,6 +93,7 @@ class table_maker {
   int failures_ = 0;
   time_point began_ = real_clock{}.now();
   std::uint64_t runs_begun_ = 0;
+  std::uint64_t runs_known_ = 0;   // of those, made before --resume
   std::uint64_t runs_in_all_ = 0;  // as far as target names tell
 };
 
