@@ -13,7 +13,7 @@ command_action table_command(CLI::App& app, const context& c) {
                                    "the usual locks, five short runs each: three minutes (the "
                                    "default)");
   app.add_flag("--full", g->full,
-               "every lock on every topology, three short runs each: at most three hours")
+               "every lock on every topology, three short runs each: about three hours")
       ->excludes(quick);
   app.add_option("--repeats", g->repeats, "runs of each row; preset: 5, with --full 3")
       ->type_name("N")

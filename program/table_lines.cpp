@@ -92,14 +92,10 @@ bool has_participants(const table_options& g, const table_line& l, std::string_v
          !is_laid_out;
 }
 
-bool is_local(const named_target& t) {
-  return t.target.starts_with("local:");
-}
-
 // How long a run takes, for scenarios that nobody has named. A p99 needs 368 samples: a run ends
 // with 380, once it has taken so long that its rate does not depend on a moment. Contended, 380
 // take two seconds; a client alone has them in 300 ms, but for the slowest locks, and meets nobody
-// whose waits settle. So short, the 3,700 runs of a full table take less than three hours; how sure
+// whose waits settle. So short, the 3,700 runs of a full table take about three hours; how sure
 // a row is, its interval says. After a death every session and lease here has ended within 5 s.
 std::vector<std::string> lengths_of(const table_line& l) {
   if (l.scenario == a_death) return {"stop.duration=6s", "wait=7s"};
@@ -203,11 +199,11 @@ std::vector<table_line> lines_of(const catalogue& known, const table_options& g,
                                  std::span<const named_target> targets, const named_target& target,
                                  std::string_view form) {
   std::vector<table_line> lines = lines_on(known, g, form);
-  if (!g.scenarios.empty() || !is_local(target)) return lines;
+  if (!g.scenarios.empty() || !target.is_local()) return lines;
   std::vector<std::string> before;
   for (const named_target& t : targets) {
     if (t.name == target.name) break;
-    if (is_local(t)) before.push_back(expected_form(t.target));
+    if (t.is_local()) before.push_back(expected_form(t.target));
   }
   std::erase_if(lines, [&before](const table_line& l) {
     return l.scenario == a_death && std::ranges::any_of(before, [&l](const std::string& earlier) {

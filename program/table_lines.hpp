@@ -42,6 +42,8 @@ struct table_options {
 struct named_target {
   std::string name;  // the topology shown in the table
   std::string target;
+
+  bool is_local() const { return target.starts_with("local:"); }
 };
 
 struct table_line {

@@ -52,8 +52,7 @@ int table_maker::make() {
   targets_ = read_targets(given_);
   // Servers that nobody would ask anything are not started.
   std::erase_if(targets_, [this](const named_target& t) {
-    return t.target.starts_with("local:") &&
-           lines_on(context_.known, given_, expected_form(t.target)).empty();
+    return t.is_local() && lines_on(context_.known, given_, expected_form(t.target)).empty();
   });
   resume();
   for (const named_target& t : targets_) {
@@ -133,7 +132,7 @@ void table_maker::measure_group(std::span<const named_target> group) {
   std::vector<std::pair<table_place*, table_row*>> all;
   for (const named_target& t : group) {
     progress_display display(t.name, given_.quiet);
-    if (t.target.starts_with("local:")) display.announce("starting servers");
+    if (t.is_local()) display.announce("starting servers");
     table_place& at = places.emplace_back(table_place{t, resolve_target(t.target, needs_of_all())});
     display.clear();
     at.where.topology = t.name;
