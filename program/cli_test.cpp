@@ -133,57 +133,6 @@ TEST_F(runs, make_a_table_as_json) {
   }
 }
 
-// Three rounds of two rows, a round after the other; and a fourth when the table is resumed.
-TEST_F(runs, of_a_table_are_made_in_turns_and_gone_on_with) {
-  std::ofstream(dir_ / "targets.yaml") << "mem: 'memory:'\n";
-  const auto table = [&](const char* repeats, const char* where) {
-    return run(dir_.path(),
-               brief({"table", "--targets", (dir_ / "targets.yaml").string(), "--locks",
-                      "memory/*lock", "--scenarios", "contended", "--repeats", repeats, "--format",
-                      "json", "--quiet", where, out()}));
-  };
-  const ended first = table("3", "--out");
-  EXPECT_THAT(first.status, AnyOf(0, 3)) << first.err;
-  const auto rows = nlohmann::json::parse(first.out, nullptr, false);
-  ASSERT_EQ(rows.size(), 2u) << first.out;
-  for (const auto& row : rows) {
-    EXPECT_EQ(row.at("runs").size(), 3u);
-    const auto& tps = row.at("intervals").at("tps");
-    EXPECT_LE(tps.at(0), row.at("tps"));
-    EXPECT_GE(tps.at(1), row.at("tps"));
-  }
-  const auto measured = read_json(fs::path(out()) / "table_runs.json").at("runs");
-  ASSERT_EQ(measured.size(), 6u);
-  for (std::size_t i = 0; i < measured.size(); ++i) EXPECT_EQ(measured[i].at("repetition"), i / 2);
-
-  const ended resumed = table("4", "--resume");
-  EXPECT_THAT(resumed.status, AnyOf(0, 3)) << resumed.err;
-  const auto more = nlohmann::json::parse(resumed.out, nullptr, false);
-  ASSERT_EQ(more.size(), 2u) << resumed.out;
-  for (const auto& row : more) EXPECT_EQ(row.at("runs").size(), 4u);
-  const auto after = read_json(fs::path(out()) / "table_runs.json").at("runs");
-  ASSERT_EQ(after.size(), 8u);
-  EXPECT_EQ(after[5], measured[5]);
-
-  for (const std::vector<std::string>& changed :
-       {std::vector<std::string>{"--set", "hold=1ms"}, {"--hold", "1ms"}}) {
-    std::vector<std::string> words{"table", "--targets", (dir_ / "targets.yaml").string(),
-                                   "--resume", out()};
-    words.insert(words.end(), changed.begin(), changed.end());
-    const ended other = run(dir_.path(), words);
-    EXPECT_EQ(other.status, 2);
-    EXPECT_THAT(other.err, HasSubstr("was begun with other settings"));
-  }
-
-  fs::remove_all(fs::path(out()) / after[0].at("run").get<std::string>());
-  EXPECT_THAT(table("4", "--resume").status, AnyOf(0, 3));
-  EXPECT_EQ(read_json(fs::path(out()) / "table_runs.json").at("runs").size(), 9u);
-  std::ofstream(fs::path(out()) / "table_runs.json") << R"({"runs": [{"row": 1}]})";
-  const ended broken = table("4", "--resume");
-  EXPECT_EQ(broken.status, 2);
-  EXPECT_THAT(broken.err, HasSubstr("has no table_runs.json of a table that was interrupted"));
-}
-
 // One self-contained file: for a table beside the other formats, for runs on request.
 TEST_F(runs, become_a_page) {
   std::ofstream(dir_ / "targets.yaml") << "mem: 'memory:'\n";

@@ -44,6 +44,10 @@ command_action table_command(CLI::App& app, const context& c) {
           "table.md, table.zh.md, .csv, .json, report.html and the run folders appear in here");
   declare(app, "--resume", g->resume, "DIR",
           "goes on with the table in this folder, where it was interrupted");
+  app.add_flag("--again", g->again,
+               "with --resume: also makes those runs anew in which the hypervisor took too much of "
+               "the machine")
+      ->needs(app.get_option("--resume"));
   declare(app, "--junit", g->junit, "FILE", "also writes the verdicts as JUnit XML");
   app.add_flag("--wide", g->wide, "all columns, however wide the terminal");
   app.add_flag("--quiet", g->quiet, "nothing on stderr but errors");

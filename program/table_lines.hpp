@@ -31,6 +31,7 @@ struct table_options {
   std::string order;
   std::string junit;
   std::string resume;
+  bool again = false;  // with `resume`: also the runs that the hypervisor disturbed
   bool quiet = false;
   bool wide = false;
   watching watched;

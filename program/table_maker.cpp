@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <random>
+#include <utility>
 
 #include "harness/base/files.hpp"
 #include "harness/report/closing.hpp"
@@ -45,6 +46,21 @@ int status_of(const report::row& r) {
   if (r["violations"].value.value_or(0) > 0) return 1;
   return r.valid ? 0 : 3;
 }
+
+struct known_run {
+  explicit known_run(report::recorded_run read)
+      : run(std::move(read)), as_row(report::row_of(run)) {}
+
+  // The hypervisor gave the machine to others meanwhile. What a lock did wrong, it did all the
+  // same.
+  bool was_disturbed() const {
+    const auto is_steal = [](const message& m) { return m.id == "steal"; };
+    return std::ranges::any_of(as_row.reasons, is_steal) && status_of(as_row) != 1;
+  }
+
+  report::recorded_run run;
+  report::row as_row;
+};
 
 }  // namespace
 
@@ -217,20 +233,22 @@ void table_maker::keep(table_row& row, std::uint64_t repetition, const report::r
 }
 
 // What was measured before --resume. A run that was interrupted, or is no longer there, is made
-// again.
+// again. Of several runs of one repetition the last counts that was not disturbed, or else the
+// last.
 bool table_maker::is_known(table_row& row, std::uint64_t repetition) {
+  std::optional<known_run> found;
   for (const nlohmann::json& one : index_["runs"]) {
     if (one.at("row") != row.name() || one.at("repetition") != repetition) continue;
     const std::filesystem::path folder = out_ / one.at("run").get<std::string>();
     if (!std::filesystem::exists(folder / "run.json")) continue;
-    const report::recorded_run run = report::read_run(folder);
-    const report::row known = report::row_of(run);
-    if (!known.complete) continue;
-    keep(row, repetition, run);
-    remember(status_of(known));
-    return true;
+    known_run next{report::read_run(folder)};
+    if (!next.as_row.complete) continue;
+    if (!found || found->was_disturbed() || !next.was_disturbed()) found = std::move(next);
   }
-  return false;
+  if (!found || (given_.again && found->was_disturbed())) return false;
+  keep(row, repetition, found->run);
+  remember(status_of(found->as_row));
+  return true;
 }
 
 // The table must be the same one: its rows are compared.
