@@ -1,14 +1,24 @@
 // The suite for every lock on one topology, LOCKMARK_TOPOLOGY; each lock is a program of its own.
 //
-// Running several cases at a time also keeps ensembles of ZooKeeper 3.6 to 3.8.0 busy. An idle one
-// can leave the last write unanswered until another client writes (ZOOKEEPER-4537).
+// Beside the cases, a process writes to the servers: an ensemble of ZooKeeper 3.6 to 3.8.0 that is
+// otherwise idle can leave the last write unanswered until the next one (ZOOKEEPER-4537).
 #include "drivers/conformance/conformance.hpp"
 
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
+#include <exception>
+#include <stdexcept>
+#include <string>
 
 #include "deploy/local/cluster.hpp"
 #include "deploy/local/versions.hpp"
 #include "drivers/zookeeper/four_letter.hpp"
+#include "drivers/zookeeper/handle.hpp"
 #include "drivers/zookeeper/servers.hpp"
 #include "drivers/zookeeper/zookeeper.hpp"
 #include "harness/async/scope.hpp"
@@ -37,12 +47,61 @@ std::uint64_t elections(const std::string& target) {
   return last;
 }
 
+// Keeps a node coming and going, until the process is killed.
+task<void> write_without_end(loop& l, std::string hosts) {
+  constexpr duration pause = std::chrono::milliseconds(50);
+  constexpr duration patience = std::chrono::seconds(5);
+  while (true) {
+    scope tasks{l};
+    const auto zk = handle::open(l, tasks, {hosts, std::chrono::seconds(10)});
+    while (!zk->over()) {
+      co_await zk->connected_by(l.now() + patience);
+      co_await zk->create("/busy", "", node_kind::ephemeral, l.now() + patience);
+      co_await zk->remove("/busy", l.now() + patience);
+      co_await l.sleep_for(pause);
+    }
+    co_await tasks.join();
+  }
+}
+
+// A process that writes to the servers as long as this object lives.
+class writing_process {
+ public:
+  explicit writing_process(const std::string& target) : pid_(fork()) {
+    if (pid_ < 0) throw std::runtime_error("no process");
+    if (pid_ == 0) write_to(target);
+  }
+  ~writing_process() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  writing_process(const writing_process&) = delete;
+  writing_process& operator=(const writing_process&) = delete;
+
+ private:
+  // The body of the process.
+  [[noreturn]] static void write_to(const std::string& target) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try {
+      const real_clock clock;
+      loop l{clock};
+      run_to_end(l, write_without_end(l, servers_at(target).host_list()));
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "the writing process: {}\n", e.what());
+    }
+    _exit(1);
+  }
+
+  const pid_t pid_;
+};
+
 }  // namespace
 }  // namespace lockmark::zookeeper
 
 int main(int argc, char** argv) {
   const auto servers =
       lockmark::local::cluster::start(lockmark::local::of_version_under_test(LOCKMARK_TOPOLOGY));
+  const lockmark::zookeeper::writing_process beside{servers.target()};
   const auto add_all = [&servers] {
     for (const lockmark::lock_kind& kind : lockmark::zookeeper::kinds()) {
       lockmark::conformance::subject s{.kind = kind, .target = servers.target()};
