@@ -52,7 +52,8 @@ child::child(const std::vector<std::string>& argv) {
   guard_ = fork();
   if (guard_ < 0) fail("no process for a lock client");
   if (guard_ == 0) {
-    be_guard({pointers.data(), in_there.get(), out_there.get(), err_there.get(), life_there.get()});
+    be_guard({pointers.data(), in_there.get(), out_there.get(), err_there.get(), in_here.get(),
+              life_there.get()});
   }
   ended_ = unique_fd{static_cast<int>(syscall(SYS_pidfd_open, guard_, 0))};
   in_ = std::move(in_here);

@@ -37,9 +37,11 @@ void say(const char* text) {
 }
 
 // The guard must not hold open descriptors whose closing others wait for.
-int drop_all_but(int life) {
+int drop_all_but(int life, int feed) {
+  const int kept = fcntl(feed, F_DUPFD, 3);  // neither of the two may be overwritten by the other
   dup2(life, STDIN_FILENO);
-  close_range(1, ~0U, 0);
+  dup2(kept, STDOUT_FILENO);
+  close_range(2, ~0U, 0);
   return STDIN_FILENO;
 }
 
@@ -73,7 +75,7 @@ void be_guard(const guarded& what) {
   if (program == 0) become(what, guard);
   if (program < 0) _exit(127);
   setpgid(program, program);  // also here, so that the group exists whichever side runs first
-  const int life = drop_all_but(what.life);
+  const int life = drop_all_but(what.life, what.feed);
   pollfd watched[2] = {{life, POLLIN, 0},
                        {static_cast<int>(syscall(SYS_pidfd_open, program, 0)), POLLIN, 0}};
   while (watched[1].revents == 0) {

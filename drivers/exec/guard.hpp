@@ -9,6 +9,9 @@ struct guarded {
   int in;       // the program's standard streams
   int out;
   int err;
+  // The end that feeds `in`. The guard keeps it open: a program whose input ends gives its locks
+  // back, which nobody does whose process is killed together with the program.
+  int feed;
   int life;  // each byte is a signal for the group, the end is SIGKILL
 };
 

@@ -293,6 +293,28 @@ TEST(Child, NothingOutlivesAKilledParent) {
   for (const pid_t pid : started) EXPECT_TRUE(ends_soon(pid)) << pid;
 }
 
+// Or else a client could give its locks back between the death of lockmark and its own: an orderly
+// end would be measured where a death was meant.
+TEST(Child, AKilledParentDoesNotEndItsInput) {
+  const note pids;
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const child c{shell(fmt::format("echo $PPID >{0}; echo $$ >>{0}; cat >/dev/null; echo 1 >>{0}",
+                                    pids.path))};
+    while (true) pause();
+  }
+  const auto started = pids.pids(2);
+  ASSERT_EQ(started.size(), 2U);
+  const pid_t guard = started[0];
+  kill(guard, SIGSTOP);
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  for (int n = 0; n < 100; ++n) wait_a_moment();
+  EXPECT_EQ(pids.pids(2).size(), 2U) << "its input has ended";
+  kill(guard, SIGCONT);
+  EXPECT_TRUE(ends_soon(started[1]));
+}
+
 TEST(Child, NothingOutlivesAKilledGuard) {
   const note pids;
   const child c{shell(fmt::format("echo $$ >{}; exec sleep 1000", pids.path))};
