@@ -299,8 +299,8 @@ TEST(Child, AKilledParentDoesNotEndItsInput) {
   const note pids;
   const pid_t parent = fork();
   if (parent == 0) {
-    const child c{shell(fmt::format("echo $PPID >{0}; echo $$ >>{0}; cat >/dev/null; echo 1 >>{0}",
-                                    pids.path))};
+    const child c{shell(
+        fmt::format("echo $PPID >{0}; echo $$ >>{0}; cat >/dev/null; echo 1 >>{0}", pids.path))};
     while (true) pause();
   }
   const auto started = pids.pids(2);
