@@ -36,12 +36,14 @@ void say(const char* text) {
   _exit(127);
 }
 
-// The guard must not hold open descriptors whose closing others wait for.
+// The guard must not hold open descriptors whose closing others wait for. It has no standard
+// output: what a runtime library still flushes there at its end must not reach the program's input.
 int drop_all_but(int life, int feed) {
-  const int kept = fcntl(feed, F_DUPFD, 3);  // neither of the two may be overwritten by the other
+  const int kept = fcntl(feed, F_DUPFD, 4);  // neither of the two may be overwritten by the other
   dup2(life, STDIN_FILENO);
-  dup2(kept, STDOUT_FILENO);
-  close_range(2, ~0U, 0);
+  dup2(kept, 3);
+  close_range(1, 2, 0);
+  close_range(4, ~0U, 0);
   return STDIN_FILENO;
 }
 

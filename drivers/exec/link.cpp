@@ -232,22 +232,28 @@ void link::deliver(answer said, std::string_view line) {
 task<void> link::bury(std::string deed, signal& over) {
   const bool by_itself = co_await ended_by(over, loop_.now() + burial);
   if (ending_) co_return;
+  // Its last words may still be unread: a pipe holds 64 KiB of them.
+  for (int reads = 0; by_itself && reads < 16 && take_errors() > 0;) ++reads;
   const std::string how = by_itself ? describe_status(*child_.status()) : deed;
   died(fmt::format("{} after the request {}", how, quoted_line(last_request_)));
 }
 
+long link::take_errors() {
+  std::array<char, 4096> room;
+  const long got = child::read_now(child_.err(), room.data(), room.size());
+  if (got <= 0) return got;
+  errors_.append(room.data(), static_cast<std::size_t>(got));
+  if (errors_.size() > 2 * errors_kept) errors_.erase(0, errors_.size() - errors_kept);
+  return got;
+}
+
 task<void> link::read_errors() {
-  const auto room = std::make_unique<std::array<char, 4096>>();
   for (int reads = 1;; ++reads) {
     if (reads % reads_per_turn == 0) co_await loop_.yield();
     const bool is_over = child_.status() || given_up_;
-    const long got = child::read_now(child_.err(), room->data(), room->size());
+    const long got = take_errors();
     if (got == 0) co_return;
-    if (got > 0) {
-      errors_.append(room->data(), static_cast<std::size_t>(got));
-      if (errors_.size() > 2 * errors_kept) errors_.erase(0, errors_.size() - errors_kept);
-      continue;
-    }
+    if (got > 0) continue;
     if (is_over) co_return;
     co_await err_.wait(fd_watch::readable, time_point::max());
   }

@@ -75,6 +75,7 @@ class link {
   void give_up(std::uint64_t id, time_point asked);
   task<void> read_answers();
   task<void> read_errors();
+  long take_errors();
   task<void> write_rest();
   task<void> watch_end();
   task<bool> ended_by(signal& over, time_point limit);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "drivers/exec/driver.hpp"
 #include "drivers/exec/exec.hpp"
+#include "harness/base/process.hpp"
 #include "harness/time/clock.hpp"
 
 namespace lockmark::exec {
@@ -314,6 +316,17 @@ TEST(Child, AKilledParentDoesNotEndItsInput) {
   EXPECT_EQ(pids.pids(2).size(), 2U) << "its input has ended";
   kill(guard, SIGCONT);
   EXPECT_TRUE(ends_soon(started[1]));
+}
+
+// Sanitizers flush the standard output when the guard ends; it has the test's buffer from fork().
+TEST(Child, WhatItsGuardFlushesDoesNotReachItsInput) {
+  std::printf("not flushed\n");
+  child c{shell("exit 3")};
+  pollfd over{c.ended(), POLLIN, 0};
+  EXPECT_EQ(poll(&over, 1, 10'000), 1);
+  const auto status = c.status();
+  ASSERT_TRUE(status);
+  EXPECT_EQ(describe_status(*status), "ended with exit status 3");
 }
 
 TEST(Child, NothingOutlivesAKilledGuard) {
