@@ -107,9 +107,10 @@ TEST_F(runs_with_faults, bring_killed_servers_back) {
 // lockmark are not part of the load.
 TEST_F(runs_with_faults, come_on_top_of_a_longer_round_trip) {
   const auto lone = [this](const std::string& on, const char* participants) {
-    return run(dir_.path(), {"run", "one_client", "--on", on, "--quiet", "--out",
-                             (dir_ / "runs").string(), "--set", "rtt=4ms", "--set", participants,
-                             "--set", "stop.samples=50", "--set", "stop.duration=300ms"});
+    return run(dir_.path(),
+               {"run", "one_client", "--on", on, "--quiet", "--out", (dir_ / "runs").string(),
+                "--set", "rtt=4ms", "--set", "rtt_jitter=100us", "--set", participants, "--set",
+                "stop.samples=50", "--set", "stop.duration=300ms"});
   };
   for (const char* participants : {"participants=0", "participants=1"}) {
     fs::remove_all(dir_ / "runs");
@@ -117,9 +118,10 @@ TEST_F(runs_with_faults, come_on_top_of_a_longer_round_trip) {
     EXPECT_THAT(e.status, testing::AnyOf(0, 3)) << e.err;  // 3: the machine was frozen meanwhile
     const auto r = result();
     EXPECT_EQ(r.at("run").at("rtt_ns"), 4'000'000);
+    EXPECT_EQ(r.at("run").at("rtt_jitter_ns"), 100'000);
     EXPECT_GE(r.at("quantiles").at("service").at("quantiles")[0].at("value_ns").get<double>(), 4e6);
     EXPECT_GT(r.at("harness").at("proxies_share").get<double>(), 0);
-    EXPECT_THAT(e.out, HasSubstr("4.0 ms longer"));
+    EXPECT_THAT(e.out, HasSubstr("4.0 ms longer, and up to 100 us more, by"));
   }
   const ended memory = lone("memory:", "participants=0");
   EXPECT_EQ(memory.status, 2);

@@ -108,7 +108,7 @@ std::unique_ptr<inject::local_injector> injector_for(resolved_target& where, con
   environment.participants = static_cast<std::uint32_t>(job.participants);
   environment.in_programs = job.lock.starts_with("exec/");
   environment.key = fmt::format("lockmark:{}:k0", run_id);
-  environment.rtt = job.rtt;
+  environment.latency = {job.rtt / 2, job.rtt_jitter / 2};
   return std::make_unique<inject::local_injector>(std::move(environment), plans);
 }
 

@@ -41,8 +41,9 @@ local_injector::local_injector(environment where, const std::vector<fault_plan>&
     }
   }
   for (const fault_plan& plan : plans) check(plan);
-  if (needs_of(plans).proxies || where_.rtt > 0ns) {
-    network_ = std::make_unique<network>(servers_, where_.participants, where_.program, where_.rtt);
+  if (needs_of(plans).proxies || where_.latency.least > 0ns) {
+    network_ =
+        std::make_unique<network>(servers_, where_.participants, where_.program, where_.latency);
   }
   reach_.own = where_.own;
   reach_.between = where_.between;

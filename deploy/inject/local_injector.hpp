@@ -45,13 +45,13 @@ class local_injector final : public faults::injector {
     server_links* between = nullptr;  // of those; null: no fault needs to part them
     std::string url;                  // of the target, with its password
     std::uint32_t participants = 0;
-    bool in_programs = false;  // their clients are external programs (exec/...)
-    std::string key;           // the run's first key in Redis: its master is "the master"
-    duration rtt{};            // by which each round trip of the clients is longer
+    bool in_programs = false;        // their clients are external programs (exec/...)
+    std::string key;                 // the run's first key in Redis: its master is "the master"
+    faults::link_latency latency{};  // of the links between clients and servers
     std::string program = "/proc/self/exe";  // lockmark, which also serves as its own proxies
   };
 
-  // Starts proxies if a plan or `rtt` needs them. Throws usage_error as check() does, and
+  // Starts proxies if a plan or the latency needs them. Throws usage_error as check() does, and
   // proxy_error.
   local_injector(environment where, const std::vector<faults::fault_plan>& plans);
   ~local_injector() override;

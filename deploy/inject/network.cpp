@@ -9,11 +9,11 @@
 namespace lockmark::inject {
 
 network::network(std::vector<known_server> servers, std::uint32_t participants,
-                 const std::string& program, duration rtt)
+                 const std::string& program, const faults::link_latency& latency)
     : servers_(std::move(servers)), proxies_({program, "proxy"}) {
   for (std::uint32_t p = 0; p < std::max(participants, 1U); ++p) {
     for (std::size_t s = 0; s < servers_.size(); ++s) {
-      const faults::proxied made = proxies_.open(servers_[s].address, 0, rtt / 2);
+      const faults::proxied made = proxies_.open(servers_[s].address, 0, latency);
       links_.push_back({s, p, made.port});
     }
   }

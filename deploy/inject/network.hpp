@@ -21,9 +21,9 @@ class network {
   using link_list = faults::proxy_process::link_list;
 
   // Starts the proxies: `program` is lockmark. `participants`: 0 if clients are threads of this
-  // process. `rtt`: by which each round trip is longer. Throws faults::proxy_error.
+  // process. `latency`: of each link. Throws faults::proxy_error.
   network(std::vector<known_server> servers, std::uint32_t participants, const std::string& program,
-          duration rtt);
+          const faults::link_latency& latency);
 
   faults::proxy_process& proxies() { return proxies_; }
   const faults::proxy_process& proxies() const { return proxies_; }

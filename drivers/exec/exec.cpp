@@ -207,7 +207,7 @@ lock_kind redisson(std::string_view name, std::string_view source, auto* make) {
 lock_kind curator(std::string_view name, std::string_view source, auto* make) {
   return {.name = name,
           .summary = "the real Curator, in a Java process per instance",
-          .has = feature::session_bound | feature::server_wait,
+          .has = feature::session_bound | feature::session_timeout | feature::server_wait,
           .promises = safety::session,
           .topologies = "zookeeper zookeeper-3 zookeeper-5",
           .algorithm = source,
@@ -289,7 +289,7 @@ lock_kind shedlock() {
 lock_kind etcd_client() {
   return {.name = "exec/etcd",
           .summary = "etcd's own Go client, in a process per instance",
-          .has = feature::session_bound | feature::server_wait,
+          .has = feature::session_bound | feature::session_timeout | feature::server_wait,
           .promises = safety::session,
           .topologies = "etcd etcd-3 etcd-5",
           .algorithm = "etcd's Go client 3.5",
@@ -317,7 +317,7 @@ lock_kind pglock() {
 lock_kind kazoo() {
   return {.name = "exec/kazoo",
           .summary = "the real kazoo, in a Python process per instance",
-          .has = feature::session_bound | feature::server_wait,
+          .has = feature::session_bound | feature::session_timeout | feature::server_wait,
           .promises = safety::session,
           .topologies = "zookeeper zookeeper-3 zookeeper-5",
           .algorithm = "kazoo 2, Lock with extra_lock_patterns for Curator's nodes",

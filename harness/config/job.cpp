@@ -79,6 +79,9 @@ std::optional<misfit> find_load_misfit(const job& j) {
   if (j.participants > 0 && j.threads > 0) {
     return misfit{"load.threads", "means nothing to participants, which have one thread each"};
   }
+  if (j.rtt_jitter > 0ns && j.rtt == 0ns) {
+    return misfit{"rtt_jitter", "comes on top of rtt, which is 0s"};
+  }
   if (j.clients_in_all() > most_clients) {
     return misfit{"load.clients",
                   fmt::format("times load.instances makes {} clients; at most {} are allowed",
@@ -195,6 +198,8 @@ option_table<job> job_options() {
             "share of the attempts that are readers', of a lock that readers may hold together"),
     declare("rtt", &job::rtt, "0s", {0s, 10s},
             "added to each round trip between clients and servers, by proxies on this machine"),
+    declare("rtt_jitter", &job::rtt_jitter, "0s", {0s, 10s},
+            "up to so much more for each round trip, drawn anew for each message"),
     declare("session_timeout", &job::session_timeout, "10s", {1ms, 24h},
             "after this silence ZooKeeper takes a client for dead"),
     declare("guard", &job::guard, "none",

@@ -78,8 +78,9 @@ struct job {
   bool renew{};
   retry_policy retry;
   std::uint64_t reentrancy{};
-  double read_share{};  // of attempts, 0..1; 0: none
-  duration rtt{};       // added to each round trip between clients and servers; 0: none
+  double read_share{};    // of attempts, 0..1; 0: none
+  duration rtt{};         // added to each round trip between clients and servers; 0: none
+  duration rtt_jitter{};  // up to so much more, drawn anew for each message; 0: none
   duration session_timeout{};
   guard_kind guard{};
 

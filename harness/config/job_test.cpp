@@ -44,6 +44,7 @@ TEST(job, defaults_come_from_the_table) {
   EXPECT_EQ(j.workload, "auto");
   EXPECT_EQ(j.backlog, 10'000u);
   EXPECT_EQ(j.rtt, 0s);
+  EXPECT_EQ(j.rtt_jitter, 0s);
   EXPECT_EQ(j.session_timeout, 10s);
   EXPECT_EQ(j.stop_at_most, 10min);
   EXPECT_EQ(j.give_up_after, 5s);
@@ -171,6 +172,7 @@ TEST(job, says_what_does_not_fit_together) {
        "j.yaml:2: participants: 4 are more than the 3 of load.instances that live in them"},
       {"load: {instances: 3, threads: 2}\nparticipants: 3\n" + ends,
        "j.yaml:1: load.threads: means nothing to participants, which have one thread each"},
+      {"rtt_jitter: 1ms\n" + ends, "j.yaml:1: rtt_jitter: comes on top of rtt, which is 0s"},
       {"",
        "j.yaml: stop: needs stop.samples, stop.owner_changes or stop.duration, or the run has no "
        "end"},

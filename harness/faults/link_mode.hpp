@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "harness/time/clock.hpp"
+
 namespace lockmark::faults {
 
 enum class link_mode : std::uint8_t {
@@ -19,5 +21,12 @@ enum class link_mode : std::uint8_t {
 // As in commands to the proxies.
 inline constexpr std::array<std::string_view, 6> link_mode_names{"pass",  "cut",    "stall",
                                                                  "delay", "silent", "hold_reply"};
+
+// How much longer bytes take in either direction of a link, whatever its mode: `least`, and up to
+// `jitter` more, drawn anew for what arrives together. Nothing overtakes what was sent before.
+struct link_latency {
+  duration least{};
+  duration jitter{};
+};
 
 }  // namespace lockmark::faults

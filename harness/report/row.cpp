@@ -106,6 +106,11 @@ std::vector<message> reasons_of(const json& content) {
 std::string topology_of(const json& run) {
   const std::string name = run.at("topology");
   const auto rtt_ns = run.value("rtt_ns", std::int64_t{0});
+  const auto jitter_ns = run.value("rtt_jitter_ns", std::int64_t{0});
+  if (jitter_ns > 0) {
+    return fmt::format("{} +{} to {}", name, duration_text(rtt_ns),
+                       duration_text(rtt_ns + jitter_ns));
+  }
   return rtt_ns == 0 ? name : fmt::format("{} +{}", name, duration_text(rtt_ns));
 }
 

@@ -26,6 +26,7 @@ inline row measured_row() {
   r["worst_success"] = {0.94};
   r["worst_p99"] = {1'000'000'000, true};
   r["commands"] = {2};
+  r["server_commands"] = {3};
   r.safety_class = "best-effort";
   r.durability = "each change";
   r["violations"] = {0};

@@ -34,21 +34,25 @@ TEST(table, markdown) {
   EXPECT_EQ(
       lines[0],
       "| lock | cluster mode | implementation | scenario | success | TPS | samples | p50 | p99 "
-      "| p99.9 | hand-off | fairness | worst success | commands | safety | durability | violations "
-      "| valid |");
-  EXPECT_EQ(lines[2],
-            "| redis/lua | redis | two scripts | contended | 99.98 % | 1234 | 20000 | 1.2 ms | "
-            "12.3 ms | - | 853 us | 0.88 | 94.0 % | 2.00 | best-effort | each change | 0 | yes |");
+      "| p99.9 | hand-off | fairness | worst success | commands | server commands | safety | "
+      "durability "
+      "| violations | valid |");
+  EXPECT_EQ(
+      lines[2],
+      "| redis/lua | redis | two scripts | contended | 99.98 % | 1234 | 20000 | 1.2 ms | "
+      "12.3 ms | - | 853 us | 0.88 | 94.0 % | 2.00 | 3.00 | best-effort | each change | 0 | yes |");
   EXPECT_EQ(
       lines[3],
       "| zookeeper/sequential | redis | two scripts | contended | 99.98 % | >= 1234 | 20000 | "
-      "<= 1.2 ms | > 1.0 s | - | - | - | 94.0 % | 2.00 | best-effort | each change | 0 | yes [1] "
+      "<= 1.2 ms | > 1.0 s | - | - | - | 94.0 % | 2.00 | 3.00 | best-effort | each change | 0 | "
+      "yes [1] "
       "|");
   EXPECT_THAT(lines[4], HasSubstr("| 3 | INVALID [2] |"));
-  EXPECT_EQ(lines[5],
-            "| redis/setnx | redis | - | contended | - | - | 0 | - | - | - | - | - | - | - | none "
-            "| - | - | "
-            "incomplete [3] |");
+  EXPECT_EQ(
+      lines[5],
+      "| redis/setnx | redis | - | contended | - | - | 0 | - | - | - | - | - | - | - | - | none "
+      "| - | - | "
+      "incomplete [3] |");
   EXPECT_EQ(lines[9], "1. a load thread used 97 % of its core (limit 80 %)");
   EXPECT_EQ(lines[10], "2. debug build");
   EXPECT_EQ(lines[11], "3. incomplete: the run has not ended yet, or was killed; debug build");
@@ -103,20 +107,21 @@ TEST(table, csv) {
   EXPECT_EQ(lines[0],
             "lock,topology,implementation,scenario,success_rate,tps,samples,p50_ns,p90_ns,p99_ns,"
             "p999_ns,max_ns,handoff_p50_ns,fairness,worst_success,worst_p99_ns,"
-            "commands_per_acquire,recovery_ns,safety_class,durability,violations,valid,bound,"
+            "commands_per_acquire,server_commands_per_acquire,recovery_ns,safety_class,durability,"
+            "violations,valid,bound,"
             "complete,reasons,"
             "run,runs,"
             "tps_low,tps_high,rank\r");
   EXPECT_EQ(lines[1],
             "redis/lua,redis,two scripts,contended,0.9998,1234.4,20000,1200000,3456000,12340000,,> "
-            "1000000000,853000,0.876,0.94,> 1000000000,2.0,,best-effort,each "
+            "1000000000,853000,0.876,0.94,> 1000000000,2.0,3.0,,best-effort,each "
             "change,0,true,false,true,,first,1,"
             ",,\r");
   EXPECT_THAT(lines[2], HasSubstr("\"the \"\"first\"\", and best\""));
   EXPECT_THAT(lines[2], HasSubstr(",true,true,true,a load thread"));
   EXPECT_EQ(
       lines[3],
-      "redis/setnx,redis,,contended,,,0,,,,,,,,,,,,none,,,false,false,false,\"incomplete: the "
+      "redis/setnx,redis,,contended,,,0,,,,,,,,,,,,,none,,,false,false,false,\"incomplete: the "
       "run has "
       "not ended yet, or was killed; debug build\",fourth,1,,,\r");
 }
@@ -130,8 +135,9 @@ TEST(table, json_keys) {
     for (const auto& item : r.items()) keys.push_back(item.key());
     EXPECT_THAT(keys, ElementsAre("lock", "topology", "scenario", "success_rate", "tps", "samples",
                                   "acquire_ns", "handoff_ns", "fairness", "worst_client",
-                                  "commands_per_acquire", "recovery_ns", "safety_class",
-                                  "durability", "violations", "valid", "reasons", "bound", "run"));
+                                  "commands_per_acquire", "server_commands_per_acquire",
+                                  "recovery_ns", "safety_class", "durability", "violations",
+                                  "valid", "reasons", "bound", "run"));
     EXPECT_EQ(r["acquire_ns"].size(), 5U);
   }
   EXPECT_EQ(json::parse(table_json({})), json::array());
@@ -171,7 +177,7 @@ TEST(table, recovery) {
   EXPECT_EQ(rows[0].lock, "mysql/for_update");
   EXPECT_EQ(rows[2].lock, "zookeeper/sequential");
   const auto text = table_markdown(rows);
-  EXPECT_THAT(text, AllOf(HasSubstr("| commands | next grant |"), HasSubstr("| 1.5 s |"),
+  EXPECT_THAT(text, AllOf(HasSubstr("| server commands | next grant |"), HasSubstr("| 1.5 s |"),
                           HasSubstr("| > 9.5 s |"), HasSubstr("Next grant: from the death")));
   EXPECT_THAT(table_markdown(rows, language::chinese), HasSubstr("下次获取："));
   EXPECT_EQ(json::parse(table_json(rows))[2]["recovery_ns"], "> 9500000000");

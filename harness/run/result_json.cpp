@@ -36,6 +36,7 @@ json run_section(const result& r) {
   j["wait_ns"] = r.job.wait.count();
   j["lease_ns"] = r.job.lease.count();
   j["rtt_ns"] = r.job.rtt.count();
+  j["rtt_jitter_ns"] = r.job.rtt_jitter.count();
   j["started_utc"] = r.started_wall_ns > 0 ? json(iso8601_utc(r.started_wall_ns)) : json();
   j["window_s"] = r.window_s();
   j["warmup_s"] = r.warmup_s;
@@ -342,7 +343,7 @@ json harness_section(const result& r) {
 
 json to_json(const result& r) {
   json j;
-  j["schema_version"] = "1.10";
+  j["schema_version"] = "1.11";
   j["run"] = run_section(r);
   j["verdict"] = verdict_section(r);
   j["counts"] = counts_section(r);

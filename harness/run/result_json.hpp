@@ -1,4 +1,4 @@
-// The contents of run.json: a result as JSON, schema_version 1.10 (results/schema/run.schema.json).
+// The contents of run.json: a result as JSON, schema_version 1.11 (results/schema/run.schema.json).
 //
 // Units come last in names. Unknown values are null and never left out; NaN is null too. A duration
 // that is only known to exceed N nanoseconds is the string "> N". Holds that violate exclusion are

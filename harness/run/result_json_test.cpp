@@ -32,7 +32,7 @@ json quantile(const json& content, const char* which, double q) {
 // Counts, rates and shares of the whole.
 TEST(result_json, counts_and_rates) {
   const json j = to_json(sample_run{}.r);
-  EXPECT_EQ(j["schema_version"], "1.10");
+  EXPECT_EQ(j["schema_version"], "1.11");
   EXPECT_EQ(j["samples"], 5'020);
   EXPECT_EQ(j["counts"]["granted"], 4'769);
   EXPECT_EQ(j["counts"]["refused_deadline"], 251);

@@ -83,8 +83,8 @@ command read_command(std::string_view line) {
     return c;
   }
   reader from{j, c};
-  const auto delay = [&from] {
-    return duration{static_cast<std::int64_t>(from.number("by_ns", 0, longest_delay_ns))};
+  const auto delay = [&from](const char* name) {
+    return duration{static_cast<std::int64_t>(from.number(name, 0, longest_delay_ns))};
   };
   if (j.contains("id")) c.id = from.number("id", 0, UINT64_MAX);
   c.what = from.named<command::kind>("do", "command", kinds);
@@ -92,14 +92,15 @@ command read_command(std::string_view line) {
     c.host = from.text("host");
     c.port = static_cast<std::uint16_t>(from.number("port", 0, last_port));
     c.listen = static_cast<std::uint16_t>(from.number("listen", 0, last_port));
-    c.by = delay();
+    c.by = delay("by_ns");
+    c.jitter = delay("jitter_ns");
     if (c.host.empty() || c.port == 0) from.refuse("there is no server to open a link to");
     return c;
   }
   c.links = from.numbers("links");
   if (c.what == command::kind::set) {
     c.mode = from.named<link_mode>("mode", "mode of a link", link_mode_names);
-    c.by = delay();
+    c.by = delay("by_ns");
   } else if (c.what == command::kind::await) {
     c.word = from.text("word");
     c.nth = from.number("nth", 1, UINT64_MAX);

@@ -29,6 +29,7 @@ struct command {
 
   link_mode mode = link_mode::pass;  // set
   duration by{};                     // set, and open: always
+  duration jitter{};                 // open
 
   std::string word{};  // await; not empty
   std::uint64_t nth = 1;

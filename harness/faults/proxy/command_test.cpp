@@ -20,9 +20,11 @@ TEST(proxy_command, opens_a_link) {
 }
 
 TEST(proxy_command, opens_a_link_with_a_latency) {
-  const command c = read_command(R"({"id":1,"do":"open","host":"db","port":6379,"by_ns":250000})");
+  const command c = read_command(R"({"id":1,"do":"open","host":"db","port":6379,"by_ns":250000,
+      "jitter_ns":1000})");
   EXPECT_EQ(c.wrong, "");
   EXPECT_EQ(c.by, 250us);
+  EXPECT_EQ(c.jitter, 1us);
   EXPECT_NE(read_command(R"({"do":"open","host":"db","port":1,"by_ns":-1})").wrong, "");
 }
 

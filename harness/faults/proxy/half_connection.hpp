@@ -27,9 +27,9 @@ class half_connection {
 
   // Writes `bytes` at once if nothing is queued before them, and keeps the rest.
   void pass_on(std::string_view bytes);
-  // Keeps them until `due`, which must not be before the due time of earlier bytes.
+  // Keeps them until `due`, and until the bytes before them are due: nothing overtakes.
   void keep(std::string_view bytes, time_point due);
-  // Queues the end of the stream behind the kept bytes, at `due`. REQUIRES: ended(); called once.
+  // Queues the end of the stream in the same way. REQUIRES: ended(); called once.
   void keep_end(time_point due);
   // Makes everything kept due now.
   void hurry();

@@ -208,12 +208,13 @@ bool proxy_process::lives() const {
 }
 
 proxied proxy_process::open(const config::host_port& server, std::uint16_t listen_on,
-                            duration latency) {
+                            const link_latency& latency) {
   const json answer = state_->ask_and_block({{"do", "open"},
                                              {"host", server.host},
                                              {"port", server.port},
                                              {"listen", listen_on},
-                                             {"by_ns", latency.count()}});
+                                             {"by_ns", latency.least.count()},
+                                             {"jitter_ns", latency.jitter.count()}});
   return {answer.at("link").get<std::size_t>(), answer.at("port").get<std::uint16_t>()};
 }
 

@@ -45,7 +45,8 @@ class proxy_process {
   bool lives() const;
 
   // Opens a new link; see tcp_proxy. Blocks. REQUIRES: no task of this object on any loop.
-  proxied open(const config::host_port& server, std::uint16_t listen_on = 0, duration latency = {});
+  proxied open(const config::host_port& server, std::uint16_t listen_on = 0,
+               const link_latency& latency = {});
 
   // In force when these return; see tcp_proxy. Throw proxy_error. All must use the same loop.
   task<void> set(loop& l, link_list links, link_mode mode, duration by = {});

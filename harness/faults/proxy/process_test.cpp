@@ -39,7 +39,7 @@ TEST(proxy_process, says_what_it_cannot_do) {
 
 // A link with a latency has it in every mode, and a delay comes on top.
 TEST_F(proxies, keep_their_latency) {
-  const proxied far = process_.open({"127.0.0.1", server_.port()}, 0, 40ms);
+  const proxied far = process_.open({"127.0.0.1", server_.port()}, 0, {40ms});
   const unique_fd client = connect_to(far.port);
   const unique_fd served = server_.accepted();
   const auto there_and_back = [&] {
@@ -58,6 +58,31 @@ TEST_F(proxies, keep_their_latency) {
   EXPECT_GE(there_and_back(), 140ms);
   set_far(link_mode::pass, 0ms);
   EXPECT_GE(there_and_back(), 80ms);
+}
+
+// Each piece has a latency of its own, and none overtakes another.
+TEST_F(proxies, vary_their_latency) {
+  const proxied far = process_.open({"127.0.0.1", server_.port()}, 0, {5ms, 20ms});
+  const unique_fd client = connect_to(far.port);
+  const unique_fd served = server_.accepted();
+  for (int n = 0; n < 10; ++n) {
+    const time_point sent = clock_.now();
+    say(client, "first ");
+    std::this_thread::sleep_for(1ms);
+    say(client, "second");
+    EXPECT_EQ(hear(served, 12), "first second");
+    EXPECT_GE(clock_.now() - sent, 5ms);
+  }
+}
+
+TEST(half_connection, lets_nothing_overtake) {
+  half_connection half;
+  half.keep("later", time_point{20ms});
+  half.keep("sooner", time_point{10ms});
+  half.write_due(time_point{15ms});
+  EXPECT_FALSE(half.broken()) << "it wrote, and has no socket to write to";
+  half.write_due(time_point{20ms});
+  EXPECT_TRUE(half.broken());
 }
 
 TEST(count_word, counts_across_pieces) {

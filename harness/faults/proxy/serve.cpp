@@ -34,7 +34,7 @@ void write_line(int out, const json& line) {
 json obey(tcp_proxy& board, const command& c) {
   if (!c.wrong.empty()) throw std::runtime_error(c.wrong);
   if (c.what == command::kind::open) {
-    const std::size_t link = board.open(c.host, c.port, c.listen, c.by);
+    const std::size_t link = board.open(c.host, c.port, c.listen, {c.by, c.jitter});
     return {{"link", link}, {"port", board.port(link)}};
   }
   for (const std::size_t link : c.links) {

@@ -52,23 +52,27 @@ struct tcp_proxy::link {
   std::uint32_t door_events = 0;
   link_mode mode = link_mode::pass;
   duration by{};
-  duration latency{};
+  link_latency latency{};
   std::string word;    // empty: nothing is awaited
   std::string answer;  // the reply that counts; empty: any
   std::uint64_t to_come = 0;
 
-  duration delay() const { return latency + (mode == link_mode::delay ? by : 0ns); }
+  duration delay() const { return latency.least + (mode == link_mode::delay ? by : 0ns); }
+  bool late() const { return delay() > 0ns || latency.jitter > 0ns; }
 };
 
 tcp_proxy::tcp_proxy(std::function<void(std::size_t)> on_hit)
-    : on_hit_(std::move(on_hit)), epoll_(epoll_create1(EPOLL_CLOEXEC)), room_(room_size) {
+    : on_hit_(std::move(on_hit)),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      room_(room_size),
+      random_(std::random_device{}()) {
   if (!epoll_) throw std::runtime_error(fmt::format("no epoll: {}", std::strerror(errno)));
 }
 
 tcp_proxy::~tcp_proxy() = default;
 
 std::size_t tcp_proxy::open(const std::string& host, std::uint16_t port, std::uint16_t listen_on,
-                            duration latency) {
+                            const link_latency& latency) {
   auto made = std::make_unique<link>();
   made->latency = latency;
   made->number = links_.size();
@@ -283,8 +287,8 @@ void tcp_proxy::carry(connection& c, half_connection& along, bool answers) {
   const std::string_view bytes = along.read(room_);
   if (!bytes.empty()) return receive(c, along, bytes, answers);
   if (!along.ended()) return;
-  if (c.at->delay() == 0ns) return along.keep_end(time_point::min());
-  const time_point due = clock_.now() + c.at->delay();
+  if (!c.at->late()) return along.keep_end(time_point::min());
+  const time_point due = due_for(*c.at);
   along.keep_end(due);
   due_.emplace(due, c.number);
 }
@@ -300,10 +304,15 @@ void tcp_proxy::receive(connection& c, half_connection& along, std::string_view 
     return on_hit_(c.at->number);
   }
   if (!answers && !c.at->word.empty()) watch_for_word(c, bytes);
-  if (c.at->delay() == 0ns) return along.pass_on(bytes);
-  const time_point due = clock_.now() + c.at->delay();
+  if (!c.at->late()) return along.pass_on(bytes);
+  const time_point due = due_for(*c.at);
   along.keep(bytes, due);
   due_.emplace(due, c.number);
+}
+
+time_point tcp_proxy::due_for(const link& at) {
+  const auto jitter = static_cast<double>(at.latency.jitter.count()) * random_.uniform01();
+  return clock_.now() + at.delay() + duration{static_cast<std::int64_t>(jitter)};
 }
 
 void tcp_proxy::watch_for_word(connection& c, std::string_view bytes) {
@@ -336,7 +345,7 @@ void tcp_proxy::settle(connection& c) {
     }
     if (c.up.broken() || c.down.broken()) return settle(c);
     if (c.up.passed_end() && c.down.passed_end()) return drop(c.number);
-    const bool late = c.at->delay() > 0ns;
+    const bool late = c.at->late();
     const auto may_read = [late](const half_connection& w) {
       return !w.ended() && (late ? !w.full() : w.empty());
     };

@@ -18,6 +18,7 @@
 
 #include "harness/faults/link_mode.hpp"
 #include "harness/faults/proxy/half_connection.hpp"
+#include "harness/stats/random.hpp"
 #include "harness/unique_fd.hpp"
 
 namespace lockmark::faults {
@@ -32,10 +33,9 @@ class tcp_proxy {
   tcp_proxy& operator=(const tcp_proxy&) = delete;
 
   // Opens a link from a port of 127.0.0.1 (0: any free one) to a server; returns its number, from
-  // 0. Every byte takes `latency` longer in either direction, whatever the mode; connecting does
-  // not. Throws std::runtime_error with a sentence.
+  // 0. Connecting takes no longer. Throws std::runtime_error with a sentence.
   std::size_t open(const std::string& host, std::uint16_t port, std::uint16_t listen_on = 0,
-                   duration latency = {});
+                   const link_latency& latency = {});
   std::size_t links() const { return links_.size(); }
   std::uint16_t port(std::size_t link) const;
 
@@ -80,6 +80,7 @@ class tcp_proxy {
   bool frozen(const connection& c) const;
   void want(int descriptor, std::uint32_t& has, std::uint32_t events, std::uint64_t tag);
   duration until_due() const;
+  time_point due_for(const link& at);
 
   real_clock clock_;
   std::function<void(std::size_t)> on_hit_;
@@ -94,6 +95,7 @@ class tcp_proxy {
   using due_at = std::pair<time_point, std::uint64_t>;
   std::priority_queue<due_at, std::vector<due_at>, std::greater<>> due_;
   std::vector<char> room_;
+  stats::random_source random_;
 };
 
 }  // namespace lockmark::faults
