@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <string>
+#include <vector>
 
 #include "deploy/local/cluster.hpp"
 #include "drivers/conformance/conformance.hpp"
@@ -19,10 +20,10 @@ struct likeness {
   const char* topology;
   const char* real;
   const char* ours;
-  // The server tells waiting instances of a release one after the other, always in the same order.
-  // Processes that react as evenly as ours let the first of them win more often than the threads of
-  // a JVM do, so how even the shares are is told here and not held to.
-  bool told_in_order = false;
+  // On loopback a server's message reaches all waiting instances within microseconds, and in the
+  // order in which they are written to. Processes that react as evenly as ours then let the last to
+  // subscribe win more often than the threads of a JVM do. On a network they do not.
+  bool far = false;
 };
 constexpr likeness pairs[] = {
     {"redis", "exec/redisson", "redis/redisson", true},
@@ -32,6 +33,11 @@ constexpr likeness pairs[] = {
     {"mysql", "exec/shedlock", "mysql/shedlock"},
 };
 
+// A server tells waiting clients of a release one after the other, in an order that can last for a
+// whole run: how even the shares are differs between two runs of the same lock by as much as a
+// comparison allows. Compared are means of runs with an order each.
+constexpr int rounds = 6;
+
 // What a comparison rests on.
 struct figures {
   double success = 0;
@@ -40,6 +46,20 @@ struct figures {
   double owner_changes = 0;
   double commands = 0;  // that the server counted for each grant
 };
+
+figures mean(const std::vector<figures>& all) {
+  figures sum;
+  for (const figures& f : all) {
+    sum.success += f.success;
+    sum.jain_windowed += f.jain_windowed;
+    sum.jain += f.jain;
+    sum.owner_changes += f.owner_changes;
+    sum.commands += f.commands;
+  }
+  const auto n = static_cast<double>(all.size());
+  return {sum.success / n, sum.jain_windowed / n, sum.jain / n, sum.owner_changes / n,
+          sum.commands / n};
+}
 
 std::string text_of(const figures& f) {
   return fmt::format(
@@ -59,16 +79,17 @@ program start(const likeness& what, const char* lock, const std::string& target,
                                "wait=2s",
                                "retry=jittered(20ms, 80ms)",
                                "warmup=5s",
-                               "stop.duration=180s",
+                               "stop.duration=60s",
                                "stop.samples=0",
-                               "stop.at_most=180s"};
+                               "stop.at_most=60s"};
   if (lock == what.ours) set.emplace_back("participants=4");
+  if (what.far) set.insert(set.end(), {"rtt=1ms", "rtt_jitter=1ms"});
   for (std::string& s : set) words.insert(words.end(), {"--set", std::move(s)});
   return program(lockmark(std::move(words)), where.path());
 }
 
 figures figures_of(program& running, const scratch& where) {
-  const ended e = running.wait(300s);
+  const ended e = running.wait(180s);
   EXPECT_TRUE(e.status == 0 || e.status == 3) << e.out << e.err;
   const nlohmann::json run = read_json(only_folder(where / "runs") / "run.json");
   const nlohmann::json& f = run.at("fairness");
@@ -83,23 +104,30 @@ class likeness_case final : public testing::Test {
   void TestBody() override {
     const auto theirs = local::cluster::start(what_.topology);
     const auto own = local::cluster::start(what_.topology);
-    const scratch there, here;
-    program real = start(what_, what_.real, theirs.target(), there);
-    program ours = start(what_, what_.ours, own.target(), here);
-    const figures a = figures_of(real, there), b = figures_of(ours, here);
-    const std::string both =
-        fmt::format("{}: {}\n{}: {}", what_.real, text_of(a), what_.ours, text_of(b));
-    fmt::print("{}\n", both);
-    EXPECT_NEAR(a.success, b.success, 0.03) << both;
-    if (!what_.told_in_order) {
-      EXPECT_NEAR(a.jain_windowed, b.jain_windowed, 0.05) << both;
-      EXPECT_NEAR(a.jain, b.jain, 0.05) << both;
+    std::vector<figures> real, ours;
+    for (int round = 0; round < rounds; ++round) {
+      const scratch there, here;
+      program one = start(what_, what_.real, theirs.target(), there);
+      program other = start(what_, what_.ours, own.target(), here);
+      real.push_back(figures_of(one, there));
+      ours.push_back(figures_of(other, here));
+      fmt::print("{}\n", beside(real.back(), ours.back()));
     }
+    const figures a = mean(real), b = mean(ours);
+    const std::string both = beside(a, b);
+    fmt::print("in the mean of {} runs:\n{}\n", rounds, both);
+    EXPECT_NEAR(a.success, b.success, 0.03) << both;
+    EXPECT_NEAR(a.jain_windowed, b.jain_windowed, 0.05) << both;
+    EXPECT_NEAR(a.jain, b.jain, 0.05) << both;
     EXPECT_NEAR(a.owner_changes, b.owner_changes, 0.02) << both;
     EXPECT_NEAR(b.commands / a.commands, 1, 0.05) << both;
   }
 
  private:
+  std::string beside(const figures& real, const figures& ours) const {
+    return fmt::format("{}: {}\n{}: {}", what_.real, text_of(real), what_.ours, text_of(ours));
+  }
+
   const likeness& what_;
 };
 
