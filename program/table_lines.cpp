@@ -109,7 +109,7 @@ std::vector<std::string> lengths_of(const table_line& l) {
           is_process ? "warmup=1s"
           : alone    ? "warmup=100ms"
                      : "warmup=300ms",
-          "floor=200ms"};
+          "floor=100ms"};
 }
 
 }  // namespace

@@ -61,6 +61,17 @@ TEST_F(read_test, a_folder_called_run_json) {
   EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
 }
 
+// The same lock over another network is another row.
+TEST_F(read_test, names_the_network) {
+  run::sample_run sample;
+  sample.r.job.rtt = std::chrono::milliseconds{1};
+  write(sample.r);
+  EXPECT_EQ(row_of(read_run(path_)).topology, "redis +1.0 ms");
+  sample.r.job.rtt_jitter = std::chrono::milliseconds{1};
+  write(sample.r);
+  EXPECT_EQ(row_of(read_run(path_)).topology, "redis +1.0 ms to 2.0 ms");
+}
+
 // Every figure of the row, from a result written to disk.
 TEST_F(read_test, row_of_a_complete_run) {
   write(run::sample_run{}.r);
