@@ -68,6 +68,7 @@ TEST_F(read_test, names_the_network) {
   write(sample.r);
   EXPECT_EQ(row_of(read_run(path_)).topology, "redis +1.0 ms");
   sample.r.job.rtt_jitter = std::chrono::milliseconds{1};
+  fs::remove_all(path_);
   write(sample.r);
   EXPECT_EQ(row_of(read_run(path_)).topology, "redis +1.0 ms to 2.0 ms");
 }
