@@ -95,7 +95,7 @@ bool has_participants(const table_options& g, const table_line& l, std::string_v
 // How long a run takes, for scenarios that nobody has named. A p99 needs 368 samples: a run ends
 // with 380, once it has taken so long that its rate does not depend on a moment. Contended, 380
 // take two seconds; a client alone has them in 300 ms, but for the slowest locks, and meets nobody
-// whose waits settle. So short, the 3,700 runs of a full table take about three hours; how sure
+// whose waits settle. So short, the 3,800 runs of a full table take about three hours; how sure
 // a row is, its interval says. After a death every session and lease here has ended within 5 s.
 std::vector<std::string> lengths_of(const table_line& l) {
   if (l.scenario == a_death) return {"stop.duration=6s", "wait=7s"};
